@@ -146,6 +146,10 @@ def test_noise_in_per_cent_and_on_categories(tmp_path: Path) -> None:
         ({"method": "sample"}, "method sample needs it"),
         ({"method": "noise"}, "method noise needs it"),
         ({"method": "noise", "noise": {"weight": "5"}}, "1 columns that are neither"),
+        ({"method": "noise", "noise": {"sex": "5"}}, "units for 'sex', which has categories or a hierarchy"),
+        ({"method": "noise", "noise": {"sex": "50%"}}, "moves nothing in 'sex'; allowed: at least 100%"),
+        ({"method": "noise", "noise": {"income": "0.4"}}, "moves nothing in 'income'; allowed: at least 0.5"),
+        ({"method": "noise", "noise": {"age": "0.2%"}}, "moves nothing in 'age'; allowed: at least 0.562%"),
     ],
 )
 def test_what_is_missing_is_said(tmp_path: Path, defence: dict[str, Any], fault: str) -> None:
@@ -153,10 +157,30 @@ def test_what_is_missing_is_said(tmp_path: Path, defence: dict[str, Any], fault:
         sr.publish(people(), policy(**defence), sr.Ledger.open(tmp_path / "ledger.db"))
 
 
-@pytest.mark.parametrize("defence", [{"method": "sample", "rate": 0}, {"method": "noise", "noise": {"age": "much"}}])
+@pytest.mark.parametrize(
+    "defence",
+    [
+        {"method": "sample", "rate": 0},
+        {"method": "noise", "noise": {"age": "much"}},
+        {"method": "noise", "noise": {"age": "0%"}},
+    ],
+)
 def test_amounts_that_cannot_be(defence: dict[str, Any]) -> None:
     with pytest.raises(sr.PolicyError):
         policy(**defence)
+
+
+@pytest.mark.parametrize("engine", ["pandas", "polars"])
+@pytest.mark.parametrize(("kind", "most"), [("int8", 128), ("uint8", 256)])
+def test_noise_may_leave_a_small_type(tmp_path: Path, kind: str, most: int, engine: str) -> None:
+    """Numbers below 0 or beyond the type's last are published in a wider one; they never wrap around."""
+    frame = people().assign(income=lambda f: (f.income % most).astype(kind))
+    view = frame if engine == "pandas" else pytest.importorskip("polars").from_pandas(frame)
+    release = sr.publish(view, policy(method="noise", noise={"income": "900"}), sr.Ledger.open(tmp_path / "ledger.db"))
+    shown = np.asarray(release.table["income"])
+    assert shown.dtype == np.int64
+    assert shown.min() < 0
+    assert shown.max() > most
 
 
 def test_the_papers_noise() -> None:

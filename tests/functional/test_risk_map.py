@@ -211,7 +211,7 @@ def test_the_policys_noise_in_units_is_in_units() -> None:
     assert own_point(method="noise", noise={"wage": "0.1"}).risk > 0.99
 
 
-@pytest.mark.parametrize("column", ["age", "bonus"])
+@pytest.mark.parametrize("column", ["hours", "bonus"])
 def test_the_policys_noise_may_be_on_other_columns(column: str) -> None:
     assert own_point(method="noise", noise={column: "5"}).risk > 0.8, "the wage is published as it is"
 

@@ -53,6 +53,17 @@ def test_beliefs_are_bayes_rule() -> None:
     assert noise_beliefs(np.array([900.0]), values, prior, "40", 1.0)[0] == pytest.approx(prior)
 
 
+def test_huge_numbers_are_guessed_as_well_as_small_ones() -> None:
+    """A step of 1 is lost in the rounding of 1e17; the attacker is not."""
+    numbers = np.arange(100.0, 160.0)
+    hits = []
+    for unit in (1.0, 1e15, 1e-9):
+        scale = scale_of("interval", pa.array([f"{n * unit:g}" for n in numbers]), numbers * unit)
+        hits.append(noise_hits(Coded("v", np.arange(60, dtype=np.int32), scale), "20%", nearness_of("±5%"))[0])
+    assert hits[1] == pytest.approx(hits[0], abs=0.02)
+    assert hits[2] == pytest.approx(hits[0], abs=0.02)
+
+
 def test_hits_behind_noise() -> None:
     """Noise far below the window hides nothing, noise far above the range leaves what the population tells."""
     numbers = np.arange(1000.0, 2000.0, 10.0)

@@ -17,6 +17,7 @@ from seriatim.model.value_grid import value_grid
 TRIALS = 64
 SPREAD = 2 / (TRIALS + 1) * math.sqrt(TRIALS / 4 + 1 / 12)
 """The standard deviation: about an eighth."""
+_FINE = 1e-6
 _EDGES: FloatArray = np.linspace(-1.0, 1.0, TRIALS + 2)
 _REACHED: FloatArray = np.array(
     [sum(math.comb(TRIALS, n) for n in range(step)) / 2**TRIALS for step in range(TRIALS + 2)]
@@ -49,6 +50,7 @@ def noise_chances(shown: FloatArray, values: FloatArray, amount: str, step: floa
     """Return the chance of each noisy number, rounded to the step, given each value: a row per noisy number."""
     sizes = noise_sizes(values, amount)
     room = np.where(sizes > 0, sizes, 1.0)
+    half = np.maximum(step / 2, _FINE * sizes)  # of huge numbers half a step is lost in their rounding
     away = shown[:, None] - values
-    chances = noise_bell_below((away + step / 2) / room) - noise_bell_below((away - step / 2) / room)
-    return np.where(sizes > 0, chances, np.abs(away) <= step / 2)
+    chances = noise_bell_below((away + half) / room) - noise_bell_below((away - half) / room)
+    return np.where(sizes > 0, chances * (step / 2 / half), np.abs(away) <= step / 2)

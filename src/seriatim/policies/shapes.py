@@ -45,7 +45,8 @@ def _widths(bounds: dict[str, float]) -> dict[str, float]:
 
 
 def _amounts(amounts: dict[str, str]) -> dict[str, str]:
-    if not all(re.fullmatch(r"\d+(\.\d+)?%?", amount) for amount in amounts.values()):
+    known = all(re.fullmatch(r"\d+(\.\d+)?%?", amount) for amount in amounts.values())
+    if not known or not all(float(amount.rstrip("%")) > 0.0 for amount in amounts.values()):
         raise ValueError("not an amount")
     return amounts
 
@@ -217,7 +218,7 @@ class DefenceShape(_Shape):
     exits: Exits | None = _word(Exits)
     rate: Annotated[float, Field(gt=0, le=1)] | None = _key("a share above 0 and up to 1: records in the sample")
     noise: Annotated[dict[str, str], AfterValidator(_amounts)] | None = _key(
-        'a table of column = "10" (at most so many units either way; the spread is an eighth of it) or "10%"'
+        'a table of column = "10" (at most so many units either way, above 0; the spread is an eighth of it) or "10%"'
     )
     withhold: Withhold | None = _word(Withhold)
 

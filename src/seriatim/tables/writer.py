@@ -28,7 +28,11 @@ def writer_like_source(table: pa.Table, source: Table, kept: tuple[str, ...]) ->
     """Return the table as the kind of frame its source was: ``kept`` columns as they were, all others as text."""
     table = pa.table([_given(table, name, name in kept) for name in table.column_names], names=table.column_names)
     there = set(table.column_names)
-    kept = tuple(name for name in kept if name in there and not _became_text(table, source, name))
+    kept = tuple(
+        name
+        for name in kept
+        if name in there and not _became_text(table, source, name) and not _became_wider(table, source, name)
+    )
     if source.kind == "pandas":
         return _like_pandas(table, source, kept)
     if source.kind == "polars":
@@ -43,6 +47,12 @@ def _became_text(table: pa.Table, source: Table, name: str) -> bool:
     """Return whether a column became text because an earlier release showed values of another type."""
     now, before = (_plain_type(each.schema.field(name).type) for each in (table, source.data))
     return _is_text(now) and not _is_text(before)
+
+
+def _became_wider(table: pa.Table, source: Table, name: str) -> bool:
+    """Return whether whole numbers have another type than they came in: noise made some that theirs cannot hold."""
+    now, before = table.schema.field(name).type, source.data.schema.field(name).type
+    return bool(pat.is_integer(now) and pat.is_integer(before) and now != before)
 
 
 def _is_text(kind: pa.DataType) -> bool:

@@ -57,6 +57,25 @@ def _must_take(column: Coded, amount: str, kind: pa.DataType) -> None:
     if column.scale.dated and amount.endswith("%"):
         found = f"per cent of the dates in {column.name!r}"
         raise PolicyError(Fault("[defence] noise", found, 'days, as "30"', "write the amount in days"))
+    if column.scale.form != "interval" and not amount.endswith("%"):
+        found = f"units for {column.name!r}, which has categories or a hierarchy"
+        remedy = "for numbers remove the hierarchy, which this method does not use"
+        raise PolicyError(Fault("[defence] noise", found, 'per cent of its number of values, as "50%"', remedy))
+    least = _least_amount(column, in_per_cent=amount.endswith("%"))
+    if float(amount.rstrip("%")) < least:
+        found = f"so little that it moves nothing in {column.name!r}"
+        raise PolicyError(Fault("[defence] noise", found, f"at least {least:.3g}{'%' if amount.endswith('%') else ''}"))
+
+
+def _least_amount(column: Coded, *, in_per_cent: bool) -> float:
+    """Return the least amount that moves anything: half a step of the numbers, or one category; 0 if nothing can."""
+    known = len(column.scale) - int(column.scale.texts.null_count)
+    if column.scale.form != "interval":
+        return 100.0 / (len(column.scale) - 1) if len(column.scale) > 1 else 0.0
+    half, largest = noise_step(column.scale) / 2, float(np.abs(column.scale.positions[:known]).max(initial=0.0))
+    if not in_per_cent:
+        return half
+    return 100.0 * half / largest if largest else 0.0
 
 
 def _with_noise(view: View, column: Coded, amount: str, chance: FloatArray) -> View:
@@ -146,7 +165,12 @@ def _written(distinct: FloatArray, kind: pa.DataType, *, dated: bool) -> tuple[p
         days = pa.array(distinct.astype(np.int32), pa.date32())
         return days.cast(pa.string()), days.cast(kind)
     texts = pa.array([f"{value:.12g}" for value in distinct], pa.string())
-    return texts, pa.array(distinct).cast(kind if pa.types.is_integer(kind) else pa.float64())
+    if not pa.types.is_integer(kind):
+        return texts, pa.array(distinct)
+    try:
+        return texts, pa.array(distinct).cast(kind)
+    except pa.ArrowInvalid:  # bytes and the like are too small for what noise makes of them
+        return texts, pa.array(distinct).cast(pa.int64())
 
 
 def _recoded(view: View, changed: Coded) -> View:
