@@ -103,7 +103,8 @@ def test_a_real_panel_is_a_row_of_the_table() -> None:
     assert found[0].beliefs == pytest.approx((0.167, 0.256, 0.271, 0.285), abs=0.02)
     assert found[0].log_loss[1] <= found[0].log_loss[0] + 0.01
     rows = js_reduce_panel_grid(tuple(found)).rows
-    assert [len(row) for row in rows] == [14, 14]
+    assert [len(row) for row in rows] == [14, 14, 14]
+    assert rows[-1][0] == "all"
     assert "median" in found[1].why, "545 men are too few for cells of 50, and it says what to use"
 
 

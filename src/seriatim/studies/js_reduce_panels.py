@@ -131,7 +131,20 @@ def js_reduce_panel_grid(outcomes: tuple[PanelOutcome, ...]) -> Grid:
     """Return the table of panels."""
     head = ("panel", "method", "loss", "before", "one release", "series", "looking back", "gain back", "people sure",
             "hit rate", "log-loss", "looking back", "above .99", "right")  # fmt: skip
-    return Grid("Belief in the truth", head, tuple(_row(one) for one in outcomes), frozenset(range(2, len(head))))
+    rows = (*(_row(one) for one in outcomes), _all(outcomes))
+    return Grid("Belief in the truth", head, rows, frozenset(range(2, len(head))))
+
+
+def _all(outcomes: tuple[PanelOutcome, ...]) -> tuple[str, ...]:
+    """Return the beliefs above .99 of all rows together, with the exact interval of the share that is right."""
+    from scipy.stats import binomtest
+
+    told = [one for one in outcomes if one.nearly]
+    n, right = sum(one.nearly for one in told), sum(round(one.nearly * one.nearly_right) for one in told)
+    if not n:
+        return ("all", *[""] * 13)
+    ends = binomtest(right, n).proportion_ci()
+    return ("all", *[""] * 11, f"{n:,}", f"{right / n:.1%} ({ends.low:.1%} to {ends.high:.1%})")
 
 
 def _row(one: PanelOutcome) -> tuple[str, ...]:
