@@ -21,7 +21,7 @@ from seriatim.studies.js_reduce import (
 )
 from seriatim.studies.js_reduce_page import GREEDY, OPTIMAL, study_js_reduce
 from seriatim.studies.js_reduce_panels import METHODS, PANELS, PanelMethod, js_reduce_on_panel, js_reduce_panel_grid
-from seriatim.studies.js_reduce_parts import js_reduce_cut_points, js_reduce_snapshot
+from seriatim.studies.js_reduce_parts import js_reduce_cut_points, js_reduce_query_error, js_reduce_snapshot
 from seriatim.studies.worlds.patients import VALUES, patients_knowledge_of_one_step, patients_weeks
 
 
@@ -78,6 +78,29 @@ def test_a_group_larger_than_k_says_something(world: tuple) -> None:
     leak = js_reduce_cut_points(js_reduce_run(JS_REDUCE_METHODS[GREEDY], weeks[:3], one), 20, 0.5)
     assert 0.0 < leak.exposed < 1.0
     assert leak.after > leak.before
+
+
+def test_query_errors_are_those_of_plain_counts(world: tuple) -> None:
+    """Sums over a grid against counting people one by one."""
+    weeks, _, one = world
+    run = js_reduce_run(JS_REDUCE_METHODS["Mondrian l = 2"], weeks[:1], one)
+    week, group = weeks[0], run.groups[0]
+    codes = np.stack([week.age - 45, week.gender - 1, week.weight - 60], axis=1)
+    rng = np.random.default_rng(11)  # the study's own
+    width = np.array([11, 2 if rng.random() < 0.5 else 1, 11])
+    low = np.stack([rng.integers(0, n - w + 1, 30) for n, w in zip((30, 2, 30), width, strict=True)], axis=1)
+    errors = []
+    for first in low:
+        true = float(((codes >= first) & (codes < first + width)).all(axis=1).sum())
+        told = 0.0
+        for g in range(int(group.max()) + 1):
+            own = codes[group == g]
+            begin, end = own.min(axis=0), own.max(axis=0) + 1
+            inside = np.clip(np.minimum(end, first + width) - np.maximum(begin, first), 0, None) / (end - begin)
+            told += inside.prod() * len(own)
+        if true:
+            errors.append(abs(told - true) / true)
+    assert js_reduce_query_error(run, 0.05, n_queries=30) == pytest.approx(np.median(errors))
 
 
 def test_the_study_is_a_page_and_its_data_can_be_written(tmp_path: Path) -> None:
