@@ -18,7 +18,7 @@ from seriatim.journal.journal_tokens import TokenBook
 from seriatim.ledger import SqlLedger
 from seriatim.studies.cor_split_page import study_cor_split
 from seriatim.studies.equivocation import study_equivocation
-from seriatim.studies.js_reduce_page import study_js_reduce, write_js_reduce_data
+from seriatim.studies.js_reduce_page import study_js_reduce, write_js_reduce_page_data
 from seriatim.studies.leakage import study_leakage
 from seriatim.studies.safe_release_page import study_safe_release
 from seriatim.usecases.compare.risk_map import MapWish
@@ -73,7 +73,7 @@ TWINS: dict[str, tuple[Callable[..., Any], ...]] = {
     "study cor-split": (study_cor_split,),
     "study equivocation": (study_equivocation,),
     "study safe-release": (study_safe_release,),
-    "study js-reduce": (study_js_reduce, write_js_reduce_data),
+    "study js-reduce": (study_js_reduce, write_js_reduce_page_data),
 }
 WITH_A_REPORT = (
     "audit", "attack", "compare", "forecast", "ledger sign-off", "gate compare", "gate suggest", "study leakage",

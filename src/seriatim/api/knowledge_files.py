@@ -36,8 +36,8 @@ def mine_knowledge_file(
     from seriatim.usecases.knowledge.knowledge_account import (
         KnowledgeAccount,
         KnowledgePlan,
+        knowledge_account_of_history,
         mined_knowledge,
-        mined_knowledge_of_history,
     )
 
     plan = KnowledgePlan(
@@ -51,7 +51,7 @@ def mine_knowledge_file(
         denominators=cast("Denominators", denominators),
     )
     if isinstance(table, History):
-        account = KnowledgeAccount(mined_knowledge_of_history(table, plan))
+        account = KnowledgeAccount(knowledge_account_of_history(table, plan))
     else:
         account = KnowledgeAccount(mined_knowledge(read_table(table).data, plan))
     if out is not None:

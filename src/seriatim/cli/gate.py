@@ -42,9 +42,9 @@ Out = Annotated[
 ]
 
 
-app.command("hold")(gate_service.gate_hold_command)
-app.command("show")(gate_service.gate_show_command)
-app.command("serve")(gate_service.gate_serve_command)
+app.command("hold")(gate_service.gate_service_hold_command)
+app.command("show")(gate_service.gate_service_show_command)
+app.command("serve")(gate_service.gate_service_serve_command)
 app.add_typer(gate_service.token_app, name="token")
 
 

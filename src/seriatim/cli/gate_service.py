@@ -22,7 +22,7 @@ HERE = "sqlite:///journal.db"
 token_app = typer.Typer(help="Make, rotate, revoke and list tokens.", rich_markup_mode=None, no_args_is_help=True)
 
 
-def gate_hold_command(
+def gate_service_hold_command(
     table: Annotated[Path, typer.Argument(help="Records, one per person: a CSV or Parquet file.")],
     respondent: Annotated[str, typer.Option(help="The column that names the person; it never leaves.")],
     gate: GateName,
@@ -41,7 +41,7 @@ def gate_hold_command(
     _say({"held": n}, f"{n:,} records held", as_json)
 
 
-def gate_show_command(gate: GateName, journal: Journal = HERE, as_json: AsJson = False) -> None:
+def gate_service_show_command(gate: GateName, journal: Journal = HERE, as_json: AsJson = False) -> None:
     """List a gate's versions, and the values and targets of its baseline by number. For the officer only.
 
     Example: seriatim gate show --gate soldiers
@@ -62,7 +62,7 @@ def gate_show_command(gate: GateName, journal: Journal = HERE, as_json: AsJson =
     _say(found, "\n".join(lines), as_json)
 
 
-def gate_serve_command(
+def gate_service_serve_command(
     gate: GateName,
     expire_days: Annotated[float, typer.Option(min=0.0, help="Days after which a waiting request is given up.")],
     journal: Journal = HERE,
@@ -88,7 +88,7 @@ def gate_serve_command(
 
 
 @token_app.command("make")
-def gate_token_make_command(
+def gate_service_token_make_command(
     role: Annotated[str, typer.Option(help="requester, officer or auditor.")],
     gate: GateName,
     journal: Journal = HERE,
@@ -113,7 +113,9 @@ def gate_token_make_command(
 
 
 @token_app.command("rotate")
-def gate_token_rotate_command(number: Number, gate: GateName, journal: Journal = HERE, as_json: AsJson = False) -> None:
+def gate_service_token_rotate_command(
+    number: Number, gate: GateName, journal: Journal = HERE, as_json: AsJson = False
+) -> None:
     """Replace a token's secret and show the new one; its requests and quota stay.
 
     Example: seriatim gate token rotate 2 --gate soldiers
@@ -123,7 +125,9 @@ def gate_token_rotate_command(number: Number, gate: GateName, journal: Journal =
 
 
 @token_app.command("revoke")
-def gate_token_revoke_command(number: Number, gate: GateName, journal: Journal = HERE, as_json: AsJson = False) -> None:
+def gate_service_token_revoke_command(
+    number: Number, gate: GateName, journal: Journal = HERE, as_json: AsJson = False
+) -> None:
     """End a token for good; a running service notices within a second or two.
 
     Example: seriatim gate token revoke 2 --gate soldiers
@@ -133,7 +137,7 @@ def gate_token_revoke_command(number: Number, gate: GateName, journal: Journal =
 
 
 @token_app.command("list")
-def gate_token_list_command(gate: GateName, journal: Journal = HERE, as_json: AsJson = False) -> None:
+def gate_service_token_list_command(gate: GateName, journal: Journal = HERE, as_json: AsJson = False) -> None:
     """List tokens: number, role, label, how many people they are bound to, quota. Secrets are nowhere.
 
     Example: seriatim gate token list --gate soldiers

@@ -147,7 +147,7 @@ def study_js_reduce_command(
     """
     from seriatim.cli import output
     from seriatim.errors import Fault, InputError
-    from seriatim.studies.js_reduce_page import study_js_reduce, write_js_reduce_data
+    from seriatim.studies.js_reduce_page import study_js_reduce, write_js_reduce_page_data
     from seriatim.studies.js_reduce_panels import PANELS
 
     chosen = tuple(world or ("A", "B"))
@@ -155,7 +155,7 @@ def study_js_reduce_command(
         raise InputError(Fault("--world", "unknown", "A or B"))
     worlds = tuple(w for w in ("A", "B") if w in chosen)
     if data is not None:
-        write_js_reduce_data(data, worlds, quick=quick)
+        write_js_reduce_page_data(data, worlds, quick=quick)
         return
     with output.output_bar(silent=as_json) as progress:
         study = study_js_reduce(worlds, progress=progress, quick=quick, panels=tuple(PANELS) if panels else ())

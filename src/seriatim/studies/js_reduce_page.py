@@ -252,7 +252,7 @@ def _js_reduce_size(n_weeks: int | None, n_rows: int | None, quick: bool) -> tup
     return n_weeks or weeks, n_rows or rows
 
 
-def write_js_reduce_data(
+def write_js_reduce_page_data(
     data: Path,
     worlds: tuple[World, ...] = ("A", "B"),
     n_weeks: int | None = None,

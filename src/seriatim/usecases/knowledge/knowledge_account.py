@@ -148,7 +148,7 @@ def knowledge_times(table: pa.Table, plan: KnowledgePlan) -> pa.ChunkedArray:
     }[plan.step]()
 
 
-def mined_knowledge_of_history(history: History, plan: KnowledgePlan) -> SequenceModel:
+def knowledge_account_of_history(history: History, plan: KnowledgePlan) -> SequenceModel:
     """Return the model of a series' own releases."""
     if not len(history):
         raise TableError(Fault("series", "no releases", "at least two with the same people"))
