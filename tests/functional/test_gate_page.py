@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -32,6 +33,9 @@ def test_curves_stay_below_the_critical_value() -> None:
     assert len(page.sections) == 4
     for later, said in ((5_000, "less than a minute"), (5_400_000, "1.5 hours"), (3 * 86_400_000, "3.0 days")):
         assert f"oldest: {said}" in html_file(officer_page(officer_view(desk, GATE, "v", AT + later, 1_000)))
+    few = html_file(officer_page(replace(view, charted=2)))
+    assert "Of 5 targets the 2 with most records waiting are drawn; /officer?targets=5 draws all." in few
+    assert "are drawn" not in html_file(page)
     nothing = officer_page(officer_view(Desk(rules), GATE, "v", AT, 1_000))
     assert len(nothing.sections) == 4
 

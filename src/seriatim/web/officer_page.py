@@ -9,11 +9,12 @@ from __future__ import annotations
 import asyncio
 import secrets
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from importlib import import_module
+from typing import Annotated
 from urllib.parse import parse_qs
 
-from fastapi import FastAPI, Request
+from fastapi import FastAPI, Query, Request
 from fastapi.responses import HTMLResponse, RedirectResponse, Response
 
 from seriatim.usecases.gate.desk import Desk
@@ -35,6 +36,9 @@ input,button{font:inherit;padding:.5rem;width:100%;box-sizing:border-box;margin:
 _DRAWN_BY = "seriatim.usecases.gate.officer_view"
 """Loaded at the first look, by another thread than the one that answers: a start does not wait for it."""
 _POLICY = {"Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'; form-action 'self'"}
+
+
+Drawn = Annotated[int, Query(ge=0, le=1000)]
 
 
 @dataclass
@@ -67,7 +71,7 @@ def add_officer_page(app: FastAPI, service: Service) -> None:
     sessions = Sessions(service)
 
     @app.get("/officer", include_in_schema=False)
-    async def show_page(request: Request) -> Response:
+    async def show_page(request: Request, targets: Drawn = 0) -> Response:
         if not sessions.is_open(request.cookies.get(COOKIE)):
             return HTMLResponse(_LOGIN.replace("{said}", ""), headers=_POLICY)
         await asyncio.to_thread(import_module, _DRAWN_BY)
@@ -82,6 +86,8 @@ def add_officer_page(app: FastAPI, service: Service) -> None:
             )  # fmt: skip
 
         view = await service.look(copied)
+        if targets:
+            view = replace(view, charted=targets)
         html = await asyncio.to_thread(lambda: html_file(officer_page(view)))
         return HTMLResponse(html, headers={"Refresh": AGAIN})
 

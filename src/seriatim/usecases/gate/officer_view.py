@@ -27,8 +27,8 @@ from seriatim.usecases.gate.desk import Desk
 LongArray = npt.NDArray[np.int64]
 POINTS = 48
 """So many points a curve has at most."""
-TARGETS = 9
-"""So many targets have charts of their own: those with most records waiting."""
+TARGETS = 12
+"""So many targets have charts of their own unless more are asked for: those with most records waiting."""
 NAMES = {
     "mis": "Mutual information", "kld": "Kullback-Leibler distance", "cst": "Chi-square statistic",
     "dqt": "Dixon's Q", "wdt": "Worst direction (Pearson's statistic, not merged)",
@@ -87,6 +87,8 @@ class OfficerView:
     expire_days: float
     advice: tuple[str, ...] = ()
     """What the baseline says about itself before it is relied on."""
+    charted: int = TARGETS
+    """So many targets have charts of their own."""
 
 
 def officer_view(
@@ -170,6 +172,11 @@ def _exposures(
             for target in targets
         }
         lead = "Exposure stays below the critical value after every release. The lower axis is logarithmic."
+        if not one and len(targets) < part.asked.n_targets:
+            lead += (
+                f" Of {part.asked.n_targets} targets the {len(targets)} with most records waiting are drawn; "
+                f"/officer?targets={part.asked.n_targets} draws all."
+            )
         blocks = (Charts(charts),) if standings else (Prose(("Nothing has been released yet.",)),)
         sections.append(Section(f"{part.before}{NAMES[test]} and its critical value", blocks, lead))
     return sections
@@ -191,7 +198,7 @@ def _chart(title: str, test: str, marks: LongArray, figures: list[Standing], tar
 def _charted(view: OfficerView, part: DependencyView) -> list[int]:
     """Return the targets that have charts: most waiting first, then most released."""
     waiting, left = part.at_targets(view.waiting), part.at_targets(view.left)
-    return [int(y) for y in np.lexsort((-left, -waiting))[:TARGETS]]
+    return [int(y) for y in np.lexsort((-left, -waiting))[: view.charted]]
 
 
 def _targets(view: OfficerView, part: DependencyView) -> Section:
