@@ -170,6 +170,26 @@ def test_amounts_that_cannot_be(defence: dict[str, Any]) -> None:
         policy(**defence)
 
 
+def test_noisy_numbers_have_no_more_digits_than_they_mean(tmp_path: Path) -> None:
+    """Cents stay cents, without what floats leave behind; numbers that are no decimals are cut far below the noise."""
+    cents = people().assign(income=lambda f: f.income / 1000 + 0.07)
+    loose = people().assign(income=lambda f: (f.income / 7).astype(np.float32).astype(float))
+    shown = []
+    for name, frame in (("cents", cents), ("loose", loose)):
+        ledger = sr.Ledger.open(tmp_path / f"{name}.db")
+        release = sr.publish(frame, policy(method="noise", noise={"income": "20%"}), ledger)
+        shown.append(release.table.income.astype(str))
+    assert shown[0].str.fullmatch(r"\d+\.\d{1,2}").all()
+    assert shown[1].str.len().max() <= 10
+    assert shown[1].nunique() > 390
+    later = sr.publish(
+        loose[1:].assign(income=lambda f: f.income * (f.person != "p1")),
+        policy(method="noise", noise={"income": "20%"}),
+        ledger,
+    )
+    assert len(set(later.table.income.astype(str)) - set(shown[1])) <= 1, "another least value moves no last digit"
+
+
 @pytest.mark.parametrize("engine", ["pandas", "polars"])
 @pytest.mark.parametrize(("kind", "most"), [("int8", 128), ("uint8", 256)])
 def test_noise_may_leave_a_small_type(tmp_path: Path, kind: str, most: int, engine: str) -> None:

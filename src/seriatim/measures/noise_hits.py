@@ -8,7 +8,7 @@ from seriatim.kernels.equivocation.windows import window_hit_chances
 from seriatim.model import Coded
 from seriatim.model.chance import open_chance
 from seriatim.model.nearness import Nearness, nearness_reach
-from seriatim.model.noise_bell import noise_bell_at, noise_chances, noise_sizes, noise_step
+from seriatim.model.noise_bell import noise_bell_at, noise_chances, noise_rounded, noise_sizes, noise_step
 from seriatim.model.scale import FloatArray
 
 SEED = 20_267
@@ -33,7 +33,7 @@ def noise_hits(column: Coded, amount: str, near: Nearness) -> tuple[float, float
     tried = min(TRIED, max(MOST_CELLS // len(held), 10))
     true = values[np.searchsorted(held, chance.permutation(codes)[:tried])]
     moved = true + noise_sizes(true, amount) * noise_bell_at(chance.random(len(true)))
-    shown = np.rint(moved / step) * step
+    shown = noise_rounded(moved, column.scale, amount)
     chances = [
         window_hit_chances(noise_beliefs(shown[at : at + _TOGETHER], values, prior, amount, step), reach)
         for at in range(0, len(shown), _TOGETHER)

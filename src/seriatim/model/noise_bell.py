@@ -46,6 +46,20 @@ def noise_step(scale: Scale) -> float:
     return 1.0 if scale.dated else grid.step * max(grid.slack, 1)
 
 
+def noise_rounded(moved: FloatArray, scale: Scale, amount: str) -> FloatArray:
+    """Return noisy numbers rounded to the column's step.
+
+    Numbers that are no decimals keep the digits down to a hundredth of the spread that the noisy number itself would
+    have: those beyond say nothing, and where they end depends on nothing else.
+    """
+    step = noise_step(scale)
+    if scale.dated or not value_grid(scale.positions).slack:
+        return np.asarray(np.rint(moved / step) * step)
+    spread = np.maximum(SPREAD * noise_sizes(moved, amount) / 100, step)
+    steps = 10.0 ** np.floor(np.log10(spread))
+    return np.asarray(np.rint(moved / steps) * steps)
+
+
 def noise_chances(shown: FloatArray, values: FloatArray, amount: str, step: float) -> FloatArray:
     """Return the chance of each noisy number, rounded to the step, given each value: a row per noisy number."""
     sizes = noise_sizes(values, amount)

@@ -21,7 +21,7 @@ from seriatim.defences.single.keyed_chance import keyed_names, keyed_uniform
 from seriatim.errors import Fault, PolicyError
 from seriatim.model import Coded, Draft, Policy, SeriesState, View, scale_of
 from seriatim.model.chance import secret_chance
-from seriatim.model.noise_bell import noise_bell_at, noise_sizes, noise_step
+from seriatim.model.noise_bell import noise_bell_at, noise_rounded, noise_sizes, noise_step
 from seriatim.model.scale import FloatArray, IntArray
 from seriatim.ports import Workers
 
@@ -61,19 +61,19 @@ def _must_take(column: Coded, amount: str, kind: pa.DataType) -> None:
         found = f"units for {column.name!r}, which has categories or a hierarchy"
         remedy = "for numbers remove the hierarchy, which this method does not use"
         raise PolicyError(Fault("[defence] noise", found, 'per cent of its number of values, as "50%"', remedy))
-    least = _least_amount(column, in_per_cent=amount.endswith("%"))
+    least = _least_amount(column, amount)
     if float(amount.rstrip("%")) < least:
         found = f"so little that it moves nothing in {column.name!r}"
         raise PolicyError(Fault("[defence] noise", found, f"at least {least:.3g}{'%' if amount.endswith('%') else ''}"))
 
 
-def _least_amount(column: Coded, *, in_per_cent: bool) -> float:
+def _least_amount(column: Coded, amount: str) -> float:
     """Return the least amount that moves anything: half a step of the numbers, or one category; 0 if nothing can."""
     known = len(column.scale) - int(column.scale.texts.null_count)
     if column.scale.form != "interval":
         return 100.0 / (len(column.scale) - 1) if len(column.scale) > 1 else 0.0
     half, largest = noise_step(column.scale) / 2, float(np.abs(column.scale.positions[:known]).max(initial=0.0))
-    if not in_per_cent:
+    if not amount.endswith("%"):
         return half
     return 100.0 * half / largest if largest else 0.0
 
@@ -94,8 +94,7 @@ def _with_noise(view: View, column: Coded, amount: str, chance: FloatArray) -> V
 def noise_positions(column: Coded, amount: str, chance: FloatArray) -> FloatArray:
     """Return the numbers of a column with noise, on the grid of the column's numbers."""
     values = column.scale.positions[column.codes]
-    step = noise_step(column.scale)
-    return np.asarray(np.rint((values + noise_sizes(values, amount) * noise_bell_at(chance)) / step) * step)
+    return noise_rounded(values + noise_sizes(values, amount) * noise_bell_at(chance), column.scale, amount)
 
 
 def noise_by_index(codes: IntArray, n_values: int, share: float, chance: FloatArray) -> IntArray:
@@ -166,7 +165,7 @@ def _written(distinct: FloatArray, kind: pa.DataType, *, dated: bool) -> tuple[p
         return days.cast(pa.string()), days.cast(kind)
     texts = pa.array([f"{value:.12g}" for value in distinct], pa.string())
     if not pa.types.is_integer(kind):
-        return texts, pa.array(distinct)
+        return texts, pa.array([float(text) for text in texts.to_pylist()], pa.float64())
     try:
         return texts, pa.array(distinct).cast(kind)
     except pa.ArrowInvalid:  # bytes and the like are too small for what noise makes of them
