@@ -324,7 +324,10 @@ def test_from_a_table_to_a_served_gate_by_commands(tmp_path: Path) -> None:
     made = json.loads(seriatim(tmp_path, "gate", "token", "make", "--role", "requester", *at, "--json").out)
     assert made["number"] == 1
     shown = json.loads(seriatim(tmp_path, "gate", "show", *at, "--json").out)
-    assert shown["records_held"] == 2_000
+    assert (shown["records_held"], shown["records_unknown"]) == (2_000, 0)
+    table.write_text("\n".join(["id,age,location", *rows[:6], f"q1,,{LOCATIONS[0]}", f"q2,{AGES[0]},nowhere"]))
+    held = seriatim(tmp_path, "gate", "hold", str(table), "--respondent", "id", *at).out
+    assert held == "8 records held; 2 of them can never leave: a cell is empty or not in the baseline\n"
     assert [(one["number"], one["tests"]) for one in shown["versions"]] == [(1, ["kld"])]
     assert shown["dependencies"][0]["targets"] == list(LOCATIONS)
     assert "  target   2  L2" in seriatim(tmp_path, "gate", "show", *at).out.splitlines()

@@ -147,6 +147,7 @@ def gate_show(journal: str | Path, gate: str) -> dict[str, Any]:
     return {
         "gate": gate,
         "records_held": book.counts_records(gate),
+        "records_unknown": book.counts_unknown_records(gate),
         "versions": [
             {
                 "number": number,

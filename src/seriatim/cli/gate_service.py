@@ -38,7 +38,13 @@ def gate_service_hold_command(
     from seriatim import api
 
     n = api.gate_hold(table, respondent, journal, gate, separator, encoding)
-    _say({"held": n}, f"{n:,} records held", as_json)
+    unknown = int(api.gate_show(journal, gate)["records_unknown"])
+    _say({"held": n, "unknown": unknown}, _held_text(n, unknown), as_json)
+
+
+def _held_text(n: int, unknown: int) -> str:
+    never = f"; {unknown:,} of them can never leave: a cell is empty or not in the baseline" if unknown else ""
+    return f"{n:,} records held{never}"
 
 
 def gate_service_show_command(gate: GateName, journal: Journal = HERE, as_json: AsJson = False) -> None:
@@ -49,7 +55,7 @@ def gate_service_show_command(gate: GateName, journal: Journal = HERE, as_json: 
     from seriatim import api
 
     found = api.gate_show(journal, gate)
-    lines = [f"{found['records_held']:,} records held"]
+    lines = [_held_text(found["records_held"], found["records_unknown"])]
     lines += [
         f"version {one['number']}: {', '.join(one['tests'])} at {one['alpha']:.0%}, baseline {one['baseline']} on "
         f"{', '.join(f'{n:,}' for n in one['records'])} records"

@@ -94,6 +94,14 @@ class SqlJournal:
             counted = sa.select(sa.func.count()).select_from(records).where(records.c.gate == number)
             return int(connection.execute(counted).scalar_one())
 
+    def counts_unknown_records(self, gate: str) -> int:
+        """Return how many held records can never leave: a cell is empty, or the baseline does not know it."""
+        with self.database.reading() as connection:
+            number = self.must_find(connection, gate)
+            unknown = sa.or_(records.c.x < 0, records.c.y < 0)
+            counted = sa.select(sa.func.count()).select_from(records).where(records.c.gate == number, unknown)
+            return int(connection.execute(counted).scalar_one())
+
     def bodies(self, gate: str, places: Sequence[int]) -> Mapping[int, tuple[str, str]]:
         """Return respondent and body of entries by their place in the journal, from 0."""
         found: dict[int, tuple[str, str]] = {}
