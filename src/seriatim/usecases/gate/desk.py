@@ -229,7 +229,7 @@ class Desk:
                     self._repeat(past[other])
                 at = other + 1
         ids = self.book[: len(self)]
-        self.numbers.read_numbers(ids["head"].copy(), ids["tail"])
+        self.numbers.read_numbers(ids["head"].copy(), ids["tail"].copy())
 
     def _repeat_requests(self, past: Past) -> None:
         first, before, place = len(self), self.intake.n_out, self.n_entries
