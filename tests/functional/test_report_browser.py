@@ -366,6 +366,10 @@ def test_a_comparison_of_several_tables_stays_on_its_card(browser, tmp_path, wid
     assert visit.overflow() == 0
     assert width < 1000 or table["x"] + table["width"] <= card["x"] + card["width"], "a narrow card scrolls by itself"
     assert visit.page.get_by_text("cannot go on").count() == 2
+    lines = visit.page.locator("td.num > div").evaluate_all(
+        "cells => cells.map(cell => cell.getClientRects()[0].height)"
+    )
+    assert width < 1000 or max(lines) < 30, "no number is broken in two"
     visit.page.close()
 
 

@@ -77,9 +77,10 @@ class RiskMap(Filed):
 
     def page(self) -> Page:
         about = f" of the column {self.wish.column}" if self.wish.column else ""
+        risk = f"{'' if self.wish.risk == 'hit_chance' else 'the '}{RISK_WORDS[self.wish.risk]}"
         story = (
             f"Each technique with several parameters on the same table, as a first release. Risk{about} is the mean "
-            f"over people of {RISK_WORDS[self.wish.risk]}; beside it, that of whoever is most at risk. Cost is the "
+            f"over people of {risk}; beside it, that of whoever is most at risk. Cost is the "
             f"{COST_WORDS[self.wish.cost]}. {self._hit_words()}Nothing was published; the seed is {self.wish.seed}.",
             *(f"The policy's own point, marked: {map_point_words(point)}." for point in self.points if point.of_policy),
         )
