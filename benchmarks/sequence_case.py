@@ -177,7 +177,7 @@ def run(options: list[str]) -> None:
     _, exact = patients_weeks("A", 1, 100)
     model = patients_knowledge_of_one_step(exact)
     works, _ = sequence_works(5_000, model)
-    small = in_turns(works, 5)
+    small = in_turns(works, 25)
     view = small["optimal"] + small["posterior, omega"] + small["revision"]
     rows = [row("a view of 5,000: optimal groups, omega, revision", 1e3 * view, 50, "ms")]
     targets = {"greedy": 8, "optimal": 20, "posterior, bayes": 80}

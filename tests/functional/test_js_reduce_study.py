@@ -59,6 +59,7 @@ def test_the_best_cut_gives_away_and_loses_less_than_the_printed_one(world: tupl
     )
     assert max(optimal.omega.gain) < max(greedy.omega.gain)
     assert optimal.loss < greedy.loss
+    assert sum(optimal.suppressed) <= 0.005 * sum(len(week.person) for week in weeks)
     assert np.mean(optimal.back.gain) > np.mean(optimal.forward.gain)
 
 
