@@ -22,8 +22,10 @@ from seriatim.kernels.arrays import Flags, Ints, Longs
 MOST_CLASSES = 6_000
 """Histories with more classes are not asked as a whole: their other worlds are far away, and the work is better spent
 on a sample."""
-FRUITLESS = 20
-"""So many sets of values in a row that open nobody end the search."""
+FRUITLESS = 10
+"""So many sets of values in a row that are not worth their work end the search."""
+WORTH = 500.0
+"""Work that may be spent for each class opened: asking about one alone costs as much."""
 MOST_VALUES = 40
 """Of so many values, the most promising ones, all threes are looked at."""
 CHEAP = 5.0
@@ -72,9 +74,11 @@ class _Search:
         for values in self._promising(together):
             if fruitless == FRUITLESS or self.work >= work:
                 return
-            opened = self._exchange(values)
-            if opened is not None:
-                fruitless = 0 if opened else fruitless + 1
+            before, closed = self.work, int((~self.open_ones).sum())
+            self._exchange(values)
+            if self.work > before:
+                opened = closed - int((~self.open_ones).sum())
+                fruitless = 0 if WORTH * opened >= self.work - before else fruitless + 1
 
     def _promising(self, together: int) -> Longs:
         """Return sets of values, those first between which most of the people who are not open yet could move."""
@@ -92,25 +96,18 @@ class _Search:
         score = np.sum([moves[sets[:, one], sets[:, other]] for one, other in combinations(range(together), 2)], axis=0)
         return np.asarray(sets[np.argsort(-score, kind="stable")][: int((score > 0).sum())])
 
-    def _exchange(self, values: Longs) -> bool | None:
-        """Look for a world in which holders of these values exchange them; note whom it opens, say whether anyone.
-
-        None says that there was nobody to ask for.
-        """
+    def _exchange(self, values: Longs) -> None:
+        """Look for a world in which holders of these values exchange them, and note whom it opens."""
         movable = (self.worlds.possible[:, values].sum(axis=1) > 1) & (self.held[:, values].sum(axis=1) > 0)
         classes = self._unlinked(np.flatnonzero(movable).astype(np.int32), values)
         if self.open_ones[classes].all():
-            return None
+            return
         of_class, of_value = np.nonzero(self.worlds.possible[classes][:, values])
         self.work += (SETTING_UP + len(of_class)) / CHEAP
         now = self.held[classes][:, values][of_class, of_value]
         found = self._solved(classes, values, of_class, of_value, now)
-        if found is None:
-            return False
-        moved = classes[np.unique(of_class[found != now])]
-        news = bool((~self.open_ones[moved]).any())
-        self.open_ones[moved] = True
-        return news
+        if found is not None:
+            self.open_ones[classes[np.unique(of_class[found != now])]] = True
 
     def _unlinked(self, classes: Ints, values: Longs) -> Ints:
         """Return the classes without an episode beside them that could meet one of these values."""
