@@ -72,8 +72,14 @@ class Wrapped:
     def seal(self, series: str, number: int) -> ReleaseRecord:
         return self.right.seal(series, number)
 
+    def series(self) -> Any:
+        return self.right.series()
+
     def records(self, series: str | None = None) -> Any:
         return self.right.records(series)
+
+    def record(self, series: str, number: int) -> Any:
+        return self.right.record(series, number)
 
     def verify(self, published: Any = ()) -> Check:
         return self.right.verify(published)

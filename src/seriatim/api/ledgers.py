@@ -63,11 +63,11 @@ def ledger_pasts_of_folder(history: str | Path, respondents: Any, policy: Policy
 
 def signed_in_ledger(ledger: Ledger, series: str, number: int) -> Signed:
     """Return what the page to sign says beside the report, as the ledger knows it today."""
-    found = [one for one in ledger_records(ledger, series) if one.number == number]
-    if not found or found[0].state == "imported":
-        what = "was made before this ledger" if found else f"has no release {number}"
+    record = ledger.record(series, number)
+    if record is None or record.state == "imported":
+        ledger_records(ledger, series)  # a series that does not exist is another mistake
+        what = "was made before this ledger" if record is not None else f"has no release {number}"
         raise InputError(Fault(f"series {series!r}", what, "a release made with it", "seriatim ledger show lists them"))
-    record = found[0]
     return Signed(
         date=f"{record.reserved_at[:16].replace('T', ' ')} UTC",
         version=record.version,
@@ -103,6 +103,6 @@ def ledger_records(ledger: Ledger, series: str | None) -> Sequence[ReleaseRecord
     """Return the releases of a series, which must exist, or of all."""
     found = ledger.records(series)
     if series is not None and not found:
-        known = sorted({record.series for record in ledger.records()})
-        raise InputError(Fault(f"series {series!r}", "not in this ledger", ", ".join(known), "check the name"))
+        known = ", ".join(ledger.series())
+        raise InputError(Fault(f"series {series!r}", "not in this ledger", known, "check the name"))
     return found

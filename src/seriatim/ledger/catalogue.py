@@ -21,8 +21,11 @@ from seriatim.ports import ReleaseRecord
 from seriatim.storage import schema
 
 Row = dict[str, Any]
+Facts = Mapping[str, Any]
 Inputs = dict[tuple[str, int], tuple[str, str, str]]
 """By series and number: name and SHA-256 of the input, and the version of the software."""
+_MAKING = (chain.RESERVED, chain.IMPORTED)
+"""Kinds of entries that make a release."""
 
 
 def catalogue_circumstances(**further: Any) -> dict[str, Any]:
@@ -61,8 +64,18 @@ def catalogue_knows(connection: Connection, digest: str) -> bool:
     return connection.execute(query).first() is not None
 
 
+def catalogue_release_digests(connection: Connection, series: str) -> frozenset[str]:
+    """Return the chain right after each release of a series was reserved or imported, as their manifests have it."""
+    entries = schema.entries.c
+    query = sa.select(entries.digest).where((entries.series == series) & entries.kind.in_(_MAKING))
+    return frozenset(connection.execute(query).scalars())
+
+
 def catalogue_state(connection: Connection, series: str) -> SeriesState:
-    """Return the state of a series: its version counts what a draft is judged against, its head is the last of it."""
+    """Return the state of a series: its version counts what a draft is judged against, its head is the last of it.
+
+    ``views`` are not in it (``catalogue_views``): each release would be read once more wherever a state is compared.
+    """
     entries, releases = schema.entries.c, schema.releases.c
     moving = (entries.series == series) & entries.kind.in_(chain.MOVING)
     version, last = connection.execute(sa.select(sa.func.count(), sa.func.max(entries.seq)).where(moving)).one()
@@ -83,7 +96,6 @@ def catalogue_state(connection: Connection, series: str) -> SeriesState:
         head=head or "",
         n_releases=n_releases,
         n_deliveries=n_deliveries,
-        views=_views(connection, series),
         epoch=epoch,
         policy_digest=policy_digest,
         policy=policy,
@@ -91,12 +103,12 @@ def catalogue_state(connection: Connection, series: str) -> SeriesState:
     )
 
 
-def _views(connection: Connection, series: str) -> tuple[PastView, ...]:
+def catalogue_views(connection: Connection, series: str) -> tuple[PastView, ...]:
     """Return what the releases of a series were made from, as far as the chain says so."""
     entries = schema.entries.c
     query = sa.select(entries.body, entries.circumstance).order_by(entries.seq)
     query = query.where((entries.series == series) & (entries.kind == chain.RESERVED))
-    found = [(json.loads(body), json.loads(circumstance)) for body, circumstance in connection.execute(query)]
+    found = [(_facts_of(body), json.loads(circumstance)) for body, circumstance in connection.execute(query)]
     gone = catalogue_recalled(connection, series)
     return tuple(
         PastView(facts["number"], facts["view"], said.get("source") or "")
@@ -168,6 +180,12 @@ def catalogue_record(row: Mapping[str, Any]) -> ReleaseRecord:
     )
 
 
+def catalogue_series(connection: Connection) -> Sequence[str]:
+    """Return the series that have releases, in order of their names."""
+    names = schema.releases.c.series
+    return connection.execute(sa.select(names).distinct().order_by(names)).scalars().all()
+
+
 def catalogue_records(connection: Connection, series: str | None = None) -> Sequence[ReleaseRecord]:
     columns = schema.releases.c
     query = sa.select(schema.releases).order_by(columns.series, columns.number)
@@ -185,7 +203,7 @@ def catalogue_newest_record(connection: Connection, series: str, number: int) ->
     if row is None:
         return None
     record = _with_reason(connection, catalogue_record(row._asdict()))
-    return _with_input(record, _inputs(connection, series))
+    return _with_input(record, _inputs(connection, series, record.manifest["chain"]))
 
 
 def _with_input(record: ReleaseRecord, inputs: Inputs) -> ReleaseRecord:
@@ -193,12 +211,17 @@ def _with_input(record: ReleaseRecord, inputs: Inputs) -> ReleaseRecord:
     return replace(record, input_name=name, input_sha256=sha256, version=version)
 
 
-def _inputs(connection: Connection, series: str | None) -> Inputs:
-    """Return by series and number what a release was made from and by which version, for the page to sign."""
+def _inputs(connection: Connection, series: str | None, digest: str | None = None) -> Inputs:
+    """Return by series and number what a release was made from and by which version, for the page to sign.
+
+    ``digest`` is of the entry of one release, if only that is asked for.
+    """
     entries = schema.entries.c
     query = sa.select(entries.series, entries.body, entries.circumstance).where(entries.kind == chain.RESERVED)
     if series is not None:
         query = query.where(entries.series == series)
+    if digest is not None:
+        query = query.where(entries.digest == digest)
     found = {}
     for name, body, circumstance in connection.execute(query):
         said = json.loads(circumstance)
@@ -221,18 +244,24 @@ def catalogue_recalled(connection: Connection, series: str) -> dict[int, str]:
     return {facts["number"]: facts["reason"] for facts in found}
 
 
-def catalogue_counting_facts(connection: Connection, series: str) -> list[dict[str, Any]]:
+def catalogue_counting_facts(connection: Connection, series: str, everything: Sequence[Facts]) -> list[Facts]:
     """Return what the chain says about the releases that count: all but the recalled ones."""
     gone = catalogue_recalled(connection, series)
-    return [facts for facts in catalogue_release_facts(connection, series) if facts["number"] not in gone]
+    return [facts for facts in everything if facts["number"] not in gone]
 
 
-def catalogue_release_facts(connection: Connection, series: str) -> list[dict[str, Any]]:
+def catalogue_release_facts(connection: Connection, series: str) -> list[Facts]:
     """Return what the chain says about each release of a series, in order, recalled ones too."""
     entries = schema.entries.c
-    kinds = (chain.RESERVED, chain.IMPORTED)
-    query = sa.select(entries.body).where((entries.series == series) & entries.kind.in_(kinds)).order_by(entries.seq)
-    return [json.loads(body) for body in connection.execute(query).scalars()]
+    query = sa.select(entries.body).where((entries.series == series) & entries.kind.in_(_MAKING)).order_by(entries.seq)
+    return [_facts_of(body) for body in connection.execute(query).scalars()]
+
+
+@functools.lru_cache(maxsize=1024)
+def _facts_of(body: str) -> Facts:
+    """Return what an entry says; one publication asks several times what the chain says about every release."""
+    facts: Facts = json.loads(body)
+    return facts
 
 
 def catalogue_files_after_erasures(connection: Connection, series: str) -> dict[int, dict[str, Any]]:

@@ -49,7 +49,8 @@ def erasure_of_person(database: Database, place: Shelf, series: str, respondent:
 
 def _naming(facts: Facts) -> list[str]:
     """Return the files of a release from which a person can be erased."""
-    return [shelf.PEOPLE, *recall_memory_files(facts).values()]
+    together = [shelf.NEWCOMERS] if shelf.NEWCOMERS in facts["private"] else []
+    return [shelf.PEOPLE, *together, *recall_memory_files(facts).values()]
 
 
 def _numbers_of(people: pa.Table, respondent: str) -> set[int]:
@@ -71,7 +72,7 @@ def _written(folder: Path, files: Mapping[str, pa.Table]) -> dict[str, Any]:
 
 
 def _told(written: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what the entry says about the files: the people's as ever, memories by their names."""
+    """Return what the entry says about the files: the people's as ever, the others by their names."""
     memory = {name: fingerprint for name, fingerprint in written.items() if name != shelf.PEOPLE}
     people = {"people": written[shelf.PEOPLE]} if shelf.PEOPLE in written else {}
     return people | ({"memory": memory} if memory else {})

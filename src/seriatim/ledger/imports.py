@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import secrets
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pyarrow as pa
@@ -63,7 +64,7 @@ def import_releases(
             return [reservations.reservation_of_release(connection, place, one) for one in prepared]
 
 
-def _refuse_repeated(series: str, prepared: list[Prepared], known: list[dict[str, Any]]) -> None:
+def _refuse_repeated(series: str, prepared: list[Prepared], known: Sequence[Mapping[str, Any]]) -> None:
     """Raise an error for releases with the rows, people and values of one in the ledger: they would count twice."""
     held = {facts["private"][shelf.GROUPS]["sha256"]: facts["number"] for facts in known}
     found = [held.get(one.facts["private"][shelf.GROUPS]["sha256"]) for one in prepared]

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping
+import os
+from collections.abc import Container, Iterator, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +17,10 @@ from seriatim.ledger.destinations import every_destination
 from seriatim.ledger.shelf import Shelf
 from seriatim.ports import PRIVATE, PUBLIC
 
+_PLACES = (shelf.MANIFEST, f"{PRIVATE}/{shelf.MANIFEST}", f"{PUBLIC}/{shelf.MANIFEST}")
+_HEAD, _DIGEST = b'{"chain":"', 64
+"""How manifests begin (their keys are sorted), and the length of what follows."""
+
 
 def refuse_behind_manifest(connection: Connection, place: Shelf, series: str, destination: Path | None = None) -> None:
     """Refuse a manifest of this series that the chain does not know: a newer state of this ledger published it.
@@ -24,29 +30,38 @@ def refuse_behind_manifest(connection: Connection, place: Shelf, series: str, de
     folders = [place.series(series), *every_destination(connection)]
     if destination is not None:
         folders.append(destination.absolute())
+    known = catalogue.catalogue_release_digests(connection, series)
     for folder in dict.fromkeys(folders):
-        refuse_published_manifest(folder, series, lambda chain: catalogue.catalogue_knows(connection, chain))
+        refuse_published_manifest(folder, series, known)
 
 
-def refuse_published_manifest(folder: Path, series: str, known: Callable[[str], bool] = lambda _: False) -> None:
-    """Check one folder; a ledger that does not exist yet knows nothing."""
+def refuse_published_manifest(folder: Path, series: str, known: Container[str] = ()) -> None:
+    """Check one folder; a ledger that does not exist yet knows nothing. ``known`` are digests of the chain."""
     for path in manifests_in(folder, series):
+        if _chain_at_head(path) in known:
+            continue
         manifest = read_manifest(path)
-        if manifest and manifest["series"] == series and not known(manifest["chain"]):
+        if manifest and manifest["series"] == series and manifest["chain"] not in known:
             raise LedgerBehind(
                 f"{path}: release {manifest['release']} of series {series!r} was published, but this ledger does "
                 "not know it; an old backup was restored or this is another ledger: restore the newest one"
             )
 
 
+def _chain_at_head(path: Path) -> str:
+    """Return the digest that a manifest of ours begins with, without reading the rest; else any text."""
+    with suppress(OSError), path.open("rb") as file:
+        return file.read(len(_HEAD) + _DIGEST).removeprefix(_HEAD).decode("ascii", "replace")
+    return ""
+
+
 def manifests_in(folder: Path, series: str) -> Iterator[Path]:
     """Yield the manifests of a series' releases, in its shelf folder or at a destination."""
     slug = shelf.shelf_slug(series)
     if folder.is_dir():
-        for path in sorted(folder.iterdir()):
-            number = path.name.removeprefix(f"{slug}-")
-            if number.isdecimal():
-                yield from _manifests_of(path)
+        for name in sorted(os.listdir(folder)):  # noqa: PTH208 - as below
+            if name.removeprefix(f"{slug}-").isdecimal():
+                yield from _manifests_of(folder / name)
 
 
 def read_manifest(path: Path) -> Mapping[str, Any] | None:
@@ -70,6 +85,7 @@ def every_manifest_in(folder: Path) -> Iterator[Path]:
 
 def _manifests_of(release: Path) -> Iterator[Path]:
     """Yield the manifests in a release's folder: on the shelf and before 0.2 one, else one of each part."""
-    for folder in (release, release / PRIVATE, release / PUBLIC):
-        if (folder / shelf.MANIFEST).is_file():
-            yield folder / shelf.MANIFEST
+    for place in _PLACES:
+        path = os.path.join(release, place)  # noqa: PTH118 - a long series has hundreds of these
+        if os.path.isfile(path):  # noqa: PTH113
+            yield Path(path)

@@ -1,7 +1,7 @@
 """People on the shelf are numbers, assigned in order of first appearance in the series.
 
-Only ``people.parquet`` says who a number is, and each release's file has only its newcomers: a person is forgotten by
-removing one row from one file, and what was published stays countable.
+Only files of newcomers say who a number is, those of their release and of some later ones (``newcomers.py``): a person
+is forgotten by removing one row from each, and what was published stays countable.
 """
 
 from __future__ import annotations

@@ -18,6 +18,7 @@ from sqlalchemy.engine import Connection
 
 from seriatim.errors import LedgerDamaged
 from seriatim.ledger import catalogue, pseudonyms, shelf
+from seriatim.ledger.newcomers import newcomers_files
 from seriatim.ledger.reservations import Crowd
 from seriatim.ledger.shelf import Shelf
 from seriatim.model.history import History, Past, Withheld, no_history
@@ -36,10 +37,11 @@ def recall_people(connection: Connection, place: Shelf, series: str, facts: Sequ
     gone = catalogue.catalogue_recalled(connection, series)
     counting = [one for one in facts if one["number"] not in gone]
     tables = [pseudonyms.no_pseudonyms()]
-    tables += [recall_current_file(place, series, one, shelf.PEOPLE, erased) for one in counting]
+    tables += [recall_current_file(place, series, one, file, erased) for one, file in newcomers_files(counting)]
     last = facts[-1]["people"] if facts else {"first": 0, "new": 0}
+    firsts = tuple(one["people"]["first"] for one in facts)
     corrected = {number for one in counting for number in one.get("corrected", ())}
-    return Crowd(_without(pa.concat_tables(tables), corrected), last["first"] + last["new"])
+    return Crowd(_without(pa.concat_tables(tables), corrected), last["first"] + last["new"], firsts)
 
 
 def _without(people: pa.Table, numbers: set[int]) -> pa.Table:
@@ -67,12 +69,13 @@ def recall_memory_files(facts: Facts) -> dict[str, str]:
 
 def recall_memory(connection: Connection, place: Shelf, series: str) -> dict[str, pa.Table]:
     """Read what the newest release's method remembered; earlier memories are not read, however many there are."""
-    facts = catalogue.catalogue_counting_facts(connection, series)
+    everything = catalogue.catalogue_release_facts(connection, series)
+    facts = catalogue.catalogue_counting_facts(connection, series, everything)
     files = recall_memory_files(facts[-1]) if facts else {}
     if not files:
         return {}
     erased = catalogue.catalogue_files_after_erasures(connection, series)
-    people = recall_people(connection, place, series, catalogue.catalogue_release_facts(connection, series)).known
+    people = recall_people(connection, place, series, everything).known
     tables = {name: recall_current_file(place, series, facts[-1], file, erased) for name, file in files.items()}
     return {name: pseudonyms.without_pseudonyms(table, people) for name, table in tables.items()}
 

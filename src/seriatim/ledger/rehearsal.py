@@ -46,8 +46,14 @@ class NoLedger:
     def seal(self, series: str, number: int) -> ReleaseRecord:  # noqa: ARG002
         raise LedgerError("a dry run seals nothing")
 
+    def series(self) -> Sequence[str]:
+        return ()
+
     def records(self, series: str | None = None) -> Sequence[ReleaseRecord]:  # noqa: ARG002
         return ()
+
+    def record(self, series: str, number: int) -> ReleaseRecord | None:  # noqa: ARG002
+        return None
 
     def verify(self, published: Sequence[Path] = ()) -> Check:  # noqa: ARG002
         return Check(0, 0, 0, ())

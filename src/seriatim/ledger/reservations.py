@@ -6,7 +6,7 @@ import hmac
 import shutil
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +16,7 @@ from sqlalchemy.engine import Connection
 
 from seriatim.errors import Fault, LedgerBehind, LedgerDamaged, LedgerError, LedgerMoved, PolicyError, SeriatimError
 from seriatim.ledger import catalogue, chain, pseudonyms, shelf
+from seriatim.ledger.newcomers import newcomers_since
 from seriatim.ledger.shelf import Shelf
 from seriatim.model.epochs import check_epoch
 from seriatim.model.history import SeriesState
@@ -40,13 +41,15 @@ class Crowd:
 
     known: pa.Table
     first_free: int
+    firsts: tuple[int, ...] = ()
+    """The first number that was free before each release."""
 
 
 def reservation_crowd(crowd: Crowd, corrected: Sequence[str]) -> tuple[Crowd, list[int]]:
     """Return the people without those whose values were corrected, and the numbers that name nobody any more."""
     hit = pc.is_in(crowd.known.column(pseudonyms.RESPONDENT), value_set=pa.array(corrected, pa.string()))
     gone = crowd.known.column(pseudonyms.PERSON).filter(hit).to_pylist()
-    return Crowd(crowd.known.filter(pc.invert(hit)), crowd.first_free), sorted(gone)
+    return replace(crowd, known=crowd.known.filter(pc.invert(hit))), sorted(gone)
 
 
 def prepare_reservation_folder(
@@ -60,6 +63,8 @@ def prepare_reservation_folder(
     with ThreadPoolExecutor(1) as beside:  # what is published is flushed and hashed while people are numbered
         published = beside.submit(_published_facts, folder / shelf.PUBLISHED)
         files, newcomers = _private_files(groups, crowd, sensitive, memory or {})
+        after = _with_newcomers(crowd, newcomers)
+        files |= _kept_together(after)
         for name, table in files.items():
             (folder / name).write_bytes(pseudonyms.pseudonymous_parquet(table))
     durable.make_durable_private(folder)
@@ -69,7 +74,21 @@ def prepare_reservation_folder(
         "people": {"first": crowd.first_free, "new": len(newcomers)},
         "sensitive": list(sensitive),
     }
-    return facts, Crowd(pa.concat_tables([crowd.known, newcomers]), crowd.first_free + len(newcomers))
+    return facts, after
+
+
+def _with_newcomers(crowd: Crowd, newcomers: pa.Table) -> Crowd:
+    everyone = pa.concat_tables([crowd.known, newcomers])
+    return Crowd(everyone, crowd.first_free + len(newcomers), (*crowd.firsts, crowd.first_free))
+
+
+def _kept_together(crowd: Crowd) -> dict[str, pa.Table]:
+    """Return the file of newcomers that the newest release keeps for others as well, if it is its turn."""
+    since = newcomers_since(len(crowd.firsts))
+    if since is None:
+        return {}
+    late = pc.greater_equal(crowd.known.column(pseudonyms.PERSON), crowd.firsts[since - 1])
+    return {shelf.NEWCOMERS: crowd.known.filter(late)}
 
 
 def _private_files(

@@ -2,6 +2,7 @@
 
     shelf/<series>/<number>/groups.parquet      who is in which group, people as numbers
                             people.parquet      the newcomers of this release: number and respondent
+                            newcomers.parquet   of every 8th, 64th, ... release: those of the last 8, 64, ...
                             memory-NAME.parquet what the method remembers of people, as numbers
                             published/public    what recipients get, byte for byte
                             published/private   what only the publisher reads, byte for byte
@@ -33,6 +34,7 @@ from seriatim.storage.durable import make_folder_durable
 
 GROUPS = "groups.parquet"
 PEOPLE = "people.parquet"
+NEWCOMERS = "newcomers.parquet"
 PUBLISHED = "published"
 MANIFEST = "manifest.json"
 
@@ -109,7 +111,7 @@ def pending_on_shelf(path: Path) -> Path:
 def awaited_on_shelf(name: str) -> str | None:
     """Return the file whose next version has this name; None if it is no such name."""
     file = name.removesuffix(_NEXT)
-    return file if file != name and (file == PEOPLE or shelf_memory_name(file)) else None
+    return file if file != name and (file in (PEOPLE, NEWCOMERS) or shelf_memory_name(file)) else None
 
 
 @dataclass(frozen=True, slots=True)

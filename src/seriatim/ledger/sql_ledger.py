@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -79,7 +79,8 @@ class SqlLedger:
             refuse_unusable_destination(destination)
         with self.database.reading() as connection:
             refuse_behind_manifest(connection, self.shelf, series, destination)
-            return catalogue.catalogue_state(connection, series)
+            found = catalogue.catalogue_state(connection, series)
+            return replace(found, views=catalogue.catalogue_views(connection, series)) if found.secret else found
 
     def history(self, series: str, sensitive: str | None = None, newest: int | None = None) -> History:
         """Return who was in which group of which release, with values of the named sensitive column or the first.
@@ -89,7 +90,7 @@ class SqlLedger:
         with self.database.reading() as connection:
             everything = catalogue.catalogue_release_facts(connection, series)
             crowd = recall_people(connection, self.shelf, series, everything)
-            facts = catalogue.catalogue_counting_facts(connection, series)
+            facts = catalogue.catalogue_counting_facts(connection, series, everything)
             read = facts if newest is None else facts[max(len(facts) - newest, 0) :]
             return recall_history(self.shelf, series, read, crowd, sensitive)
 
@@ -317,9 +318,20 @@ class SqlLedger:
         assert delivered is not None
         return delivered
 
+    def series(self) -> Sequence[str]:
+        """Return the names of the series that have releases."""
+        with self.database.reading() as connection:
+            return catalogue.catalogue_series(connection)
+
     def records(self, series: str | None = None) -> Sequence[ReleaseRecord]:
+        """Return the releases of a series, or of all."""
         with self.database.reading() as connection:
             return catalogue.catalogue_records(connection, series)
+
+    def record(self, series: str, number: int) -> ReleaseRecord | None:
+        """Return one release; None if there is none of this number."""
+        with self.database.reading() as connection:
+            return catalogue.catalogue_newest_record(connection, series, number)
 
     def report_record(self, series: str, number: int) -> dict[str, Any]:
         """Return the record of a release's report, as the shelf keeps it; raise an error if its bytes have changed."""

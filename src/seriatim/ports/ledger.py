@@ -118,6 +118,13 @@ class Ledger(Protocol):
     def seal(self, series: str, number: int) -> ReleaseRecord:
         """Write the manifest, copy the files to the destination (temp name, fsync, rename), mark the release sealed."""
 
-    def records(self, series: str | None = None) -> Sequence[ReleaseRecord]: ...
+    def series(self) -> Sequence[str]:
+        """Return the names of the series that have releases."""
+
+    def records(self, series: str | None = None) -> Sequence[ReleaseRecord]:
+        """Return the releases of a series, or of all."""
+
+    def record(self, series: str, number: int) -> ReleaseRecord | None:
+        """Return one release; None if there is none of this number."""
 
     def verify(self, published: Sequence[Path] = ()) -> Check: ...

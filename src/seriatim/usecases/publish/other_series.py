@@ -15,7 +15,7 @@ def other_series_notes(ledger: Ledger, policy: Policy, view: View) -> tuple[str,
         return ()
     people = pc.cast(view.table.data.column(policy.respondent), pa.string())
     found = []
-    for name in dict.fromkeys(record.series for record in ledger.records()):
+    for name in ledger.series():
         if name == policy.series:
             continue
         known = pc.cast(ledger.history(name, newest=1).respondents, pa.string())
