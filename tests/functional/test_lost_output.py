@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
+import os
 from pathlib import Path
+from tempfile import TemporaryFile
 
 import pytest
 from support.command_line import write_policy, write_view
+from support.command_nursery import nursery
 
 from seriatim import api
 
@@ -17,25 +18,27 @@ from seriatim import api
 def test_a_full_disk_behind_the_output(tmp_path: Path, k: int, form: tuple[str, ...], code: int, releases: int) -> None:
     write_view(tmp_path)
     write_policy(tmp_path, k=k)
-    command = [sys.executable, "-m", "seriatim", "publish", "view.csv", "-p", "policy.toml", *form]
-    with Path("/dev/full").open("w") as full:
-        done = subprocess.run(
-            command, cwd=tmp_path, stdout=full, stderr=subprocess.PIPE, text=True, timeout=300, check=False
-        )
-    assert done.returncode == code, done.stderr
-    assert "could not be written" in done.stderr
-    assert len(done.stderr.splitlines()) == 1
+    with Path("/dev/full").open("w") as full, TemporaryFile("w+") as said:
+        arguments = ["publish", "view.csv", "-p", "policy.toml", *form]
+        ended = nursery().fork_command(arguments, tmp_path, full.fileno(), said.fileno()).wait(300)
+        said.seek(0)
+        err = said.read()
+    assert ended == code, err
+    assert "could not be written" in err
+    assert len(err.splitlines()) == 1
     assert len(api.open_ledger(tmp_path / "ledger.db").records()) == releases
 
 
 def until_the_reader_leaves(folder: Path, *arguments: str) -> tuple[int, str]:
     """Run a command whose output nobody reads from the start; return its exit code and what it said elsewhere."""
-    command, pipe = [sys.executable, "-m", "seriatim", *arguments], subprocess.PIPE
-    with subprocess.Popen(command, cwd=folder, stdout=pipe, stderr=pipe, text=True) as running:
-        assert running.stdout is not None
-        assert running.stderr is not None
-        running.stdout.close()
-        return running.wait(300), running.stderr.read()
+    reader, writer = os.pipe()
+    with TemporaryFile("w+") as said:
+        running = nursery().fork_command([*arguments], folder, writer, said.fileno())
+        os.close(writer)
+        os.close(reader)
+        code = running.wait(300)
+        said.seek(0)
+        return code, said.read()
 
 
 @pytest.mark.slow

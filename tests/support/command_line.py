@@ -5,13 +5,13 @@ from __future__ import annotations
 import contextlib
 import gc
 import io
-import os
-import subprocess
 import sys
 from dataclasses import dataclass
 from pathlib import Path
+from tempfile import TemporaryFile
 
 import pandas  # noqa: F401 - a command leaves it out where nobody has loaded it, and other tests hand its frames to Arrow
+from support.command_nursery import nursery
 
 from seriatim.cli import main
 
@@ -65,17 +65,11 @@ def seriatim(folder: Path, *arguments: str) -> Ran:
 
 def seriatim_apart(folder: Path, *arguments: str) -> Ran:
     """The same in a process of its own, as a user has it."""
-    clean = {name: value for name, value in os.environ.items() if not name.startswith("SERIATIM_")}
-    done = subprocess.run(
-        [sys.executable, "-m", "seriatim", *arguments],
-        cwd=folder,
-        env=clean,
-        capture_output=True,
-        text=True,
-        timeout=400,
-        check=False,
-    )
-    return Ran(done.returncode, done.stdout, done.stderr)
+    with TemporaryFile("w+") as out, TemporaryFile("w+") as err:
+        code = nursery().fork_command([*arguments], folder, out.fileno(), err.fileno()).wait(400)
+        out.seek(0)
+        err.seek(0)
+        return Ran(code, out.read(), err.read())
 
 
 def write_view(folder: Path, rows: int = 24, name: str = "view.csv") -> Path:

@@ -14,8 +14,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from support.command_nursery import ForkedProcess, nursery
 from support.gates import GATE, stored
-from support.service_nursery import ForkedProcess, nursery
 
 from seriatim.journal import SqlJournal, open_journal
 
@@ -96,11 +96,11 @@ def start_service(
         "--rate", "100000", *([] if "--expire-days" in options else ["--expire-days", "30"]), *options,
     ]  # fmt: skip
     process: subprocess.Popen[bytes] | ForkedProcess
-    if apart:
-        with log.open("wb") as out:
+    with log.open("wb") as out:
+        if apart:
             process = subprocess.Popen([sys.executable, "-m", "seriatim", *command], stdout=out, stderr=out)
-    else:
-        process = nursery().fork_command(command, log, largest_file)
+        else:
+            process = nursery().fork_command(command, Path(), out.fileno(), out.fileno(), largest_file, width=200)
     running = Running(process, port, log)
     if wait and not running.ready():
         running.kill()

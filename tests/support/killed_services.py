@@ -19,11 +19,11 @@ import sys
 import time
 from typing import Any
 
+from support.command_nursery import import_everything
 from support.fork import forked
 from support.gate_clients import GateClient
 from support.gate_services import free_port, served_journal
 from support.gates import GATE, drawn, past_of
-from support.service_nursery import import_everything
 
 from seriatim.gate import replay
 from seriatim.journal import open_journal
