@@ -108,11 +108,12 @@ def published_class_of_groups(draft: Draft, classes: Classes) -> IntArray:
     columns, sizes = [], []
     for name in draft.quasi:
         column = by_name[name]
-        of_groups = pa.array(column.labels, pa.string()).take(pa.array(column.label_of_group))
-        shown = draft.table.column(name).take(first).cast(pa.string())
-        codes, values = class_text_codes(pa.chunked_array([*shown.chunks, of_groups]))
-        columns.append(codes + 1)
-        sizes.append(len(values) + 1)
+        shown, values = class_text_codes(draft.table.column(name).take(first))
+        labels = pa.array(column.labels, pa.string())
+        texts, words = class_text_codes(pa.chunked_array([values.cast(pa.string()), labels]))
+        of_values = np.append(texts[: len(values)], np.int32(-1))  # the last is a missing value
+        columns.append(np.append(of_values[shown], texts[len(values) :][column.label_of_group]) + 1)
+        sizes.append(len(words) + 1)
     found = number_classes(columns, sizes, len(classes) + draft.grouping.n_groups)
     if len(found) != len(classes):
         raise AssertionError("the groups of a draft are not the classes of its table")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Collection
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
 import numpy as np
@@ -25,6 +26,8 @@ from seriatim.tables.spellings import spelling_faults
 
 CODED = (Role.QUASI, Role.SENSITIVE)
 _MOSTLY = 0.9
+_FEW = 20_000
+"""So few records are read before a second thread has begun."""
 RESERVED = ("respondent", "group", "counterfeit", "suppressed")
 
 
@@ -36,16 +39,15 @@ def view_of(table: Table, policy: Policy) -> View:
     except Unreadable as unreadable:
         faults.append(unreadable.fault)
     n, present = table.data.num_rows, frozenset(table.data.column_names)
+    rules = [rule for rule in policy.columns.values() if rule.role in CODED and rule.name in present]
     suppressed_by: dict[str, npt.NDArray[np.bool_]] = {}
     coded: dict[str, Coded] = {}
-    for rule in policy.columns.values():
-        if rule.role not in CODED or rule.name not in present:
-            continue
-        out = np.zeros(n, dtype=bool)
-        try:
-            coded[rule.name] = _coded(table, rule, out, faults)
-        except Unreadable as unreadable:
-            faults.append(unreadable.fault)
+    with ThreadPoolExecutor(2 if n > _FEW else 1) as pool:  # reading cells releases the interpreter's lock
+        found = list(pool.map(lambda rule: _read_column(table, rule), rules))
+    for rule, (column, out, wrong) in zip(rules, found, strict=True):
+        faults.extend(wrong)
+        if column is not None:
+            coded[rule.name] = column
         if out.any():
             suppressed_by[rule.name] = out
     faults.extend(_respondent_faults(table, policy))
@@ -125,6 +127,15 @@ def _unwritable(table: Table, policy: Policy) -> list[Fault]:
         for name in plain
         if not (pat.is_dictionary(kinds[name]) or pat.is_null(kinds[name]) or has_table_codes(kinds[name]))
     ]  # fmt: skip
+
+
+def _read_column(table: Table, rule: ColumnRule) -> tuple[Coded | None, npt.NDArray[np.bool_], list[Fault]]:
+    """Return a column in codes, the records that it suppresses, and its faults; no codes if it cannot be read."""
+    out, faults = np.zeros(table.data.num_rows, dtype=bool), list[Fault]()
+    try:
+        return _coded(table, rule, out, faults), out, faults
+    except Unreadable as unreadable:
+        return None, out, [*faults, unreadable.fault]
 
 
 def _coded(table: Table, rule: ColumnRule, suppressed: npt.NDArray[np.bool_], faults: list[Fault]) -> Coded:

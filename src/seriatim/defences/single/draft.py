@@ -52,16 +52,18 @@ def _alike(generalised: tuple[Generalised, ...], n_groups: int) -> tuple[tuple[G
     """Return the labels of the distinct boxes in order of appearance, and the box of each group."""
     if not n_groups or not generalised:
         return generalised, np.arange(n_groups, dtype=np.int32)
-    _, first, number = np.unique(
-        np.column_stack([_texts(g) for g in generalised]), axis=0, return_index=True, return_inverse=True
-    )
+    number = _texts(generalised[0]).astype(np.int64)
+    for column in generalised[1:]:  # one column after the other: sorting whole rows takes four times as long
+        texts = _texts(column).astype(np.int64)
+        number = np.unique(number * (texts.max(initial=0) + 1) + texts, return_inverse=True)[1]
+    _, first, number = np.unique(number, return_index=True, return_inverse=True)
     if len(first) == n_groups:
         return generalised, np.arange(n_groups, dtype=np.int32)
     order = np.argsort(first)
     rank = np.empty(len(first), dtype=np.int32)
     rank[order] = np.arange(len(first), dtype=np.int32)
     kept = first[order].astype(np.int32)
-    return tuple(g.of_groups(kept) for g in generalised), rank[number.reshape(-1)]
+    return tuple(g.of_groups(kept) for g in generalised), rank[number]
 
 
 def _texts(column: Generalised) -> IntArray:

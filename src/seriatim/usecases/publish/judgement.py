@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from threading import Lock
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import pyarrow as pa
 
@@ -48,6 +49,8 @@ if TYPE_CHECKING:
     from seriatim.usecases.publish.simulation import Simulated
     from seriatim.usecases.publish.taken_over import TakenOver
 
+T = TypeVar("T")
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Case:
@@ -83,23 +86,26 @@ class Case:
 def judgement_of(case: Case, workers: Workers, approval: Approval | None = None) -> Verdict:
     """Return the verdict. A broken promise refuses a draft; only a named person with a reason can override."""
     draft, policy = case.draft, case.policy
-    published, (judged, simulations) = published_of(draft), _judged_by_column(case)
+    published, followed = _once(lambda: published_of(draft)), _once(lambda: _judged_by_column(case))
 
     def checked(promises: Sequence[Promise]) -> list[Finding]:
-        return [_checked(promise, case, published, judged) for promise in promises]
+        return [_checked(promise, case, published(), followed()[0]) for promise in promises]
 
     # promises share what they look up about people, so they are checked in turn, but not those that count cells
     cells = [promise for promise in case.promises if isinstance(promise, Coverage)]
     others = [promise for promise in case.promises if not isinstance(promise, Coverage)]
-    measuring = _measuring(case, published, workers)
-    tasks: list[Callable[[], tuple[list[Finding], tuple[Measure, ...]]]] = [
-        lambda: (checked(cells), ()),
-        lambda: (checked(others), ()),
-        *((lambda measure=measure: ([], measure())) for measure in measuring),
-    ]
-    (covered, _), (kept, _), *measured = workers.map(lambda task: task(), tasks)
-    measures = tuple(measure for _, some in measured for measure in some)
-    found = tuple((covered if isinstance(promise, Coverage) else kept).pop(0) for promise in case.promises)
+    tasks = {  # in the order in which they begin: promises wait for what is looked up, the longest measure does not
+        "followed": followed,
+        "published": published,
+        "queries": lambda: query_error(case.view, draft, workers),
+        "covered": lambda: checked(cells),
+        "kept": lambda: checked(others),
+        **_measuring(case, published),
+    }
+    done: dict[str, Any] = dict(zip(tasks, workers.map(lambda task: task(), tasks.values()), strict=True))
+    measures = tuple(measure for name in _MEASURES for measure in done[name])
+    found = tuple(done["covered" if isinstance(promise, Coverage) else "kept"].pop(0) for promise in case.promises)
+    judged, simulations = followed()
     findings = withheld_with_cause(found, case.view, draft, policy)
     if case.named:
         findings = tuple(replace(finding, column=case.first) for finding in findings)
@@ -118,7 +124,7 @@ def judgement_of(case: Case, workers: Workers, approval: Approval | None = None)
             *_began_otherwise(broken, policy, case.history),
         ),
         approval=approval,
-        charts=draft_charts_of(draft, published, policy, measures),
+        charts=draft_charts_of(draft, published(), policy, measures),
         notes=tuple(note for one in simulations for note in one.notes),
     )
 
@@ -197,20 +203,34 @@ def _checked(promise: Promise, case: Case, published: PublishedTable, judged: Ma
     return promise.check(judged[promise.column or case.first])
 
 
-def _measuring(
-    case: Case, published: PublishedTable, workers: Workers
-) -> tuple[Callable[[], tuple[Measure, ...]], ...]:
-    """Return what measures a draft; the figures come in this order, and workers take them side by side."""
+def _once(look: Callable[[], T]) -> Callable[[], T]:
+    """Return a function that looks when it is first called; whoever else calls it waits for what that finds."""
+    lock, found = Lock(), list[T]()
+
+    def looked() -> T:
+        with lock:
+            if not found:
+                found.append(look())
+        return found[0]
+
+    return looked
+
+
+_MEASURES = ("loss", "information", "queries", "value queries", "margins", "counters", "noise")
+"""The order of the figures in a verdict."""
+
+
+def _measuring(case: Case, published: Callable[[], PublishedTable]) -> dict[str, Callable[[], tuple[Measure, ...]]]:
+    """Return what measures a draft beside its longest measure, the error of queries."""
     view, draft = case.view, case.draft
-    return (
-        lambda: loss_measures(draft, published.classes),
-        lambda: information_measures(view, draft),
-        lambda: query_error(view, draft, workers),
-        lambda: value_query_error(view, draft),
-        lambda: margin_measures(view, draft),
-        lambda: tuple(Measure(name, float(count), "count") for name, count in draft.counters.items()),
-        lambda: _noise(view, case.policy),
-    )
+    return {
+        "information": lambda: information_measures(view, draft),
+        "value queries": lambda: value_query_error(view, draft),
+        "margins": lambda: margin_measures(view, draft),
+        "counters": lambda: tuple(Measure(name, float(count), "count") for name, count in draft.counters.items()),
+        "noise": lambda: _noise(view, case.policy),
+        "loss": lambda: loss_measures(draft, published().classes),
+    }
 
 
 def _noise(view: View, policy: Policy) -> tuple[Measure, ...]:
