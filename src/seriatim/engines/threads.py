@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
-from typing import TypeVar
+from threading import Thread
+from typing import TypeVar, cast
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -23,7 +23,26 @@ class Threads:
     count: int = field(default_factory=_cores)
 
     def map(self, work: Callable[[T], R], items: Iterable[T]) -> list[R]:
-        if self.count == 1:
-            return [work(item) for item in items]
-        with ThreadPoolExecutor(self.count) as pool:
-            return list(pool.map(work, items))
+        """Do the work in this thread and as many others as there are cores; raise the first item's error, if any."""
+        waiting = list(items)
+        done: list[R | None] = [None] * len(waiting)
+        left, failed = iter(range(len(waiting))), dict[int, BaseException]()
+
+        def take() -> None:
+            for place in left:  # one step of it is one step of the interpreter: no item is taken twice
+                try:
+                    done[place] = work(waiting[place])
+                except BaseException as error:  # noqa: BLE001 - raised when the others have stopped
+                    failed[place] = error
+                if failed:
+                    return
+
+        others = [Thread(target=take, daemon=True) for _ in range(min(self.count, len(waiting)) - 1)]
+        for other in others:
+            other.start()
+        take()
+        for other in others:
+            other.join()
+        if failed:
+            raise failed[min(failed)]
+        return cast(list[R], done)
