@@ -24,9 +24,13 @@ from typing import Any
 
 import psycopg
 import pytest
+import sqlalchemy as sa
 from hypothesis import settings
+from sqlalchemy.engine import Connection
 
 from seriatim.kernels.compiled import KernelCache
+from seriatim.storage import database as databases
+from seriatim.storage.revisions import Revisions
 
 settings.register_profile("kept", derandomize=True)
 settings.register_profile("explore", derandomize=False)
@@ -157,6 +161,25 @@ def kernels_compiled_once() -> Iterator[None]:
     kernels = [one for one in named if isinstance(getattr(one, "_cache", None), KernelCache)]
     often = {one.py_func.__name__: one.signatures for one in kernels if len(one.signatures) > 1}
     assert not often, f"compiled more than once: {often}"
+
+
+@pytest.fixture(scope="session", autouse=True)
+def schemas_made_once() -> Iterator[None]:
+    """Give a new SQLite database the schema that Alembic made for the first, instead of asking it every time."""
+    make, made = databases._migrate, dict[Revisions, list[str]]()
+
+    def copied(connection: Connection, kind: Revisions) -> None:
+        new = connection.dialect.name == "sqlite" and not sa.inspect(connection).get_table_names()
+        for statement in made.get(kind, []) if new else []:
+            connection.exec_driver_sql(statement)
+        if not new or kind not in made:
+            make(connection, kind)
+        if new:
+            made.setdefault(kind, [*connection.connection.driver_connection.iterdump()][1:-1])
+
+    databases._migrate = copied
+    yield
+    databases._migrate = make
 
 
 @contextmanager
