@@ -1,13 +1,14 @@
-"""Sequence knowledge: a view of 5,000, of a million, and smoothing; ratios to a polars sort in the same run.
+"""Sequence knowledge: a view of 5,000, of a million (``--large``: four), smoothing, and late releases of long series.
 
-./dev bench sequence
+./dev bench sequence --large
 """
 
 from __future__ import annotations
 
+import shutil
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +20,7 @@ from benchmarks.timing import in_turns, keep, row
 from seriatim.defences.series.sequence.grouping import SKIP_COST, best_sequence_cut
 from seriatim.defences.single.curve.order import curve_order
 from seriatim.engines.threads import Threads
-from seriatim.kernels.arrays import Floats
+from seriatim.kernels.arrays import Singles
 from seriatim.kernels.series.belief_segments import (
     SegmentRows,
     SegmentRules,
@@ -34,35 +35,38 @@ from seriatim.studies import js_reduce
 from seriatim.studies.worlds.patients import VALUES, Week, patients_knowledge_of_one_step, patients_weeks
 
 N_VALUES = len(VALUES)
-LINEAR = ("greedy", "optimal", "posterior, omega", "posterior, bayes", "revision")
-LONG_SERIES = sr.Policy.from_dict(
-    {
-        "series": {"name": "long", "respondent": "id"},
-        "columns": {
-            "age": {"role": "quasi", "kind": "number"},
-            "weight": {"role": "quasi", "kind": "number"},
-            "stage": {"role": "sensitive"},
-        },
+CHUNK = 250_000
+TARGETS = {"greedy": 8, "optimal": 20, "posterior, bayes": 80}
+LONG_SERIES = {
+    "sequence": {
         "promise": {"k": 10, "j": 1.5},
         "defence": {"method": "sequence", "suppress": 1.0},
         "adversary": {"sure_share": 1.0},
-    }
-)
+    },
+    "median": {"promise": {"k": 5}, "defence": {"method": "median"}},
+    "lineage": {"promise": {"m": 3}, "defence": {"method": "lineage"}},
+}
+"""Methods that remember what they need of older releases, look at none, and read all of them."""
+TURNS = 9
 TIMES = "x records x values x 4 bytes"
 
 
-def _view(n: int, model: SequenceModel) -> tuple[Week, Floats]:
+def _view(n: int, model: SequenceModel) -> tuple[Week, Singles]:
     """Return people with beliefs as they are after a release in groups of about 20, and values drawn from them."""
     rng = np.random.default_rng(3)
     age, gender, weight = (rng.integers(*ends, n).astype(np.int32) for ends in ((45, 75), (1, 3), (60, 90)))
     person = np.arange(n, dtype=np.int32)
     cls = Week(person, age, gender, weight, person).cls
-    seen = model.prior[cls] * np.exp(0.8 * rng.standard_normal((n, N_VALUES)))
-    seen /= seen.sum(axis=1, keepdims=True)
-    beliefs = model.revise(None, seen, classes=cls).beliefs
-    beliefs /= beliefs.sum(axis=1, keepdims=True)
-    total = beliefs.cumsum(axis=1)
-    value = np.minimum((rng.random(n)[:, None] >= total).sum(axis=1), N_VALUES - 1).astype(np.int32)
+    beliefs, value = np.empty((n, N_VALUES), dtype=np.float32), np.empty(n, dtype=np.int32)
+    for first in range(0, n, CHUNK):
+        part = slice(first, min(first + CHUNK, n))
+        noise = rng.standard_normal((part.stop - first, N_VALUES), dtype=np.float32)
+        seen = model.prior[cls[part]] * np.exp(np.float32(0.8) * noise)
+        seen /= seen.sum(axis=1, keepdims=True)
+        found = model.revise(None, seen, classes=cls[part]).beliefs
+        beliefs[part] = found / found.sum(axis=1, keepdims=True)
+        beyond = rng.random(len(found), dtype=np.float32)[:, None] >= beliefs[part].cumsum(axis=1)
+        value[part] = np.minimum(beyond.sum(axis=1), N_VALUES - 1)
     return Week(person, age, gender, weight, value), beliefs
 
 
@@ -71,13 +75,13 @@ def sequence_works(n: int, model: SequenceModel) -> tuple[dict[str, Callable[[],
     week, beliefs = _view(n, model)
     frame = pl.DataFrame({"age": week.age, "gender": week.gender, "weight": week.weight, "value": week.value})
     columns, place = js_reduce._coded(week), js_reduce._places(week).astype(np.float32)
-    single, entropy = beliefs.astype(np.float32), entropies_for_divergence(beliefs).astype(np.float32)
+    entropy = entropies_for_divergence(beliefs).astype(np.float32)
     whole = np.bincount(week.value, minlength=N_VALUES).astype(np.int64)
     rules = SegmentRules(20, 1, 0.5, 0, 0.6, whole, 60, 1.0)
 
     def laid_out() -> SegmentRows:
         order, _ = curve_order(columns, np.random.default_rng(7), Threads())
-        return SegmentRows(week.value[order], single[order], entropy[order], place[order])
+        return SegmentRows(week.value[order], beliefs[order], entropy[order], place[order])
 
     bits = rules._replace(j=0.6 * BITS, skip=SKIP_COST)
     rows = laid_out()
@@ -107,9 +111,18 @@ def _cpu_seconds(work: Callable[[], Any]) -> float:
     return time.process_time() - begin
 
 
-def _least_cpu_seconds(work: Callable[[], Any], times: int = 3) -> float:
-    """Return the least of a few measurements: what others do to caches and memory only adds to it."""
-    return min(_cpu_seconds(work) for _ in range(times))
+def _both_times(works: dict[str, Callable[[], Any]], rounds: int) -> tuple[dict[str, float], dict[str, float]]:
+    """Return the clock's and the processor's seconds of each work, the least of a few rounds in which they take turns.
+
+    What others do to caches and memory only adds to them. Nothing is warmed up: smaller views were there before.
+    """
+    clock, cpu = dict.fromkeys(works, np.inf), dict.fromkeys(works, np.inf)
+    for _ in range(rounds):
+        for name, work in works.items():
+            begin = time.perf_counter()
+            cpu[name] = min(cpu[name], _cpu_seconds(work))
+            clock[name] = min(clock[name], time.perf_counter() - begin)
+    return clock, cpu
 
 
 def peak_memory(work: Callable[[], Any]) -> float:
@@ -154,22 +167,88 @@ def smoothing_time() -> tuple[float, int]:
     return in_turns(work, 3)["six sweeps"], len(rows.person)
 
 
-def late_releases(n_people: int = 1_000, n_releases: int = 100) -> list[float]:
-    """Return the processor's seconds of each release of a series with j and sure_share, one in twenty people new."""
-    rng = np.random.default_rng(8)
-    who, columns = np.arange(n_people), [rng.integers(0, high, n_people) for high in (10, 60, 50)]
-    took: list[float] = []
+def late_releases(method: str, asked: tuple[int, ...] = (3, 4, 10, 100), n_people: int = 1_000) -> dict[int, float]:
+    """Return the processor's seconds of some releases of a series, one in twenty people new in each.
+
+    The ledger is copied before each of them, and the copies are published to in turns: the least of a few rounds.
+    """
+    shape = {
+        "series": {"name": "long", "respondent": "id"},
+        "columns": {
+            "age": {"role": "quasi", "kind": "number"},
+            "weight": {"role": "quasi", "kind": "number"},
+            "stage": {"role": "sensitive"},
+        },
+    }
+    policy = sr.Policy.from_dict({**shape, **LONG_SERIES[method]})
     with tempfile.TemporaryDirectory() as folder:
-        ledger = sr.Ledger.open(Path(folder) / "ledger.db")
-        for number in range(n_releases):
-            columns[0] = np.where(rng.random(n_people) > 0.8, rng.integers(0, 10, n_people), columns[0])
-            named = dict(zip(("stage", "age", "weight"), columns, strict=True))
-            view = pl.DataFrame({"id": [f"p{i}" for i in who], **named})
-            took.append(_cpu_seconds(lambda view=view: sr.publish(view, LONG_SERIES, ledger)))
-            gone = rng.random(n_people) < 0.05
-            who = np.where(gone, who + n_people * (number + 1), who)
-            columns = [np.where(gone, rng.permutation(column), column) for column in columns]
+        kept = dict(_series_before(Path(folder), policy, asked, n_people))
+        took = dict.fromkeys(asked, np.inf)
+        for _ in range(TURNS):
+            for number, view in kept.items():
+                copy = shutil.copytree(Path(folder) / str(number), Path(folder) / "copy")
+                ledger = sr.Ledger.open(copy / "ledger.db")
+                work = lambda ledger=ledger, view=view: sr.publish(view, policy, ledger)  # noqa: E731
+                took[number] = min(took[number], _cpu_seconds(work))
+                shutil.rmtree(copy)
     return took
+
+
+def _series_before(
+    folder: Path, policy: sr.Policy, asked: tuple[int, ...], n_people: int
+) -> Iterator[tuple[int, pl.DataFrame]]:
+    """Publish a series; yield the asked releases with their views, and keep the ledger before each in a folder."""
+    rng = np.random.default_rng(8)
+    changing = policy.defence is not None and policy.defence.method == "sequence"
+    who, columns = np.arange(n_people), [rng.integers(0, high, n_people) for high in (10, 60, 50)]
+    ledger = sr.Ledger.open(folder / "ledger.db")
+    for number in range(1, max(asked) + 1):
+        if changing:
+            columns[0] = np.where(rng.random(n_people) > 0.8, rng.integers(0, 10, n_people), columns[0])
+        named = dict(zip(("stage", "age", "weight"), columns, strict=True))
+        view = pl.DataFrame({"id": [f"p{i}" for i in who], **named})
+        if number in asked:
+            (folder / str(number)).mkdir()
+            for path in folder.glob("ledger.db*"):
+                (shutil.copytree if path.is_dir() else shutil.copy)(path, folder / str(number) / path.name)
+            yield number, view
+        assert sr.publish(view, policy, ledger).verdict.released
+        gone = rng.random(n_people) < 0.05
+        who = np.where(gone, who + n_people * number, who)
+        columns = [np.where(gone, rng.permutation(column), column) for column in columns]
+
+
+def _large_rows(sizes: tuple[int, ...], model: SequenceModel) -> list[dict[str, Any]]:
+    """Return memory and ratios to a sort for views of each size, and how the processor's time grows with it."""
+    rows: list[dict[str, Any]] = []
+    first: dict[str, float] = {}
+    for n in sizes:
+        works, propagated = sequence_works(n, model)
+        clock, cpu = _both_times(works, 3)
+        sort = clock.pop("sort")
+        if not first:
+            whole = n * N_VALUES * 4
+            rows += [row(f"{name}: memory at most", peak_memory(works[name]) / whole, 1.25, TIMES) for name in clock]
+        case = f"{n:,} records: {{}}"
+        rows += [row(case.format(name), took / sort, TARGETS.get(name), "x a sort") for name, took in clock.items()]
+        rows.append(row(case.format("judged by belief propagation"), 100 * propagated, None, "%"))
+        rows.append(row(case.format("the sort"), sort, None, "s"))
+        if first:
+            case = f"{{}}: {n // sizes[0]} times the records, processor"
+            rows += [row(case.format(name), cpu[name] / first[name], 1.25 * n / sizes[0]) for name in clock]
+        first = first or cpu
+    return rows
+
+
+def _late_rows() -> list[dict[str, Any]]:
+    rows = []
+    for method in LONG_SERIES:
+        took = late_releases(method)
+        for number in (3, 4, 10):
+            steady = method != "lineage" and (method == "median" or number > 3)  # sequence looks back on four releases
+            target = 1.1 if steady else None
+            rows.append(row(f"{method}: release 100 against {number}, processor", took[100] / took[number], target))
+    return rows
 
 
 def run(options: list[str]) -> None:
@@ -180,29 +259,8 @@ def run(options: list[str]) -> None:
     small = in_turns(works, 25)
     view = small["optimal"] + small["posterior, omega"] + small["revision"]
     rows = [row("a view of 5,000: optimal groups, omega, revision", 1e3 * view, 50, "ms")]
-    targets = {"greedy": 8, "optimal": 20, "posterior, bayes": 80}
-    first: dict[str, float] = {}
-    for n in (1_000_000, 4_000_000) if "--large" in options else (1_000_000,):
-        works, propagated = sequence_works(n, model)
-        found = in_turns(works, 1 if first else 3)
-        cpu = {name: _least_cpu_seconds(works[name]) for name in LINEAR}
-        if first:
-            rows += [row(f"{name}: four times the records, processor", cpu[name] / first[name], 5) for name in LINEAR]
-        else:
-            whole = n * N_VALUES * 4
-            rows += [row(f"{name}: memory at most", peak_memory(works[name]) / whole, None, TIMES) for name in LINEAR]
-        first = cpu
-        sort = found.pop("sort")
-        rows += [
-            row(f"{n:,} records: {name}", took / sort, targets.get(name), "x a sort") for name, took in found.items()
-        ]
-        rows.append(row(f"{n:,} records: judged by belief propagation", 100 * propagated, None, "%"))
-        rows.append(row(f"{n:,} records: the sort", sort, None, "s"))
+    rows += _large_rows((1_000_000, 4_000_000) if "--large" in options else (1_000_000,), model)
     seconds, n_rows = smoothing_time()
     rows.append(row(f"six smoothing sweeps over {n_rows:,} appearances", seconds, 5, "s"))
-    took = late_releases()
-    late = float(np.median(took[-5:]))
-    for first, last, target in ((8, 12, 1.5), (2, 4, 2)):
-        early = float(np.median(took[first - 1 : last]))
-        rows.append(row(f"releases 96 to 100 of a series against {first} to {last}, processor", late / early, target))
+    rows += _late_rows()
     keep("sequence", rows)

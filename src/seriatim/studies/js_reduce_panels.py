@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -80,14 +80,20 @@ class PanelOutcome:
     """Why the method refused the panel."""
 
 
-def js_reduce_on_panels(panels: tuple[str, ...] = (), progress: Progress = no_progress) -> tuple[PanelOutcome, ...]:
-    """Publish each panel under each method, and attack it with steps by class, looking back."""
-    return tuple(_outcomes(panels or tuple(PANELS), progress))
+def js_reduce_on_panels(
+    panels: tuple[str, ...] = (), progress: Progress = no_progress, seed: int = 1
+) -> tuple[PanelOutcome, ...]:
+    """Publish each panel under each method, and attack it with steps by class, looking back.
+
+    The people are given; another seed draws another secret, which decides between equal records.
+    """
+    return tuple(_outcomes(panels or tuple(PANELS), progress, seed))
 
 
-def _outcomes(names: tuple[str, ...], progress: Progress) -> Iterator[PanelOutcome]:
+def _outcomes(names: tuple[str, ...], progress: Progress, seed: int) -> Iterator[PanelOutcome]:
     for at, name in enumerate(names):
         panel = PANELS[name]()
+        panel = panel if seed == 1 else replace(panel, secret=f"panel {seed}".encode())
         for method in SKEWED if name == "hosp" else METHODS:
             progress(f"{name}: {method.name}", at / len(names))
             yield js_reduce_on_panel(name, panel, method)
@@ -151,7 +157,7 @@ def _row(one: PanelOutcome) -> tuple[str, ...]:
     if one.why:
         return (one.panel, f"{one.method}: {one.why}", *[""] * 12)
     shares = (f"{one.sure:.1%}", f"{one.hit_rate:.0%}" if np.isfinite(one.hit_rate) else "")
-    right = f"{one.nearly_right:.1%}" if one.nearly else ""
+    right = f"{round(one.nearly * one.nearly_right):,}" if one.nearly else ""
     figures = (f"{one.loss:.3f}", *(f"{belief:.3f}" for belief in one.beliefs), f"{one.gain:.3f}")
     return (
         one.panel, one.method, *figures, *shares, *(f"{loss:.2f}" for loss in one.log_loss), f"{one.nearly:,}", right

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from seriatim.kernels.arrays import Floats, Ints, Longs
-from seriatim.knowledge.divergence import entropies_for_divergence
+from seriatim.knowledge.divergence import BITS, entropies_for_divergence
 from seriatim.knowledge.sequence_model import SequenceModel
 from seriatim.studies.js_reduce import Grouper, Run
 from seriatim.studies.worlds.patients import STAGES, VALUES, Week
@@ -41,10 +41,11 @@ def js_reduce_snapshot(model: SequenceModel) -> SequenceModel:
 
 
 def js_reduce_by_bt(k: int, bandwidth: float, t: float) -> Grouper:
-    """Return Mondrian with (B, t)-privacy of Li, Li and Zhang: nobody's belief moves by more than t.
+    """Return Mondrian with (B, t)-privacy of Li, Li and Zhang: nobody's belief moves by more than t bits.
 
-    Priors are kernel estimates over the quasi-identifiers (Epanechnikov, bandwidth B), posteriors omega estimates, the
-    distance is Jensen-Shannon after smoothing over stages of one disease.
+    Bits, since the paper's t = 0.8 is more than any two beliefs can differ by in nats (0.69). Priors are kernel
+    estimates over the quasi-identifiers (Epanechnikov, bandwidth B), posteriors omega estimates, the distance is
+    Jensen-Shannon after smoothing over stages of one disease.
     """
 
     def group(week: Week, beliefs: Floats, place: Floats) -> Longs:  # noqa: ARG001 - it looks at one view alone
@@ -110,7 +111,7 @@ def _moves_little(prior: Floats, value: Ints, rows: Longs, smooth: Floats, t: fl
     moved = (
         entropies_for_divergence((one + two) / 2) - (entropies_for_divergence(one) + entropies_for_divergence(two)) / 2
     )
-    return bool(moved.max() <= t)
+    return bool(moved.max() <= t * BITS)
 
 
 @dataclass(frozen=True, slots=True)

@@ -35,6 +35,8 @@ class Panel:
     frame: Any
     quasi: dict[str, str]
     """Columns and their kinds."""
+    secret: bytes = b"panel"
+    """Of the series: ties are drawn with it."""
 
     def history(self, method: str = "median", k: int = 5, l: float | None = 3, **defence: Any) -> History:  # noqa: E741
         """Return the panel's releases under a method: groups only, nothing is judged."""
@@ -58,7 +60,7 @@ class Panel:
         releases, losses = [], []
         for at, (year, rows) in enumerate(self.frame.groupby("year")):
             view = view_of(read_table(rows[["id", *self.quasi, "value"]].reset_index(drop=True)), policy)
-            draft = defence_named(method)(view, policy, SeriesState("s", n_releases=at, secret=b"panel"), Threads())
+            draft = defence_named(method)(view, policy, SeriesState("s", n_releases=at, secret=self.secret), Threads())
             columns = {name: draft.groups.column(name) for name in ("respondent", "group")}
             columns |= {"release": pa.array([int(year)] * len(rows)), "sensitive": draft.groups.column("value")}
             releases.append(pa.table(columns))
