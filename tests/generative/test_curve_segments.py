@@ -101,8 +101,8 @@ def plain_width(scale: Scale, codes: list[int]) -> float:
     known = len(scale) - scale.texts.null_count
     places = scale.positions if scale.form == "interval" else np.arange(len(scale), dtype=float)
     span = places[known - 1] - places[0]
-    shares = [(p - places[0]) / span if span > 0 else 0.0 for p in places[:known]] + [2.0] * (len(scale) - known)
-    return shares[high] - shares[low]
+    shares = [2.0 if code >= known else (places[code] - places[0]) / span if span > 0 else 0.0 for code in (low, high)]
+    return shares[1] - shares[0]
 
 
 def lanes(columns: list[Coded]) -> Lanes:

@@ -63,7 +63,7 @@ def query_error(view: View, draft: Draft, workers: Workers, seed: int = SEED, ra
     boxes = Boxes(boxes.low, boxes.high, boxes.weight / rate)
     codes = _in_any_order(np.stack([column.codes[rows] for column in view.quasi]))
     sizes = np.array([len(column.scale) for column in view.quasi], dtype=np.int64)
-    drawn = _draw_queries(codes, sizes, chance)
+    drawn = _queries_by_share(codes, sizes, chance)
     parts = [queries[part::_PARTS] for queries in drawn.values() for part in range(_PARTS)]
     errors = iter(workers.map(lambda queries: _errors(codes, boxes, queries), parts))
     return tuple(_measure(share, [error for _ in range(_PARTS) for error in next(errors)], seed) for share in drawn)
@@ -77,7 +77,7 @@ def query_error_of_boxes(quasi: tuple[Coded, ...], boxes: Boxes, seed: int = SEE
     codes = _in_any_order(np.stack([column.codes[rows] for column in quasi]))
     sizes = np.array([len(column.scale) for column in quasi], dtype=np.int64)
     shrunk = Boxes(boxes.low, boxes.high, boxes.weight * (len(rows) / n))
-    drawn = _draw_queries(codes, sizes, chance)
+    drawn = _queries_by_share(codes, sizes, chance)
     return tuple(_measure(share, _errors(codes, shrunk, queries), seed) for share, queries in drawn.items())
 
 
@@ -107,11 +107,11 @@ def query_boxes(quasi: tuple[Coded, ...], group: IntArray, draft: Draft) -> Boxe
     return Boxes(low, high, weight)
 
 
-def _draw_queries(
+def _queries_by_share(
     codes: IntArray, sizes: npt.NDArray[np.int64], chance: np.random.Generator
 ) -> dict[float, list[Query]]:
     """Return all queries by selectivity, before any is answered: workers change nothing about them."""
-    return {share: [draw_query(codes, sizes, share, chance) for _ in range(QUERIES)] for share in SELECTIVITIES}
+    return {share: draw_queries(codes, sizes, share, QUERIES, chance) for share in SELECTIVITIES}
 
 
 def _errors(codes: IntArray, boxes: Boxes, queries: Sequence[Query]) -> list[float]:
@@ -131,17 +131,24 @@ def _measure(share: float, errors: Sequence[float], seed: int) -> Measure:
     return Measure(f"query_error_{share:.0%}", value, "share", detail)
 
 
-def draw_query(codes: IntArray, sizes: npt.NDArray[np.int64], share: float, chance: np.random.Generator) -> Query:
+def draw_queries(
+    codes: IntArray, sizes: npt.NDArray[np.int64], share: float, count: int, chance: np.random.Generator
+) -> list[Query]:
     """Draw one to three columns with ranges around a random record, so that about ``share`` of the records match."""
-    n_columns, n = codes.shape
-    low, high = np.zeros(n_columns, dtype=np.int32), (sizes - 1).astype(np.int32)
-    wide = np.flatnonzero(sizes > 1)
+    n = codes.shape[1]
+    whole_low, whole_high = np.zeros(len(sizes), dtype=np.int32), (sizes - 1).astype(np.int32)
+    wide, size_of = np.flatnonzero(sizes > 1), sizes.tolist()
     if not len(wide):
-        return Query(wide.astype(np.int32), low, high)
-    chosen = chance.choice(wide, min(len(wide), int(chance.integers(1, 4))), replace=False)
-    centre = codes[:, chance.integers(n)]
-    for column in chosen:
-        width = max(1, round(share ** (1 / len(chosen)) * sizes[column]))
-        first = min(max(int(centre[column] - chance.integers(width)), 0), max(int(sizes[column]) - width, 0))
-        low[column], high[column] = first, min(first + width, sizes[column]) - 1
-    return Query(chosen.astype(np.int32), low, high)
+        return [Query(wide.astype(np.int32), whole_low, whole_high)] * count
+    drawn = []
+    for _ in range(count):
+        chosen = chance.choice(wide, min(len(wide), int(chance.integers(1, 4))), replace=False)
+        centre = codes[:, chance.integers(n)]
+        low, high = whole_low.copy(), whole_high.copy()
+        for column in chosen.tolist():
+            size = size_of[column]
+            width = max(1, round(share ** (1 / len(chosen)) * size))
+            first = min(max(int(centre[column]) - int(chance.integers(width)), 0), max(size - width, 0))
+            low[column], high[column] = first, min(first + width, size) - 1
+        drawn.append(Query(chosen.astype(np.int32), low, high))
+    return drawn

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from seriatim.kernels.check.box_counts import count_inside, estimate_box_counts
 from seriatim.measures.margin import margin_has_made_up_numbers
-from seriatim.measures.query_error import MOST_ROWS, SEED, draw_query, query_boxes
+from seriatim.measures.query_error import MOST_ROWS, SEED, draw_queries, query_boxes
 from seriatim.model import Draft, Measure, View
 from seriatim.model.chance import open_chance
 
@@ -42,12 +42,11 @@ def value_query_error(view: View, draft: Draft, seed: int = SEED) -> tuple[Measu
     held = [np.ascontiguousarray(codes[:, column.codes[order] == v]) for v in values]
     sizes = np.array([len(one.scale) for one in view.quasi], dtype=np.int64)
     errors = []
-    for query in range(QUERIES):
-        which = query % len(values)
-        asked, low, high = draw_query(codes, sizes, SHARE, chance)
-        truth = count_inside(held[which], asked, low, high)
+    for number, query in enumerate(draw_queries(codes, sizes, SHARE, QUERIES, chance)):
+        which = number % len(values)
+        truth = count_inside(held[which], *query)
         if truth > 0:
-            estimate = estimate_box_counts(boxes.low, boxes.high, weights[which], asked, low, high)
+            estimate = estimate_box_counts(boxes.low, boxes.high, weights[which], *query)
             errors.append(abs(estimate - truth) / truth)
     value = float(np.median(errors)) if errors else float("nan")
     detail = {"selectivity": SHARE, "queries": len(errors), "seed": seed}
