@@ -65,6 +65,8 @@ class View:
     """Records withheld before any defence, for a missing or unseen value that the policy suppresses."""
     suppressed_by: Mapping[str, npt.NDArray[np.bool_]] = field(default_factory=dict)
     """The same by the column whose cells are the reason; columns that suppress nobody are left out."""
+    once: bool = False
+    """Whether everyone is known to have one record only; nobody has looked if not."""
 
     def __len__(self) -> int:
         return int(self.table.data.num_rows)
@@ -83,6 +85,7 @@ class View:
             sensitive=tuple(replace(column, codes=column.codes[rows]) for column in self.sensitive),
             suppressed=self.suppressed[rows],
             suppressed_by={name: flags[rows] for name, flags in self.suppressed_by.items()},
+            once=False,
         )
 
     def published_names(self) -> Iterator[str]:

@@ -18,7 +18,7 @@ from seriatim.model.classes import class_text_codes
 
 def with_enough_people(pieces: Pieces, view: View, k: int) -> Pieces:
     """Return the pieces, joined where one has fewer than k different respondents."""
-    if view.respondent is None or k < 2 or pieces.n_groups < 2:
+    if view.respondent is None or view.once or k < 2 or pieces.n_groups < 2:
         return pieces
     person, names = class_text_codes(view.table.data.column(view.respondent))
     if len(names) == len(person):

@@ -8,7 +8,7 @@ changes nothing. So a refused draft cannot be drawn again until it passes.
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -72,15 +72,15 @@ def view_in_order(
 ) -> tuple[View, npt.NDArray[np.int64]]:
     """Return the view in the order of this release, and the row of the source that each record was."""
     key = np.uint64(_key(secret, f"order of release {number}"))
-    order = _order(_mixed(keys.who, key), keys.content)
-    return view.taken(order, workers.map), order
+    order, once = _order(_mixed(keys.who, key), keys.content)
+    return replace(view.taken(order, workers.map), once=once and view.respondent is not None), order
 
 
-def _order(who: WordArray, content: WordArray) -> npt.NDArray[np.int64]:
+def _order(who: WordArray, content: WordArray) -> tuple[npt.NDArray[np.int64], bool]:
+    """Return the records by ``who``, and whether all of them differ there."""
     order = np.argsort(who)
-    if (who[order[1:]] == who[order[:-1]]).any():
-        order = np.lexsort((content, who))
-    return order.astype(np.int64)
+    once = not (who[order[1:]] == who[order[:-1]]).any()
+    return (order if once else np.lexsort((content, who))).astype(np.int64), once
 
 
 def _mixed(numbers: WordArray, further: WordArray | np.uint64) -> WordArray:
