@@ -17,7 +17,7 @@ import polars as pl
 
 import seriatim as sr
 from benchmarks.timing import in_turns, keep, row
-from seriatim.defences.series.sequence.grouping import SKIP_COST, best_sequence_cut
+from seriatim.defences.series.sequence.grouping import SKIP_COST, best_sequence_grouping
 from seriatim.defences.single.curve.order import curve_order
 from seriatim.engines.threads import Threads
 from seriatim.kernels.arrays import Singles
@@ -96,7 +96,7 @@ def sequence_works(n: int, model: SequenceModel) -> tuple[dict[str, Callable[[],
     works: dict[str, Callable[[], Any]] = {
         "sort": lambda: frame.sort("age", "gender", "weight"),
         "greedy": lambda: belief_segments_greedily(laid_out(), rules),
-        "optimal": lambda: best_sequence_cut(laid_out(), bits),
+        "optimal": lambda: best_sequence_grouping(laid_out(), bits),
         "posterior, omega": lambda: posterior_of_groups(ordered, groups, "omega"),
         "posterior, bayes": lambda: posterior_of_groups(ordered, groups, "bayes"),
         "revision": lambda: model.revise(None, after, classes=cls),

@@ -25,7 +25,7 @@ from seriatim.studies.cor_split import (
     cor_split_scales,
     play_cor_split,
 )
-from seriatim.studies.cor_split_page import PARTS, CorSplitStudy, study_cor_split
+from seriatim.studies.cor_split_page import PARTS, CorSplitStudy, study_cor_split_page
 from seriatim.studies.cor_split_parts import cor_split_sweep
 from seriatim.studies.cor_split_reasons import STABLE, reasons, reasons_repeated
 from seriatim.studies.queries import Workload, draw_queries, queries_anywhere, queries_by_share
@@ -202,7 +202,7 @@ def test_the_sweep_is_safe_everywhere():
 
 @pytest.fixture(scope="module")
 def study() -> CorSplitStudy:
-    return study_cor_split(OneWorker(), 0.002, PARTS, 50)
+    return study_cor_split_page(OneWorker(), 0.002, PARTS, 50)
 
 
 def test_the_page_redraws_the_papers_figures(study: CorSplitStudy):

@@ -19,7 +19,7 @@ from seriatim.studies.js_reduce import (
     js_reduce_gains,
     js_reduce_run,
 )
-from seriatim.studies.js_reduce_page import GREEDY, OPTIMAL, study_js_reduce
+from seriatim.studies.js_reduce_page import GREEDY, OPTIMAL, study_js_reduce_page
 from seriatim.studies.js_reduce_panels import METHODS, PANELS, PanelMethod, js_reduce_on_panel, js_reduce_panel_grid
 from seriatim.studies.js_reduce_parts import js_reduce_cut_points, js_reduce_query_error, js_reduce_snapshot
 from seriatim.studies.worlds.patients import VALUES, patients_knowledge_of_one_step, patients_weeks
@@ -105,7 +105,7 @@ def test_query_errors_are_those_of_plain_counts(world: tuple) -> None:
 
 
 def test_the_study_is_a_page_and_its_data_can_be_written(tmp_path: Path) -> None:
-    study = study_js_reduce(("B",), 3, 300)
+    study = study_js_reduce_page(("B",), 3, 300)
     found = json.loads(study.to_json())
     assert {one["method"] for one in found["outcomes"]} == set(JS_REDUCE_METHODS)
     assert len(found["pairings"]) == 8 * 8

@@ -11,7 +11,7 @@ from seriatim import gate
 from seriatim.attacks.gate_observer import Watched, gate_observer_report, observer_thinned
 from seriatim.errors import InputError
 from seriatim.gate import Gate, JointGate, baseline_from, baseline_from_json, replay
-from seriatim.gate.attribute import Attribute, attribute_bands
+from seriatim.gate.attribute import Attribute, gate_attribute_bands
 from seriatim.gate.drift import drift
 from seriatim.gate.rules import rules_asked
 from seriatim.gate.standing import standing_of
@@ -173,7 +173,7 @@ def made_up_table(n: int, seed: int = 1) -> dict[str, list[Any]]:
 
 def test_a_baseline_keeps_its_ranges_and_its_version() -> None:
     table = made_up_table(4_000)
-    attributes = [attribute_bands("age", table["age"], 10), Attribute("sex", ("f", "m"))]
+    attributes = [gate_attribute_bands("age", table["age"], 10), Attribute("sex", ("f", "m"))]
     made = baseline_from(table, attributes, "place", table["place"])
     assert len(made.probabilities) == 20
     assert made.n_records == 4_000
@@ -200,7 +200,7 @@ def test_a_baseline_keeps_its_ranges_and_its_version() -> None:
 
 def test_drift_says_what_is_no_longer_safe() -> None:
     table, later = made_up_table(4_000), made_up_table(4_000, 2)
-    attributes = [attribute_bands("age", table["age"], 10)]
+    attributes = [gate_attribute_bands("age", table["age"], 10)]
     old = baseline_from(table, attributes, "place", table["place"])
     released = replay(old.codes(table), old.target_codes(table["place"]), old.probabilities, 3, ["kld"], 0.2).counts
     same = drift(old, old.with_ranges_of(later, later["place"]), released, ("kld",), 0.2)

@@ -17,8 +17,8 @@ from seriatim.defences.series.inherited import (
     Exchange,
     Inherited,
     Standing,
-    exits_narrowing_inherited,
     inherited_short_records,
+    narrowed_inherited,
 )
 from seriatim.defences.series.lineage.workbench import workbench_pools
 from seriatim.model.history import History, Past
@@ -85,8 +85,8 @@ def test_a_slot_that_somebody_needs_stays() -> None:
     view = view_of([0, 1, 2, 3], [[0, 3], ALL, ALL, ALL])
     places = standing([0, 0, 0, 0, 1], [0, 1, 2, 3, 3], [0, 1, 2, -1, 3])
     gone = np.array([False, False, False, True, False])
-    assert exits_narrowing_inherited(view, places, gone, 2).tolist() == [True, False]
-    assert exits_narrowing_inherited(view, places, np.zeros(5, dtype=np.bool_), 2).tolist() == [False, False]
+    assert narrowed_inherited(view, places, gone, 2).tolist() == [True, False]
+    assert narrowed_inherited(view, places, np.zeros(5, dtype=np.bool_), 2).tolist() == [False, False]
 
 
 @st.composite

@@ -11,16 +11,16 @@ import typer
 
 import seriatim as sr
 from seriatim import api
-from seriatim.cli.app import app_for
+from seriatim.cli.app import cli_app_for
 from seriatim.cli.demo import run_demo
 from seriatim.journal import SqlJournal, open_journal
 from seriatim.journal.journal_tokens import TokenBook
 from seriatim.ledger import SqlLedger
-from seriatim.studies.cor_split_page import study_cor_split
+from seriatim.studies.cor_split_page import study_cor_split_page
 from seriatim.studies.equivocation import study_equivocation
-from seriatim.studies.js_reduce_page import study_js_reduce, write_js_reduce_page_data
+from seriatim.studies.js_reduce_page import study_js_reduce_page, write_js_reduce_page_data
 from seriatim.studies.leakage import study_leakage
-from seriatim.studies.safe_release_page import study_safe_release
+from seriatim.studies.safe_release_page import study_safe_release_page
 from seriatim.usecases.compare.risk_map import MapWish
 from seriatim.web.server import run_server
 from seriatim.web.settings import service_settings
@@ -70,10 +70,10 @@ TWINS: dict[str, tuple[Callable[..., Any], ...]] = {
     "ledger recall": (SqlLedger.recall, api.open_ledger),
     "ledger erase": (SqlLedger.erase, api.open_ledger),
     "study leakage": (study_leakage,),
-    "study cor-split": (study_cor_split,),
+    "study cor-split": (study_cor_split_page,),
     "study equivocation": (study_equivocation,),
-    "study safe-release": (study_safe_release,),
-    "study js-reduce": (study_js_reduce, write_js_reduce_page_data),
+    "study safe-release": (study_safe_release_page,),
+    "study js-reduce": (study_js_reduce_page, write_js_reduce_page_data),
 }
 WITH_A_REPORT = (
     "audit", "attack", "compare", "forecast", "ledger sign-off", "gate compare", "gate suggest", "study leakage",
@@ -96,7 +96,7 @@ def commands_of(group: Any, before: str = "") -> dict[str, Any]:
     return found
 
 
-COMMANDS = commands_of(typer.main.get_command(app_for(())))
+COMMANDS = commands_of(typer.main.get_command(cli_app_for(())))
 
 
 def test_every_command_has_a_twin() -> None:

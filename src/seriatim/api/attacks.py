@@ -46,14 +46,14 @@ def attack(
     may also have ``least`` (people with fewer possible values are exposed) and ``repetitions`` (seeded draws).
     ``priors`` is a file or ``{id: values}``; a history has no other columns, so ``impossible`` is an error here.
     """
-    from seriatim.policies.questions import attack_question
+    from seriatim.policies.questions import questions_about_attack
     from seriatim.usecases.attack import attack as attack_case
     from seriatim.usecases.attack.recipients import attack_recipients
 
     stated = {"compromised": compromised, "least": least, "repetitions": repetitions}
     if isinstance(adversary, Mapping | None):
         adversary = {**(adversary or {}), **{key: value for key, value in stated.items() if value is not None}}
-    plan, by_name = attack_question(adversary), recipient is not None or collusion is not None
+    plan, by_name = questions_about_attack(adversary), recipient is not None or collusion is not None
     if private is not None:
         refuse_private_list(private)
     if isinstance(target, History):
@@ -83,10 +83,10 @@ def _holders_in(ledger: Ledger, series: str, recipient: str | None, collusion: i
 
 def attack_exposed_people(history: History, adversary: Mapping[str, Any] | None = None) -> Any:
     """Return who is breached by a history, since which release and by which groups, for the publisher's eyes only."""
-    from seriatim.policies.questions import attack_question
+    from seriatim.policies.questions import questions_about_attack
     from seriatim.usecases.attack.exposed import exposed_people as found
 
-    return found(history, attack_question(adversary))
+    return found(history, questions_about_attack(adversary))
 
 
 def attack_report(

@@ -29,7 +29,7 @@ def _main() -> None:
             sys.stdout.write(page.read())
         sys.exit(0 if sys.argv[1:] else 2)
     gc.set_threshold(_NEW_OBJECTS)
-    from seriatim.cli.app import app_for
+    from seriatim.cli.app import cli_app_for
     from seriatim.cli.failure import (
         end_in_bug_failure,
         end_in_failure,
@@ -47,7 +47,7 @@ def _main() -> None:
         fail_on_arguments(sys.argv[1:])
         if _WITHOUT_ARROW.isdisjoint(sys.argv[1:]):
             leave_pandas_out()
-        app_for(sys.argv[1:])()
+        cli_app_for(sys.argv[1:])()
     except SystemExit as left:
         sys.exit(end_in_usage_failure(left.code, as_json) if isinstance(left.code, int) else left.code)
     except SeriatimError as error:

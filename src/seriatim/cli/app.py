@@ -20,7 +20,7 @@ _COMMANDS = {
 _GROUPS = ("gate", "knowledge", "ledger", "study")
 
 
-def app_for(words: Sequence[str]) -> typer.Typer:
+def cli_app_for(words: Sequence[str]) -> typer.Typer:
     """Return the command line with the one command that the words begin with; with all of them if they name none."""
     named = [word for word in words[:1] if word in _COMMANDS or word in _GROUPS]
     return _app(named or (*_COMMANDS, *_GROUPS))
@@ -65,9 +65,9 @@ def _version(
 
 def app_help_page() -> str:
     """Return what `seriatim --help` prints, 80 columns wide."""
-    command = typer.main.get_command(app_for(()))
+    command = typer.main.get_command(cli_app_for(()))
     context = command.make_context("seriatim", [], resilient_parsing=True, terminal_width=80, max_content_width=80)
     return command.get_help(context) + "\n"
 
 
-__all__ = ["app_for", "app_help_page"]
+__all__ = ["app_help_page", "cli_app_for"]

@@ -73,13 +73,13 @@ def study_cor_split_command(
     from seriatim.cli import output
     from seriatim.engines.threads import Threads
     from seriatim.errors import Fault, InputError
-    from seriatim.studies.cor_split_page import PARTS, study_cor_split
+    from seriatim.studies.cor_split_page import PARTS, study_cor_split_page
 
     unknown = [name for name in part or () if name not in PARTS]
     if unknown:
         raise InputError(Fault("--part", f"{unknown[0]!r} is not a part of this study", ", ".join(PARTS)))
     with output.output_bar(silent=as_json) as progress:
-        study = study_cor_split(Threads(), scale, part or PARTS, progress=progress, quick=quick)
+        study = study_cor_split_page(Threads(), scale, part or PARTS, progress=progress, quick=quick)
     _finish(study, out, as_json)
 
 
@@ -117,10 +117,10 @@ def study_safe_release_command(
     Example: seriatim study safe-release --sequences 20
     """
     from seriatim.cli import output
-    from seriatim.studies.safe_release_page import study_safe_release
+    from seriatim.studies.safe_release_page import study_safe_release_page
 
     with output.output_bar(silent=as_json) as progress:
-        study = study_safe_release(sequences, progress)
+        study = study_safe_release_page(sequences, progress)
     _finish(study, out, as_json)
 
 
@@ -148,7 +148,7 @@ def study_js_reduce_command(
     """
     from seriatim.cli import output
     from seriatim.errors import Fault, InputError
-    from seriatim.studies.js_reduce_page import study_js_reduce, write_js_reduce_page_data
+    from seriatim.studies.js_reduce_page import study_js_reduce_page, write_js_reduce_page_data
     from seriatim.studies.js_reduce_panels import PANELS
 
     chosen = tuple(world or ("A", "B"))
@@ -160,7 +160,7 @@ def study_js_reduce_command(
         return
     with output.output_bar(silent=as_json) as progress:
         asked = tuple(PANELS) if panels else ()
-        study = study_js_reduce(worlds, progress=progress, quick=quick, panels=asked, seed=seed)
+        study = study_js_reduce_page(worlds, progress=progress, quick=quick, panels=asked, seed=seed)
     _finish(study, out, as_json)
 
 

@@ -65,7 +65,7 @@ class Attribute:
         return place if place < len(self) else UNKNOWN
 
 
-def attribute_bands(name: str, column: npt.NDArray[Any] | Sequence[Any], bands: int = 10) -> Attribute:
+def gate_attribute_bands(name: str, column: npt.NDArray[Any] | Sequence[Any], bands: int = 10) -> Attribute:
     """Cut a numeric column into up to ``bands`` ranges that hold equally many entries; the ends are open."""
     numbers = attribute_numbers(name, column)
     numbers = numbers[np.isfinite(numbers)]

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from seriatim.errors import Fault, InputError
-from seriatim.gate.inputs import FloatArray, LongArray, input_level, input_probabilities
+from seriatim.gate.inputs import FloatArray, LongArray, gate_input_level, input_probabilities
 
 PATHS = 10_000
 SEED = 20_110_101
@@ -52,7 +52,7 @@ def critical_tables(
     p, shares = input_probabilities(baseline), input_probabilities(weights, "target_weights", 1)
     if isinstance(paths, bool) or not isinstance(paths, int) or not 100 <= paths <= 1_000_000:
         raise InputError(Fault("paths", "not a usable number of paths", "100 to 1000000"))
-    level = input_level(alpha)
+    level = gate_input_level(alpha)
     one = np.ones(1).tobytes()
     return {
         test: _table(p.tobytes(), shares.tobytes() if test == "mis" else one, len(shares), level, paths).copy()
@@ -77,7 +77,7 @@ def _table(p_bytes: bytes, weight_bytes: bytes, n_targets: int, alpha: float, pa
 
 
 def _simulate(p: FloatArray, weights: FloatArray, stops: LongArray, paths: int) -> FloatArray:
-    from seriatim.kernels.gate.simulation import exposure_simulation, simulation_alias
+    from seriatim.kernels.gate.simulation import gate_simulation_of_exposure, simulation_alias
 
     cut = np.outer(weights, p).ravel()
     cut *= len(cut) / cut.sum()
@@ -88,7 +88,7 @@ def _simulate(p: FloatArray, weights: FloatArray, stops: LongArray, paths: int) 
     log_p = np.log(np.where(p > 0, p, 1.0))
     exposures = np.empty((len(stops), paths))
     counts, totals = np.zeros(len(cut), np.int64), np.zeros(len(weights), np.int64)
-    exposure_simulation(cut, other, log_p, step, counts, totals, stops, SEED, exposures)
+    gate_simulation_of_exposure(cut, other, log_p, step, counts, totals, stops, SEED, exposures)
     return exposures
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from seriatim.errors import Fault, InputError
-from seriatim.gate.inputs import FloatArray, input_level
+from seriatim.gate.inputs import FloatArray, gate_input_level
 
 _NODES, _MANY_NODES = 80, 240
 _FEW = 64
@@ -19,7 +19,7 @@ def dixon_critical(n: Any, alpha: Any) -> float:
     """Return q with P(Q > q) = alpha for the largest of n independent normal distances; n is 3 or more."""
     if isinstance(n, bool) or not isinstance(n, int | np.integer) or not 3 <= int(n) <= 100_000:
         raise InputError(Fault("n", "not a usable number of distances", "a whole number from 3 to 100000"))
-    return _critical(int(n), input_level(alpha))
+    return _critical(int(n), gate_input_level(alpha))
 
 
 def dixon_table(n_targets: int, alpha: float) -> FloatArray:

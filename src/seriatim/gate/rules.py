@@ -19,7 +19,15 @@ from seriatim.gate.critical_values import (
     critical_tables,
 )
 from seriatim.gate.dixon_values import dixon_table
-from seriatim.gate.inputs import MERGES, TESTS, FloatArray, input_choice, input_level, input_probabilities, input_tests
+from seriatim.gate.inputs import (
+    MERGES,
+    TESTS,
+    FloatArray,
+    gate_input_level,
+    input_choice,
+    input_probabilities,
+    input_tests,
+)
 
 if TYPE_CHECKING:
     from seriatim.kernels.gate.board import State
@@ -71,7 +79,7 @@ def rules_asked(
     distance: str = "kl", queue: bool = True, joint: bool = False,
 ) -> Asked:  # fmt: skip
     """Check what a gate is made from and fill in what was left out."""
-    chosen, level = input_tests(tests), input_level(alpha)
+    chosen, level = input_tests(tests), gate_input_level(alpha)
     for where, flag in (("queue", queue), ("joint", joint)):
         if not isinstance(flag, bool):
             raise InputError(Fault(where, "neither true nor false", "true or false"))

@@ -16,7 +16,7 @@ import numpy.typing as npt
 from seriatim.errors import AdversaryError, Fault
 from seriatim.kernels.arrays import Floats, Longs, Marks
 from seriatim.kernels.belief.group_messages import IMPOSSIBLE, PROPAGATED, Groups, group_messages
-from seriatim.kernels.belief.group_posterior import bayes_posterior, omega_posterior, sum_posterior
+from seriatim.kernels.belief.group_posterior import bayes_posterior, group_posterior_omega, sum_posterior
 
 Rule = Literal["bayes", "omega", "sum"]
 RULES: tuple[Rule, ...] = ("bayes", "omega", "sum")
@@ -58,7 +58,7 @@ def posterior_of_groups(beliefs: npt.NDArray[Any], groups: Groups, rule: Rule = 
     if rule == "bayes":
         how = posterior_messages(beliefs, groups, out)
         return posterior_of_messages(beliefs, groups, out, how)
-    closed = omega_posterior if rule == "omega" else sum_posterior
+    closed = group_posterior_omega if rule == "omega" else sum_posterior
     return Posterior(out, n_people, 0, closed(groups, beliefs, out))
 
 

@@ -52,7 +52,7 @@ def respelled_model(model: SequenceModel, values: tuple[Hashable, ...], floor: f
         value_level=level[order],
         runs=_respelled_runs(model, place, kept, new),
     )
-    return found if found.n_states != len(values) else model_by_value(found)
+    return found if found.n_states != len(values) else respelled_model_by_value(found)
 
 
 def _respelled_runs(
@@ -65,7 +65,7 @@ def _respelled_runs(
     return (*spelled, *((int(value),) for value in new))
 
 
-def model_by_value(model: SequenceModel) -> SequenceModel:
+def respelled_model_by_value(model: SequenceModel) -> SequenceModel:
     """Return a model whose states are its values, with the states in the order of the values."""
     flat = np.arange(len(model.values), dtype=np.int32)
     return replace(

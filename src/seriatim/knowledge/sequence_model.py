@@ -310,9 +310,9 @@ class SequenceModel:
         """Return what this model knows of the last value alone; None unless it remembers runs of values."""
         if self.n_states == len(self.values) or not self.runs:
             return None
-        from seriatim.knowledge.respelled_model import model_by_value
+        from seriatim.knowledge.respelled_model import respelled_model_by_value
 
-        return model_by_value(replace(self, runs=()))
+        return respelled_model_by_value(replace(self, runs=()))
 
     def tempered(self, weight: float) -> SequenceModel:
         """Return a less certain model: with chance ``weight``, the next value comes from the prior instead."""

@@ -41,7 +41,7 @@ def replay_everything(connection: Connection) -> Stored:
     )
 
 
-def replay_wrong_rows(stored: Stored) -> tuple[list[str], Expected | None]:
+def ledger_replay_wrong_rows(stored: Stored) -> tuple[list[str], Expected | None]:
     """Return what is wrong with the stored rows, and what the chain expects, as far as it is whole."""
     faults = chain.broken_chain_links(stored.entries)
     try:

@@ -30,7 +30,7 @@ REPORT = f"{PRIVATE}/report.json"
 """The record of the report, in the folder of a release."""
 
 
-def sealed_manifest_bytes(manifest: Mapping[str, Any]) -> bytes:
+def seal_bytes(manifest: Mapping[str, Any]) -> bytes:
     return chain_text(manifest).encode() + b"\n"
 
 
@@ -47,9 +47,9 @@ def _public_manifest(manifest: Mapping[str, Any]) -> dict[str, Any]:
 def sealed_manifest_copies(manifest: Mapping[str, Any]) -> dict[str, bytes]:
     """Return the manifests of a release's folder by their names: one of all files, and one of the public ones."""
     if not shelf.is_split_shelf(manifest["files"]):
-        return {shelf.MANIFEST: sealed_manifest_bytes(manifest)}
-    public = sealed_manifest_bytes(_public_manifest(manifest))
-    return {f"{PRIVATE}/{shelf.MANIFEST}": sealed_manifest_bytes(manifest), f"{PUBLIC}/{shelf.MANIFEST}": public}
+        return {shelf.MANIFEST: seal_bytes(manifest)}
+    public = seal_bytes(_public_manifest(manifest))
+    return {f"{PRIVATE}/{shelf.MANIFEST}": seal_bytes(manifest), f"{PUBLIC}/{shelf.MANIFEST}": public}
 
 
 def sealed_description(path: Path, manifest: Mapping[str, Any]) -> tuple[Path, Mapping[str, Any]]:
@@ -63,7 +63,7 @@ def sealed_description(path: Path, manifest: Mapping[str, Any]) -> tuple[Path, M
 
 def write_sealed_manifest(place: Shelf, record: ReleaseRecord) -> None:
     path = place.release(record.series, record.number) / shelf.MANIFEST
-    wanted = sealed_manifest_bytes(record.manifest)
+    wanted = seal_bytes(record.manifest)
     if not path.exists():
         durable.write_durably(path, wanted)
     elif path.read_bytes() != wanted:

@@ -18,7 +18,7 @@ from seriatim.ledger import catalogue, chain, seals, shelf
 from seriatim.ledger.deliveries import deliveries_under_way
 from seriatim.ledger.destinations import destination_of
 from seriatim.ledger.manifests import every_manifest_in, manifests_in, read_manifest
-from seriatim.ledger.replay import Expected, replay_everything, replay_wrong_rows
+from seriatim.ledger.replay import Expected, ledger_replay_wrong_rows, replay_everything
 from seriatim.ledger.shelf import Shelf
 from seriatim.ledger.withdrawal import withdrawal_files
 from seriatim.ports import PUBLIC, Check, ReleaseRecord
@@ -42,7 +42,7 @@ def verify_ledger(database: Database, place: Shelf, published: Sequence[Path]) -
             stored = replay_everything(connection)
     except LedgerError as error:
         return Check(0, 0, 0, (*findings.faults, f"the database cannot be read: {error}"))
-    faults, expected = replay_wrong_rows(stored)
+    faults, expected = ledger_replay_wrong_rows(stored)
     findings.faults += faults
     if expected is None:
         findings.faults.append("the shelf was not compared: restore the chain first")
@@ -111,7 +111,7 @@ def _waits(path: Path, wanted: Mapping[str, Any]) -> bool:
 def _check_manifest_file(path: Path, record: ReleaseRecord, findings: _Findings) -> None:
     if path.is_file():
         findings.n_files += 1
-        if path.read_bytes() != seals.sealed_manifest_bytes(record.manifest):
+        if path.read_bytes() != seals.seal_bytes(record.manifest):
             findings.faults.append(f"{path}: changed since it was written")
     elif record.state == chain.SEALED:
         findings.faults.append(f"{path}: missing")

@@ -16,7 +16,7 @@ import pyarrow.compute as pc
 import pyarrow.types as pat
 
 from seriatim.kernels.check.classes import class_ids, rows_by_class
-from seriatim.kernels.check.value_counts import count_classes
+from seriatim.kernels.check.value_counts import class_value_counts
 from seriatim.model.scale import IntArray
 
 LongArray = npt.NDArray[np.int64]
@@ -54,7 +54,7 @@ class Classes:
 def number_classes(columns: Sequence[IntArray], sizes: Sequence[int], n_records: int) -> Classes:
     """Number records by equal codes in all columns; column i has the codes 0 .. ``sizes[i]`` - 1."""
     of_record, n_classes = class_ids(columns, sizes, n_records)
-    return Classes(of_record, count_classes(of_record, n_classes))
+    return Classes(of_record, class_value_counts(of_record, n_classes))
 
 
 def classes_of(table: pa.Table, names: Sequence[str]) -> Classes:

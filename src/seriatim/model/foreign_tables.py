@@ -58,7 +58,7 @@ def foreign_written_alike(column: pa.ChunkedArray) -> pa.ChunkedArray:
     plain = column.type.value_type if pat.is_dictionary(column.type) else column.type
     if not (pat.is_string(plain) or pat.is_large_string(plain)):
         return column
-    coded = foreign_words_once(column) if pat.is_dictionary(column.type) else column.dictionary_encode()
+    coded = foreign_table_words_once(column) if pat.is_dictionary(column.type) else column.dictionary_encode()
     values = coded.chunk(0).dictionary if coded.num_chunks else pa.array([], plain)
     if not len(values) or _all_match(values, r"^-?\d+$") or not _all_match(values, r"^\s*[-+.,]?\d"):
         return coded
@@ -71,7 +71,7 @@ def foreign_written_alike(column: pa.ChunkedArray) -> pa.ChunkedArray:
     return pa.chunked_array(chunks, pa.string()).dictionary_encode()
 
 
-def foreign_words_once(column: pa.ChunkedArray) -> pa.ChunkedArray:
+def foreign_table_words_once(column: pa.ChunkedArray) -> pa.ChunkedArray:
     """Return a dictionary column whose words are all different, and the same in all its chunks."""
     column = class_dictionary(column)
     words = column.chunk(0).dictionary if column.num_chunks else pa.array([], column.type.value_type)

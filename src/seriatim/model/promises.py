@@ -258,7 +258,7 @@ _ROWS = (
         judges=Judges.SERIES,
         allowed="a probability from 0 to 1",
         summary="the closed-form chance of a breach over a lifespan stays below this",
-        home=_SERIES + "breach_bounds:breach_chance",
+        home=_SERIES + "breach_bounds:breach_bound_chance",
     ),
     PromiseRow(
         key="breach_share",

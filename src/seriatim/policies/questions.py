@@ -26,7 +26,7 @@ FORECAST_KEYS = ("compromised", "priors", "impossible", "sure_share", *_OF_SEQUE
 """The keys of ``[adversary]`` that a forecast reads."""
 
 
-def attack_question(adversary: Mapping[str, Any] | None) -> AttackPlan:
+def questions_about_attack(adversary: Mapping[str, Any] | None) -> AttackPlan:
     """Return the plan of an attack: ``[adversary]`` keys, and ``least`` and ``repetitions``."""
     known = _stated("adversary", adversary, (*AdversaryShape.model_fields, *_OF_ATTACKS))
     return AttackPlan(

@@ -16,7 +16,7 @@ from typing import Literal, get_args
 import numpy as np
 
 from seriatim.errors import Fault, InputError
-from seriatim.queries.query_kinds import FloatArray, Query, checked_queries, query_rounding
+from seriatim.queries.query_kinds import FloatArray, Query, checked_queries, query_kind_rounding
 
 Way = Literal["closed form", "paths", "programme"]
 
@@ -47,7 +47,7 @@ class Bounds:
 
     def candidates(self, domain: FloatArray) -> FloatArray:
         """Return for each record a distribution, uniform over the values of the domain within its bounds."""
-        slack = query_rounding(float(domain.min()), float(domain.max()))
+        slack = query_kind_rounding(float(domain.min()), float(domain.max()))
         inside = (domain >= self.low[:, None] - slack) & (domain <= self.high[:, None] + slack)
         return np.asarray(inside / np.maximum(inside.sum(axis=1, keepdims=True), 1))
 
@@ -98,7 +98,7 @@ def _check(
 def _pin(extremes: list[tuple[Query, float]], found: Bounds, low: FloatArray, high: FloatArray) -> bool:
     """Give each maximum or minimum that one record alone can reach to that record; return whether anything moved."""
     moved = False
-    slack = max(found.blur, query_rounding(float(low.min()), float(high.max())))
+    slack = max(found.blur, query_kind_rounding(float(low.min()), float(high.max())))
     for query, answer in extremes:
         records = np.array(query.records)
         near = found.high[records] >= answer - slack if query.kind == "max" else found.low[records] <= answer + slack
@@ -127,7 +127,7 @@ def _by(way: Way | None, queries: list[Query], totals: FloatArray, low: FloatArr
         return Bounds(least, most, "paths", blur)
     from seriatim.queries.linear_bounds import linear_bounds
 
-    blur = query_rounding(float(low.min()), float(high.max()))
+    blur = query_kind_rounding(float(low.min()), float(high.max()))
     return Bounds(*linear_bounds(queries, totals, low, high), "programme", blur)
 
 
@@ -152,7 +152,7 @@ def query_bounds_chained(totals: FloatArray, half: int, n: int, domain: tuple[fl
     first = np.where(sign > 0, half * least - c, c - half * most)
     last = np.where(sign > 0, half * most - c, c - half * least)
     d_low, d_high = float(first.max()), float(last.min())
-    if d_low > d_high + query_rounding(half * least, half * most) + _chain_blur(c, half, domain):
+    if d_low > d_high + query_kind_rounding(half * least, half * most) + _chain_blur(c, half, domain):
         raise contradiction_of_query_bounds()
     d_low, d_high = min(d_low, d_high), max(d_low, d_high)
     block_low = np.where(sign > 0, c + d_low, c - d_high)

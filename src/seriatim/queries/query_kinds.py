@@ -111,7 +111,7 @@ def _weights(kind: Kind, weights: Any, n: int) -> tuple[float, ...] | None:
     return None if set(found) == {1.0} else found
 
 
-def query_rounding(low: float, high: float) -> float:
+def query_kind_rounding(low: float, high: float) -> float:
     """Return the width that rounding alone may leave to a number between two ends."""
     return _ROUNDED * (high - low) + _ULPS * float(np.spacing(max(abs(low), abs(high))))
 

@@ -71,7 +71,7 @@ def closed_form_charts() -> dict[str, Chart]:
     }
 
 
-def headline_chart(outcomes: Sequence[Outcome]) -> Chart:
+def cor_split_headline_chart(outcomes: Sequence[Outcome]) -> Chart:
     """Chart who is breached in the end, by method."""
     names = tuple(cor_split_label(o.played.method) for o in outcomes)
     return Chart(
@@ -84,7 +84,7 @@ def headline_chart(outcomes: Sequence[Outcome]) -> Chart:
     )
 
 
-def course_charts(outcomes: Sequence[Outcome], n_queries: int) -> dict[str, Chart]:
+def cor_split_course_charts(outcomes: Sequence[Outcome], n_queries: int) -> dict[str, Chart]:
     """Chart figures 7, 8 and 9; the counterfeits of lineages separately, since there are far more."""
     paired = [o for o in outcomes if o.played.method != "lineage"]
     closed = [o for o in outcomes if o.played.method == "lineage"]

@@ -15,9 +15,9 @@ from seriatim.report.formats import format_number, format_people, format_percent
 from seriatim.studies.cor_split import Order, Setting
 from seriatim.studies.cor_split_charts import (
     closed_form_charts,
+    cor_split_course_charts,
+    cor_split_headline_chart,
     cor_split_label,
-    course_charts,
-    headline_chart,
     swept_charts,
 )
 from seriatim.studies.cor_split_parts import (
@@ -73,9 +73,11 @@ class CorSplitStudy(Filed):
         if self.closed_form:
             sections.append(Section("Fig. 2: the closed form", (Charts(closed_form_charts()),), _CLOSED))
         for name, outcomes in self.scenarios.items():
-            charts = {f"{name}, {key}": chart for key, chart in course_charts(outcomes, self.n_queries).items()}
+            charts = {
+                f"{name}, {key}": chart for key, chart in cor_split_course_charts(outcomes, self.n_queries).items()
+            }
             blocks: tuple[Charts | Grid | Points, ...] = (
-                Charts({f"{name}, breached": headline_chart(outcomes)}),
+                Charts({f"{name}, breached": cor_split_headline_chart(outcomes)}),
                 _breached(outcomes),
                 _costs(outcomes),
                 Charts(charts),
@@ -131,7 +133,7 @@ _REASONS = (
 )  # fmt: skip
 
 
-def study_cor_split(
+def study_cor_split_page(
     workers: Workers,
     scale: float | None = None,
     parts: Collection[str] = PARTS,

@@ -15,7 +15,7 @@ import pyarrow as pa
 
 from seriatim.attacks._sequence import Look, SequenceBeliefs, SequenceCase, sequence_beliefs
 from seriatim.attacks._sequence_figures import sequence_gains, sequence_sure_people
-from seriatim.defences.series.sequence.grouping import SKIP_COST, best_sequence_cut
+from seriatim.defences.series.sequence.grouping import SKIP_COST, best_sequence_grouping
 from seriatim.defences.single.class_tests import class_tests
 from seriatim.defences.single.curve.order import curve_order
 from seriatim.defences.single.median import median_pieces
@@ -103,7 +103,7 @@ def js_reduce_by_segments(k: int, t: float, j: float, optimal: bool) -> Grouper:
         )
         whole = np.bincount(week.value, minlength=len(VALUES)).astype(np.int64)
         rules = SegmentRules(k, 1, t, 0, j, whole, max(3 * k, 60), SKIP_COST)
-        end = best_sequence_cut(rows, rules) if optimal else belief_segments_greedily(rows, rules)
+        end = best_sequence_grouping(rows, rules) if optimal else belief_segments_greedily(rows, rules)
         return _numbered(order, end)
 
     return group

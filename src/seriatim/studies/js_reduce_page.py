@@ -203,7 +203,7 @@ class JsReduceStudy(Filed):
         return Grid("Measured", ("leak", "found"), rows, frozenset({1}))
 
 
-def study_js_reduce(
+def study_js_reduce_page(
     worlds: tuple[World, ...] = ("A", "B"),
     n_weeks: int | None = None,
     n_rows: int | None = None,

@@ -18,10 +18,10 @@ from seriatim.studies.adult import read_adult
 from seriatim.studies.leakage_adult import (
     Anonymised,
     Asked,
-    adult_class_figures,
     adult_known_growth,
     adult_minimal_tables,
     adult_published_growth,
+    leakage_adult_class_figures,
 )
 from seriatim.studies.leakage_examples import ExampleRow, example_rows
 from seriatim.studies.leakage_metrics import metric_correlation_chart, metric_family_charts, metric_rank_correlations
@@ -90,7 +90,7 @@ def study_leakage(adult: Path | None = None) -> LeakageStudy:
     tables = tuple(table for chosen, asked in TABLES for table in adult_minimal_tables(data, chosen, asked))
     choices = tuple(adult_minimal_tables(data, chosen, Asked(6, 6, 0.5))[0] for chosen in CHOICES)
     grown = tuple(adult_published_growth(data, Asked(6, 6, 0.5)))
-    seen = adult_class_figures(data)
+    seen = leakage_adult_class_figures(data)
     charts["fig1_rank_correlations"] = metric_correlation_chart(
         metric_rank_correlations(seen), int((seen.classes.sizes > 0).sum())
     )

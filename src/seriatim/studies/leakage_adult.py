@@ -81,7 +81,7 @@ def adult_published_growth(adult: Adult, asked: Asked, up_to: int = 7) -> list[A
     return [adult_minimal_tables(adult, range(1, n + 1), asked)[0] for n in range(1, up_to + 1)]
 
 
-def adult_class_figures(adult: Adult, least: int = 30) -> Tabulation:
+def leakage_adult_class_figures(adult: Adult, least: int = 30) -> Tabulation:
     """Return the classes of the first five columns at their finest levels that have enough records to have a shape."""
     given = [levels.levels[0] for levels in adult.quasi[:5]]
     classes = number_classes([g.codes for g in given], [g.n_values for g in given], adult.n_records)

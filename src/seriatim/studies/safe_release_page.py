@@ -128,7 +128,7 @@ class SafeReleaseStudy(Filed):
 _RESTRICTIVE = "Releases that are safe by one test are seldom safe by another: each guards its own statistic."
 
 
-def study_safe_release(sequences: int = 200, progress: Progress = no_progress) -> SafeReleaseStudy:
+def study_safe_release_page(sequences: int = 200, progress: Progress = no_progress) -> SafeReleaseStudy:
     """Run everything; ``sequences`` for Figure 16, half as many for Figure 19."""
     released = safe_release_figure_16(sequences, progress=progress)
     progress("comparing", 0.85)

@@ -18,8 +18,8 @@ from seriatim.model.classes import class_dictionary, class_text_codes
 from seriatim.model.foreign_tables import (
     COUNT,
     foreign_counts,
+    foreign_table_words_once,
     foreign_without_row_names,
-    foreign_words_once,
     foreign_written_alike,
     spread_foreign_rows,
 )
@@ -118,7 +118,7 @@ def _as_records(table: Table, policy: Policy) -> tuple[Table, tuple[str, ...]]:
         if field.name in free:
             data = data.set_column(place, field.name, foreign_written_alike(data.column(place)))
         elif pat.is_dictionary(field.type) and not pat.is_nested(field.type.value_type):
-            data = data.set_column(place, field.name, foreign_words_once(data.column(place)))
+            data = data.set_column(place, field.name, foreign_table_words_once(data.column(place)))
     return replace(table, data=data), note
 
 

@@ -131,7 +131,7 @@ class Exchange:
         slot_of[one], slot_of[other] = second, first
 
 
-def exits_narrowing_inherited(view: SerialView, standing: Standing, gone: BoolArray, m: int) -> BoolArray:
+def narrowed_inherited(view: SerialView, standing: Standing, gone: BoolArray, m: int) -> BoolArray:
     """Return which groups must keep all their slots: without those ``gone``, somebody would keep too few values."""
     out = np.zeros(int(standing.group.max(initial=-1)) + 1, dtype=np.bool_)
     if view.inherited is None or not gone.any():

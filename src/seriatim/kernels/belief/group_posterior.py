@@ -14,7 +14,7 @@ _CLOSE = 1e-9
 
 
 @kernel
-def omega_posterior(groups: Groups, beliefs: Any, out: Any) -> int:
+def group_posterior_omega(groups: Groups, beliefs: Any, out: Any) -> int:
     """Write m_s P(r, s) / sum_r P(r, s), rows scaled to 1 (the omega estimate); count groups without any weight."""
     impossible = 0
     ptr, val_ptr, val, cnt = groups.ptr, groups.val_ptr, groups.val, groups.cnt

@@ -8,7 +8,7 @@ from seriatim.kernels.arrays import Ints, Longs, inner, kernel, sort_array_part
 
 
 @kernel
-def count_classes(classes: Ints, n_classes: int) -> Longs:
+def class_value_counts(classes: Ints, n_classes: int) -> Longs:
     """Return how many records each class has."""
     sizes = np.zeros(n_classes, dtype=np.int64)
     for c in classes:

@@ -28,9 +28,9 @@ from seriatim.kernels.gate.board import (
     TOTAL,
     WDT,
     WDT_LIMIT,
+    board_mis_limit,
     count_gate_cell,
     gate_kld_limit,
-    gate_mis_limit,
     refresh_gate_board,
 )
 from seriatim.kernels.gate.merged_steps import MERGED_CELLS
@@ -120,7 +120,7 @@ def _stands(given: Floats, aims: Floats, scalars: Floats, tallies: Longs, whole:
     tests, n = whole[TESTS], tallies[TOTAL, y]
     if tests & KLD and not aims[EXPOSURE, y] < gate_kld_limit(given, scalars, whole, n):
         return False
-    if tests & MIS and not scalars[ALL_EXPOSURE] < gate_mis_limit(given, scalars, whole, whole[ALL_RELEASED]):
+    if tests & MIS and not scalars[ALL_EXPOSURE] < board_mis_limit(given, scalars, whole, whole[ALL_RELEASED]):
         return False
     if tests & CST:
         left = tallies[MERGED_CELLS, y]

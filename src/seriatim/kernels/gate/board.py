@@ -84,7 +84,7 @@ def gate_kld_limit(given: Floats, scalars: Floats, whole: Longs, n: int) -> floa
 
 
 @leaf
-def gate_mis_limit(given: Floats, scalars: Floats, whole: Longs, n: int) -> float:
+def board_mis_limit(given: Floats, scalars: Floats, whole: Longs, n: int) -> float:
     """Return the exposure that n records of all targets must stay below."""
     if n < whole[MIS_LENGTH]:
         return float(given[MIS_LIMITS, n])
@@ -132,7 +132,7 @@ def refresh_gate_board(
         for i in range(tallies.shape[1]):
             total += aims[EXPOSURE, i]
         scalars[ALL_EXPOSURE] = total
-        scalars[MIS_ROOM] = gate_mis_limit(given, scalars, whole, whole[ALL_RELEASED] + 1) - total
+        scalars[MIS_ROOM] = board_mis_limit(given, scalars, whole, whole[ALL_RELEASED] + 1) - total
     if tests & WDT or whole[BY_PEARSON]:
         total = 0.0
         for x in range(cells.shape[2]):

@@ -38,7 +38,7 @@ def simulation_alias(cut: Floats, other: Longs) -> None:
 
 
 @kernel
-def exposure_simulation(
+def gate_simulation_of_exposure(
     cut: Floats, other: Longs, log_p: Floats, step: Floats, counts: Longs, totals: Longs, stops: Longs, seed: int,
     out: Floats,
 ) -> None:  # fmt: skip

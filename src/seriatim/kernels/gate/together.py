@@ -16,7 +16,7 @@ from seriatim.kernels.gate.together_board import (
     SETS,
     Together,
     count_line_together,
-    look_together,
+    look_at_together_board,
     note_together,
     push_together,
     take_together,
@@ -47,12 +47,12 @@ def answer_together(t: Together, asked: Longs, how: int) -> None:
     kernel does it all, because each kernel that looks at a board takes the compiler as long as the others.
     """
     if how == COUNT:
-        look_together(t, asked[0], asked[1], asked[2], asked[3])
+        look_at_together_board(t, asked[0], asked[1], asked[2], asked[3])
         return
     if how == OPEN:
         for d in range(len(t.layout)):
             for y in range(t.layout[d, HEIGHT]):
-                look_together(t, d, y, 0, 0)
+                look_at_together_board(t, d, y, 0, 0)
     for i in range(len(asked)):
         line, record = asked[i], t.counters[N_DONE]
         if line < 0:

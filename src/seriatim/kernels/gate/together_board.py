@@ -85,7 +85,7 @@ class Together(NamedTuple):
 
 
 @leaf
-def look_together(t: Together, d: int, y: int, x: int, change: int) -> None:
+def look_at_together_board(t: Together, d: int, y: int, x: int, change: int) -> None:
     """Count records of a cell of board d, unless ``change`` is 0, and find again what is safe there."""
     width, height, wide = t.layout[d, WIDTH], t.layout[d, HEIGHT], t.layout[d, GIVEN_WIDTH]
     area = width * height
@@ -152,7 +152,7 @@ def count_line_together(t: Together, line: int, change: int) -> None:
     """Count records of a line on every board."""
     for d in range(len(t.layout)):
         place = t.line_cells[line, d] - t.layout[d, FIRST]
-        look_together(t, d, place // t.layout[d, WIDTH], place % t.layout[d, WIDTH], change)
+        look_at_together_board(t, d, place // t.layout[d, WIDTH], place % t.layout[d, WIDTH], change)
 
 
 @leaf

@@ -97,7 +97,7 @@ def tighter_bucket(ids: Ints, base: int, size: int, step: int, place: Singles, n
 
 
 @kernel
-def tighter_buckets(which: Longs, ids: Ints, buckets: BucketArrays, place: Singles, n_real: int) -> int:
+def tighter_boxes_of_buckets(which: Longs, ids: Ints, buckets: BucketArrays, place: Singles, n_real: int) -> int:
     """Return how many swaps were made; tighten these buckets of ``ids`` in place.
 
     Others may do other buckets meanwhile.

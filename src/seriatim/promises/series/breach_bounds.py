@@ -18,7 +18,7 @@ from seriatim.model import Estimate, Finding, Policy
 from seriatim.model.judged import Judged
 
 
-def breach_chance(policy: Policy) -> list[BreachChance]:
+def breach_bound_chance(policy: Policy) -> list[BreachChance]:
     """Return the bound ``breach``; its formula needs a degree, which lineages do not have."""
     known, m, n = policy.adversary, policy.terms.series.m, policy.terms.series.degree
     if known.breach is None or known.lifespan is None or m is None or n is None:

@@ -108,11 +108,11 @@ class Audit:
     @cached_property
     def records(self) -> Any:
         """Return a row per record and sensitive column, with the figures of its class."""
-        return self.dress(audit_figures.audit_record_table(self._classes, self.membership, len(self.blocks)))
+        return self.dress(audit_figures.audit_figures_by_record(self._classes, self.membership, len(self.blocks)))
 
     @cached_property
     def _classes(self) -> pa.Table:
-        return pa.concat_tables([audit_figures.audit_class_table(block, self.membership) for block in self.blocks])
+        return pa.concat_tables([audit_figures.audit_figures_by_class(block, self.membership) for block in self.blocks])
 
     @cached_property
     def summary(self) -> dict[str, dict[str, Any]]:
@@ -166,7 +166,7 @@ class Audit:
         return (
             *self.audited.reading,
             *audit_promises.audit_not_judged(self.policy),
-            *audit_promises.audit_carried(self.audited, self.policy),
+            *audit_promises.audit_promises_carried(self.audited, self.policy),
             *audit_promises.audit_grouped(self.audited),
             *audit_numbers.audit_number_notes(self),
             *audit_original.original_notes(self.audited),

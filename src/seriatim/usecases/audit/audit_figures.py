@@ -40,7 +40,7 @@ COLUMNS = (
 FURTHER = ("recursive_c", "beta_enhanced", "delta_present")
 
 
-def audit_class_table(block: Block, membership: Classes) -> pa.Table:
+def audit_figures_by_class(block: Block, membership: Classes) -> pa.Table:
     """Return a row per class: its figures, the null and p-value of its l_d, and the sensitive column they are about."""
     columns: dict[str, pa.Array] = {"class": pa.array(np.arange(len(membership)), pa.int64())}
     for name in (*COLUMNS, *FURTHER):
@@ -61,7 +61,7 @@ def audit_luck(block: Block) -> tuple[FloatArray, FloatArray]:
     return null, chance_leakage_p_values(block.tabulation.totals, sizes, block.figures["l_d"])
 
 
-def audit_record_table(classes: pa.Table, membership: Classes, n_blocks: int) -> pa.Table:
+def audit_figures_by_record(classes: pa.Table, membership: Classes, n_blocks: int) -> pa.Table:
     """Return a row per record and block: row, class, and the figures of its class."""
     n = len(membership.of_record)
     rows = pa.array(np.tile(np.arange(n, dtype=np.int64), n_blocks))

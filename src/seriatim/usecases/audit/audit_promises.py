@@ -52,7 +52,7 @@ def audit_reading(rule: ColumnRule, scale: Scale) -> dict[str, str]:
     return {"tv": "equal distance", "emd": f"ordered distance, values {order}"}
 
 
-def audit_carried(audited: Audited, policy: Policy) -> tuple[str, ...]:
+def audit_promises_carried(audited: Audited, policy: Policy) -> tuple[str, ...]:
     """Return a note if the table has the respondent column."""
     if policy.respondent is None or policy.respondent not in audited.table.column_names:
         return ()

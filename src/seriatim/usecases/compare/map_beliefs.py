@@ -15,7 +15,7 @@ from seriatim.model.published import published_of
 from seriatim.model.scale import FloatArray
 from seriatim.model.tabulation import Tabulation, tabulation_of
 from seriatim.queries.query_bounds import Bounds, query_bounds_chained
-from seriatim.queries.query_kinds import LongArray, query_rounding
+from seriatim.queries.query_kinds import LongArray, query_kind_rounding
 
 MOST_ROWS = 2_000
 EVENLY = 4_096
@@ -111,7 +111,7 @@ class MapBeliefs:
             raise InputError(Fault("table", f"fewer than {size} records", "one query at least"))
         ends = (float(np.nanmin(domain)), float(np.nanmax(domain)))
         found = query_bounds_chained(blocks[:-1] + blocks[1:], half, len(rows), ends)
-        seen = self._within(found, domain, query_rounding(*ends))
+        seen = self._within(found, domain, query_kind_rounding(*ends))
         return seen, np.ones(len(seen)), rows, np.repeat(blocks / half, half)
 
     def _within(self, found: Bounds, domain: FloatArray, slack: float) -> FloatArray:

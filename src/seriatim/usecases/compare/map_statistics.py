@@ -21,7 +21,7 @@ Statistics = Mapping[str, Callable[[Columns], float]]
 QUANTILES = (0.1, 0.5, 0.9)
 
 
-def map_view_columns(view: View) -> dict[str, FloatArray]:
+def map_statistics_columns(view: View) -> dict[str, FloatArray]:
     """Return the columns with numbers, of the records that may be published; dates as days since the first."""
     kept = ~view.suppressed
     return {

@@ -36,7 +36,7 @@ from seriatim.usecases.compare.map_models import model_statistics
 from seriatim.usecases.compare.map_statistics import (
     Statistics,
     map_draft_columns,
-    map_view_columns,
+    map_statistics_columns,
     named_statistics,
     statistics_base,
     statistics_error,
@@ -134,7 +134,7 @@ def risk_map(
     column = _mapped(view, wish.column)
     if wish.risk == "area" and not has_nearness(column.scale):
         raise InputError(Fault("risk", f"the column {column.name!r} has no distances", "hit_chance, leakage, gain"))
-    truth = map_view_columns(view)
+    truth = map_statistics_columns(view)
     beliefs = MapBeliefs(view, column, wish.seed)
     stage = _Stage(view, policy, column, beliefs, wish, workers, truth, _statistics(wish, truth, column.name))
     plans, points = list(_plans(stage)), []

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from seriatim.errors import Fault, InputError
-from seriatim.gate.attribute import Attribute, attribute_bands, attribute_numbers, attribute_values
+from seriatim.gate.attribute import Attribute, attribute_numbers, attribute_values, gate_attribute_bands
 from seriatim.gate.baseline import Baseline, baseline_from
 from seriatim.gate.cell_codes import Places
 from seriatim.gate.decision import Outcome
@@ -147,7 +147,7 @@ def requested_attribute(name: str, column: Sequence[Any], bands: int) -> Attribu
     values = {entry for entry in column if entry is not None}
     if len(values) <= bands or not _numeric(name, column):
         return attribute_values(name, column)
-    return attribute_bands(name, column, bands)
+    return gate_attribute_bands(name, column, bands)
 
 
 def _numeric(name: str, column: Sequence[Any]) -> bool:

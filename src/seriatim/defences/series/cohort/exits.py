@@ -11,7 +11,7 @@ import numpy as np
 
 from seriatim.defences.series.cohort.workbench import CohortMaking
 from seriatim.defences.series.contract import BoolArray, LongArray
-from seriatim.defences.series.inherited import exits_narrowing_inherited
+from seriatim.defences.series.inherited import narrowed_inherited
 
 
 def exit_cohorts(making: CohortMaking) -> None:
@@ -27,7 +27,7 @@ def exit_cohorts(making: CohortMaking) -> None:
             rows = making.starts[at] + np.flatnonzero(left[making.starts[at] : making.starts[at + 1]])
             out[_longest_prefix(making, rows, whole[at])] = True
     if making.view.inherited is not None:
-        out &= ~np.repeat(exits_narrowing_inherited(making.view, making.standing, out, making.rules.m), sizes)
+        out &= ~np.repeat(narrowed_inherited(making.view, making.standing, out, making.rules.m), sizes)
     making.counters.update(closed=int(empty.sum()), exited=int(out.sum()))
     making.keep(~out)
 

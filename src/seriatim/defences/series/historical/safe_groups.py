@@ -41,7 +41,7 @@ from seriatim.kernels.series.halves import BucketArrays
 from seriatim.kernels.series.memory import memory_by_key
 from seriatim.kernels.series.partition import BucketLists, Records, partition_buckets
 from seriatim.kernels.series.repair import Placed, repair_buckets
-from seriatim.kernels.series.tighter_boxes import tighter_buckets
+from seriatim.kernels.series.tighter_boxes import tighter_boxes_of_buckets
 from seriatim.ports import Workers
 
 
@@ -161,7 +161,7 @@ def _repaired(stage: _Stage, tight: bool) -> Assignment:
 
     def repair(which: LongArray) -> LongArray:
         if tight:
-            tighter_buckets(which, cut.ids, layout, cut.place, len(view))
+            tighter_boxes_of_buckets(which, cut.ids, layout, cut.place, len(view))
         return repair_buckets(which, layout, placed, stage.earlier)
 
     found = stage.workers.map(repair, shares_of_halves(sizes * buckets.steps, stage.workers.count))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from seriatim.defences.series.contract import BoolArray
-from seriatim.defences.series.inherited import exits_narrowing_inherited
+from seriatim.defences.series.inherited import narrowed_inherited
 from seriatim.defences.series.lineage.workbench import Making
 
 SPARE = 2
@@ -35,5 +35,5 @@ def needed_slots(making: Making) -> BoolArray:
 def keep_needed_slots(making: Making, dropped: BoolArray) -> None:
     """Undo the drops of lineages in which somebody would keep too few possible values."""
     if making.view.inherited is not None and dropped.any():
-        kept = exits_narrowing_inherited(making.view, making.standing, dropped, making.rules.m)
+        kept = narrowed_inherited(making.view, making.standing, dropped, making.rules.m)
         dropped[kept[making.standing.group]] = False

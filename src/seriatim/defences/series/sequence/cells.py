@@ -65,7 +65,7 @@ def cells_of_series(view: View, state: SeriesState, k: int) -> Cell:
     return tree
 
 
-def memory_of_cells(tree: Cell, view: View, state: SeriesState) -> dict[str, pa.Table]:
+def cells_memory(tree: Cell, view: View, state: SeriesState) -> dict[str, pa.Table]:
     """Return what the ledger keeps: the tree, beside the id of one person, since memories are about people."""
     assert view.respondent is not None
     who = view.table.data.column(view.respondent).cast(pa.string()).slice(0, 1)

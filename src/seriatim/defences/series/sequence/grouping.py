@@ -22,10 +22,10 @@ from seriatim.defences.labels import Pieces
 from seriatim.defences.series.sequence.blind_cuts import Cut, blind_cut, blind_cuts_by_values, blind_rules
 from seriatim.defences.series.sequence.buckets import in_buckets
 from seriatim.defences.series.sequence.cells import (
+    cells_memory,
     cells_of_series,
     drift_from_cells,
     groups_of_cells,
-    memory_of_cells,
 )
 from seriatim.defences.series.sequence.counterfeits import (
     Counterfeits,
@@ -159,7 +159,7 @@ def _by_cells(view: View, policy: Policy, state: SeriesState, workers: Workers) 
     chance = secret_chance(state.secret, number, "shuffle")
     draft = draft_of(view, Pieces(order.astype(np.int32), bounds), chance, workers)
     notes = (f"{tree.n_leaves} fixed cells; {len(groups)} groups in this release", *drift_from_cells(view, state))
-    return _in_form(replace(draft, notes=notes, memory=memory_of_cells(tree, view, state)), view, policy, state)
+    return _in_form(replace(draft, notes=notes, memory=cells_memory(tree, view, state)), view, policy, state)
 
 
 def _in_form(draft: Draft, view: View, policy: Policy, state: SeriesState) -> Draft:
@@ -236,11 +236,11 @@ def _cut(rows: SegmentRows, policy: Policy) -> tuple[SegmentRules, Longs]:
 def _cut_of(policy: Policy) -> Cut:
     """Return how the order is cut: greedily or best, with or without looking at values."""
     assert policy.defence is not None
-    cut = belief_segments_greedily if policy.defence.mode == "greedy" else best_sequence_cut
+    cut = belief_segments_greedily if policy.defence.mode == "greedy" else best_sequence_grouping
     return blind_cut(cut) if policy.defence.options.cuts == "blind" else cut
 
 
-def best_sequence_cut(rows: SegmentRows, rules: SegmentRules) -> Longs:
+def best_sequence_grouping(rows: SegmentRows, rules: SegmentRules) -> Longs:
     """Return the end of everyone's group: the best cut of the order, and a group nearby for people it leaves over."""
     return belief_segments_with_leftovers(rows, rules, belief_segments_optimally(rows, rules), REACH)
 
@@ -276,7 +276,7 @@ def _end_notes(policy: Policy, rules: SegmentRules, rows: SegmentRows, end: Long
     assert policy.defence is not None
     if (rules.l <= 1 and rules.t >= 1.0) or not (end >= 0).any():
         return []
-    cut = belief_segments_greedily if policy.defence.mode == "greedy" else best_sequence_cut
+    cut = belief_segments_greedily if policy.defence.mode == "greedy" else best_sequence_grouping
     blind = cut(rows, blind_rules(rules))
     if policy.defence.options.cuts == "blind":
         n_blind, n_own = len(np.unique(blind[blind >= 0])), len(np.unique(end[end >= 0]))
