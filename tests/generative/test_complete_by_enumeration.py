@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from support.enumeration import enumerated_values
 from support.histories import grouped, histories, history_of, subtraction
 
-from seriatim.attacks import _complete, _exchanges, _worlds, complete, exclusion, prepare
+from seriatim.attacks import _answers, _complete, _connected_parts, _exchanges, _worlds, complete, exclusion, prepare
 from seriatim.attacks._complete import complete_sample, complete_share
 from seriatim.attacks.trace import trace
 from seriatim.model.history import History
@@ -28,16 +28,50 @@ def certain_by_enumeration(history: History, told: list[str]) -> set[str]:
     return {who for who, held in zip(ids, values, strict=True) if len(held) == 1} - set(told)
 
 
+@pytest.fixture
+def by_programmes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No part is asked as clauses."""
+    monkeypatch.setattr(_connected_parts, "MOST_LITERALS", 0)
+
+
+def drawn_people(history: History, n: int) -> list[str]:
+    published = set(history.respondents.take(trace(history).order).to_pylist())
+    return [who for who in history.respondents.to_pylist()[:n] if who in published]
+
+
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.filter_too_much])
 @given(histories(changing=True, most=6), st.integers(0, 1))
 def test_it_finds_exactly_what_enumeration_finds(history: History, n_told: int) -> None:
-    told = history.respondents.to_pylist()[:n_told]
-    told = [who for who in told if who in set(history.respondents.take(trace(history).order).to_pylist())]
+    told = drawn_people(history, n_told)
     assume(is_small(history))
-    certain = certain_by_enumeration(history, told)
     found = complete(history, told)
     assert len(found.undecided) == 0
-    assert found.breached == certain
+    assert found.breached == certain_by_enumeration(history, told)
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+@given(histories(changing=True, most=6), st.integers(0, 1))
+def test_integer_programmes_find_exactly_what_enumeration_finds(history: History, n_told: int) -> None:
+    told = drawn_people(history, n_told)
+    assume(is_small(history))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(_connected_parts, "MOST_LITERALS", 0)
+        found = complete(history, told)
+    assert len(found.undecided) == 0
+    assert found.breached == certain_by_enumeration(history, told)
+
+
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.filter_too_much])
+@given(histories(changing=True, most=6))
+def test_neighbourhoods_as_clauses_find_the_same(history: History) -> None:
+    """Small neighbourhoods open people, with everyone else at the truth; certainty is left to the whole part."""
+    assume(is_small(history))
+    with pytest.MonkeyPatch.context() as patch:
+        steps = [_answers._Step(size, 20.0) for size in (1, 2, 3)] + [_answers._Step(None, 1e6)]
+        patch.setattr(_answers, "_steps", lambda: iter(steps))
+        found = complete(history)
+    assert len(found.undecided) == 0
+    assert found.breached == certain_by_enumeration(history, [])
 
 
 @settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.filter_too_much])
@@ -46,7 +80,8 @@ def test_small_neighbourhoods_find_the_same(history: History) -> None:
     """A world that leaves everyone far away at the truth is a world; only the whole part proves certainty."""
     assume(is_small(history))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(_complete, "BALLS", (1, 2, 3, 100))
+        patch.setattr(_answers, "BALLS", (1, 2, 3, 100))
+        patch.setattr(_connected_parts, "MOST_LITERALS", 0)
         certain = certain_by_enumeration(history, [])
         assert complete(history).breached == certain
 
@@ -65,11 +100,15 @@ def one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(_exchanges, "MOST_CLASSES", 0)
 
 
+@pytest.mark.usefixtures("by_programmes")
 def test_exchanges_open_only_whom_a_world_opens_and_leave_fewer_to_ask_about() -> None:
     held = {who: "123"[at % 3] for at, who in enumerate("abcdefghi")}
     history = history_of(grouped(held, "abc", "def", "ghi"), grouped(held, "aei", "bfg", "cdh"))
     run = prepare(history).compromise(np.empty(0, dtype=np.int32))
-    open_ones, work = _exchanges.open_by_exchanges(_worlds.worlds_of(run.traces, run.words), 1_000.0)
+    worlds = _worlds.worlds_of(run.traces, run.words)
+    nobody = np.zeros(len(worlds.size), dtype=np.bool_)
+    open_ones, work = _exchanges.open_by_exchanges(worlds, nobody, 1_000.0)
+    assert not _exchanges.open_by_exchanges(worlds, ~nobody, 1_000.0)[0].any(), "nobody is sought"
     found = complete_sample(run)
     assert work > 0
     assert found.exchanged == open_ones.sum() > 0
@@ -77,7 +116,7 @@ def test_exchanges_open_only_whom_a_world_opens_and_leave_fewer_to_ask_about() -
     assert found.breached == certain_by_enumeration(history, [])
 
 
-@pytest.mark.usefixtures("one_by_one")
+@pytest.mark.usefixtures("one_by_one", "by_programmes")
 def test_who_is_not_decided_counts_against(monkeypatch: pytest.MonkeyPatch) -> None:
     history = subtraction()
     monkeypatch.setattr(_worlds, "MOST_VARIABLES", 0)

@@ -33,8 +33,8 @@ def history_of(*releases: Sequence[Row]) -> History:
     )
 
 
-def grouped(held: dict[str, str], *groups: str) -> list[Row]:
-    """Rows of one release: each text is a group, each letter a person holding ``held[letter]``."""
+def grouped(held: dict[str, str], *groups: Sequence[str]) -> list[Row]:
+    """Rows of one release: each text is a group, each letter a person holding ``held[letter]``; or names in a list."""
     return [(who, at, held[who]) for at, group in enumerate(groups) for who in group]
 
 

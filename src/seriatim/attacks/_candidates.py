@@ -10,8 +10,9 @@ from __future__ import annotations
 import numpy as np
 
 from seriatim.attacks._complete import complete_sample
+from seriatim.attacks._connected_parts import LITERALS, ConnectedParts, connected_parts
 from seriatim.attacks._exclusion import Exclusion, prepare
-from seriatim.attacks._worlds import BALLS, Worlds, holding_world, world_neighbourhood, worlds_of
+from seriatim.attacks._worlds import BALLS, holding_world, world_neighbourhood, worlds_of
 from seriatim.attacks.trace import PriorValues, trace_flags
 from seriatim.kernels.arrays import Flags
 from seriatim.model.candidates import Candidates, candidates_of
@@ -19,6 +20,8 @@ from seriatim.model.history import History
 
 FEW = 6
 """People with so many values left are asked about value by value; a value more or less hardly matters for others."""
+ONE_VALUE = 5_000.0
+"""Work that a SAT solver may spend on one value of one person."""
 WORK = 400_000.0
 """Work for both questions, counted as for a sample: half a minute or so of one core. A series is taken over once."""
 
@@ -48,6 +51,7 @@ def _settle(found: Exclusion, flags: Flags, work: float) -> None:
 def _strike_out(found: Exclusion, flags: Flags, few: int, work: float) -> None:
     """Strike out the values that no world allows, of people with few left, as far as the work goes."""
     worlds = worlds_of(found.traces, found.words)
+    parts = connected_parts(worlds)
     at = np.flatnonzero(worlds.class_of >= 0)
     shown, gone = np.zeros_like(worlds.possible), np.zeros_like(worlds.possible)
     shown[worlds.class_of[at], found.traces.value[at]] = True
@@ -57,18 +61,24 @@ def _strike_out(found: Exclusion, flags: Flags, few: int, work: float) -> None:
             break
         for value in np.flatnonzero(worlds.possible[one]).tolist():
             if not shown[one, value]:
-                no_world, cost = _nobody_holds(worlds, one, value, shown)
+                no_world, cost = _nobody_holds(parts, one, value, shown)
                 gone[one, value] = no_world
                 work -= cost
     flags[at] &= ~gone[worlds.class_of[at]]
 
 
-def _nobody_holds(worlds: Worlds, one: int, value: int, shown: Flags) -> tuple[bool, float]:
+def _nobody_holds(parts: ConnectedParts, one: int, value: int, shown: Flags) -> tuple[bool, float]:
     """Return whether no world gives a class a value, and the work; what worlds do show is noted in ``shown``."""
+    if parts.suited[parts.part_of[one]]:
+        part, fresh = parts.part(one)
+        answer, work = part.holding(one, value, ONE_VALUE)
+        if isinstance(answer, tuple):
+            shown[answer] = True
+        return answer is False, work + part.n_literals / LITERALS * fresh
     work = 0.0
     for most in BALLS:
-        question = world_neighbourhood(worlds, one, most)
-        said, cost = holding_world(worlds, question, (one, value), shown)
+        question = world_neighbourhood(parts.worlds, one, most)
+        said, cost = holding_world(parts.worlds, question, (one, value), shown)
         work += cost
         if isinstance(said, tuple):
             shown[said] = True

@@ -2,9 +2,10 @@
 
 Everyone is first judged by rules, which are sound and fast but miss conclusions that only many groups together allow.
 Of the people they leave, some are drawn, and for each a solver decides whether there is a world in which their value is
-another one (:mod:`seriatim.attacks._worlds`). What it finds in the sample is carried over to everyone, with an exact
-interval; whoever it cannot decide counts as certain. Riboni and Bettini (Cor-Split) have no such adversary: theirs
-draws each conclusion once.
+another one: a SAT solver where hardly anybody is interchangeable (:mod:`seriatim.attacks._connected_parts`), else an
+integer programme (:mod:`seriatim.attacks._worlds`). What it finds in the sample is carried over to everyone, with an
+exact interval; whoever it cannot decide counts as certain. Riboni and Bettini (Cor-Split) have no such adversary:
+theirs draws each conclusion once.
 """
 
 from __future__ import annotations
@@ -15,9 +16,11 @@ from typing import Any
 
 import numpy as np
 
+from seriatim.attacks._answers import Answers
+from seriatim.attacks._connected_parts import connected_parts
 from seriatim.attacks._exchanges import open_by_exchanges
 from seriatim.attacks._exclusion import Exclusion, Ground, estimate_interval, estimate_share, prepare
-from seriatim.attacks._worlds import BALLS, Worlds, differing_world, world_neighbourhood, worlds_of
+from seriatim.attacks._worlds import Worlds, worlds_of
 from seriatim.attacks.trace import PriorValues
 from seriatim.kernels.arrays import Flags, Ints
 from seriatim.model.chance import open_chance
@@ -29,8 +32,8 @@ SAMPLE = 200
 LARGEST = 4_000
 FEW = 1_000
 """So few people are all asked about."""
-BUDGET = 150_000.0
-"""Work for a whole sample, counted in variables of the programmes that are tried: ten seconds or so of one core.
+BUDGET = 300_000.0
+"""Work for a whole sample, counted in variables of the programmes that are tried: twenty seconds or so of one core.
 
 Who was not asked by then is left out of it, and the sample is smaller. It is counted, not timed, so that a busy machine
 comes to the same verdict as an idle one.
@@ -83,24 +86,16 @@ def complete_sample(found: Exclusion, sample: int | None = None, seed: int = 1, 
     """Ask a solver about people whom exclusion leaves open: everyone, or a seeded sample where they are many."""
     worlds = worlds_of(found.traces, found.words)
     everyone = _left(found, worlds, np.zeros(len(worlds.size), dtype=np.bool_))
-    answers = _Answers(worlds, *open_by_exchanges(worlds, work / 2 if len(everyone) else 0.0))
+    parts = connected_parts(worlds)
+    by_clauses = parts.suited[parts.part_of]
+    answers = Answers(parts, work, *open_by_exchanges(worlds, by_clauses, work / 2 if len(everyone) else 0.0))
     left = _left(found, worlds, answers.open_ones)
     order = open_chance(seed, "complete").permutation(len(left))
     chosen = left[order if sample is None or len(left) <= FEW else order[:sample]]
-    asked: list[int] = []
-    certain: list[int] = []
-    undecided: list[int] = []
-    for who in chosen.tolist():
-        if answers.work > work:
-            break
-        asked.append(who)
-        said = [answers.certain(int(one)) for one in _classes_of(found, worlds, who)]
-        if True in said:
-            certain.append(who)
-        elif None in said:
-            undecided.append(who)
-    lists = (np.array(one, dtype=np.int32) for one in (asked, certain, undecided))
-    return Complete(found, len(everyone), len(everyone) - len(left), *lists)
+    said = answers.ask([_classes_of(found, worlds, who) for who in chosen.tolist()])
+    asked = chosen[: len(said)]
+    certain, undecided = (asked[[one is kind for one in said]] if said else asked for kind in (True, None))
+    return Complete(found, len(everyone), len(everyone) - len(left), asked, certain, undecided)
 
 
 def _left(found: Exclusion, worlds: Worlds, open_ones: Flags) -> Ints:
@@ -121,30 +116,6 @@ def _classes_of(found: Exclusion, worlds: Worlds, who: int) -> Ints:
     classes = worlds.class_of[first:last]
     classes = classes[classes >= 0]
     return classes[worlds.pure[classes]]
-
-
-@dataclass(repr=False, eq=False)
-class _Answers:
-    """What has been found so far: classes that differ from the truth in some world, and how much work it took."""
-
-    worlds: Worlds
-    open_ones: Flags
-    work: float = 0.0
-
-    def certain(self, one: int) -> bool | None:
-        """Return whether everyone of a class must hold their value; None if that was not decided."""
-        if self.open_ones[one]:
-            return False
-        for most in BALLS:
-            question = world_neighbourhood(self.worlds, one, most)
-            said, work = differing_world(self.worlds, question, one, self.open_ones)
-            self.work += work
-            if isinstance(said, np.ndarray):
-                self.open_ones[question.classes[said]] = True
-                return False
-            if said is None or question.whole:  # a larger programme would take longer still
-                return None if said is None else True
-        return None
 
 
 def complete_share(

@@ -33,14 +33,17 @@ CHEAP = 5.0
 GAP, NODES = 0.3, 50
 
 
-def open_by_exchanges(worlds: Worlds, work: float) -> tuple[Flags, float]:
-    """Return the classes that differ from the truth in a world found by exchanges, and the work it took."""
+def open_by_exchanges(worlds: Worlds, others: Flags, work: float) -> tuple[Flags, float]:
+    """Return the classes that differ from the truth in a world found by exchanges, and the work it took.
+
+    Classes in ``others`` are not sought, nor told of: there are better ways for them.
+    """
     if len(worlds.size) > MOST_CLASSES:
         return np.zeros(len(worlds.size), dtype=np.bool_), 0.0
-    search = _Search(worlds, ~worlds.pure.copy())
+    search = _Search(worlds, ~worlds.pure | others)
     for together in (2, 2, 3):
         search.try_sets(together, work)
-    return search.open_ones & worlds.pure, search.work
+    return search.open_ones & worlds.pure & ~others, search.work
 
 
 @dataclass(repr=False, eq=False)

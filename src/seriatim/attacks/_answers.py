@@ -1,0 +1,124 @@
+"""Answers: what solvers said about people, asked in rounds so that hard questions leave work for the others.
+
+Where a SAT solver is asked, everyone is first asked about with the people near by, and only those who are not decided
+with more people around them, or with more work. A world that leaves everyone far away at the truth is a world, so a
+small neighbourhood can open a person; only the whole connected part can prove that a value is certain. The questions of
+a part are alike: one in which some of them failed in a row waits for the next round.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+import numpy as np
+
+from seriatim.attacks._connected_parts import LITERALS, PROPAGATIONS, ConnectedParts
+from seriatim.attacks._worlds import BALLS, differing_world, world_neighbourhood
+from seriatim.kernels.arrays import Flags, Ints
+
+FAILURES = 4
+"""So many questions in a row that fail in a part end its round."""
+
+
+class _Step(NamedTuple):
+    """How a SAT solver is asked in a round."""
+
+    classes: int | None
+    """About so many classes near by; None for the whole part."""
+    times: float
+    """With so much work, in times of what it takes to write a world down."""
+
+
+def _steps() -> Iterator[_Step]:
+    """Return how to ask in each round."""
+    yield from (_Step(300, 20.0), _Step(1_000, 20.0), _Step(3_000, 20.0))
+    times = 2.0
+    while True:
+        yield _Step(None, times)
+        times *= 4.0
+
+
+@dataclass(repr=False, eq=False)
+class Answers:
+    """What has been found so far: classes that differ from the truth in some world, and how much work it took."""
+
+    parts: ConnectedParts
+    most_work: float
+    open_ones: Flags
+    work: float = 0.0
+    _failed: Counter[int] = field(default_factory=Counter)
+    """Questions that failed in a row in this round, by part."""
+
+    def ask(self, people: Sequence[Ints]) -> list[bool | None]:
+        """Return whether a value of each person, given by their classes, is certain; None if it was not decided.
+
+        The list is shorter if the work did not suffice to ask about everyone once.
+        """
+        steps = _steps()
+        step = next(steps)
+        said: list[bool | None] = []
+        for classes in people:
+            if self.work > self.most_work:
+                break
+            said.append(self._person(classes, step))
+        hard = [at for at, one in enumerate(said) if one is None and self._by_clauses(people[at]).all()]
+        while hard and self.work < self.most_work:
+            step = next(steps)
+            self._failed.clear()
+            for at in hard:
+                if self.work < self.most_work:
+                    said[at] = self._person(people[at], step)
+            hard = [at for at in hard if said[at] is None]
+        return said
+
+    def _by_clauses(self, classes: Ints) -> Flags:
+        return np.asarray(self.parts.suited[self.parts.part_of[classes]])
+
+    def _person(self, classes: Ints, step: _Step) -> bool | None:
+        """Return whether one of a person's values is certain."""
+        said = [self._class(int(one), step) for one in classes]
+        if True in said:
+            return True
+        return None if None in said else False
+
+    def _class(self, one: int, step: _Step) -> bool | None:
+        """Return whether everyone of a class must hold their value."""
+        number = int(self.parts.part_of[one])
+        if self.open_ones[one]:
+            return False
+        if not self.parts.suited[number]:
+            return self._programmes(one)
+        if self._failed[number] >= FAILURES:
+            return None
+        said = self._clauses(one, step)
+        self._failed[number] = self._failed[number] + 1 if said is None else 0
+        return said
+
+    def _clauses(self, one: int, step: _Step) -> bool | None:
+        near = self.parts.near(one, step.classes) if step.classes else None
+        part, fresh = (near, True) if near else self.parts.part(one)
+        if fresh:
+            self.work += part.n_literals / LITERALS
+        most = step.times * part.n_literals / PROPAGATIONS
+        said, work = part.differing(one, min(most, max(self.most_work - self.work, 1.0)))
+        self.work += work
+        if isinstance(said, np.ndarray):
+            self.open_ones[said] = True
+            return False
+        return None if said is None or near else True
+
+    def _programmes(self, one: int) -> bool | None:
+        worlds = self.parts.worlds
+        for size in BALLS:
+            question = world_neighbourhood(worlds, one, size)
+            said, work = differing_world(worlds, question, one, self.open_ones)
+            self.work += work
+            if isinstance(said, np.ndarray):
+                self.open_ones[question.classes[said]] = True
+                return False
+            if said is None or question.whole:  # a larger programme would take longer still
+                return None if said is None else True
+        return None

@@ -1,0 +1,285 @@
+"""Connected parts: people whom shared groups tie together, as clauses that a SAT solver is asked about.
+
+Where hardly anybody is interchangeable, an integer programme is slow: its relaxation says next to nothing. The same
+question as clauses is fast, because the solver learns from every contradiction: 'each person holds one value, and the
+people of each group hold each value as often as it was published there'. What it learns about a part stays for the next
+question, and one world answers for everybody who differs in it. Every world is counted again before it is believed.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from seriatim.attacks._worlds import Worlds, episodes_beside, world_neighbourhood
+from seriatim.kernels.arrays import Flags, Ints, Longs
+from seriatim.model.chance import open_chance
+
+MOST_LITERALS = 2_000_000
+"""Larger parts are not asked as clauses."""
+MOST_ALIKE = 3.0
+"""Parts with more people to a class on average are not either: an integer programme counts them class by class."""
+PROPAGATIONS = 200.0
+"""Steps of the solver that take as long as a variable of an integer programme."""
+LITERALS = 15.0
+"""Literals that take as long to write down."""
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class ConnectedParts:
+    """The parts of a history whose people are tied together, and the solvers of those that were asked about."""
+
+    worlds: Worlds
+    part_of: Ints
+    """The part of each class."""
+    asked: dict[int, ConnectedPart]
+
+    @cached_property
+    def suited(self) -> Flags:
+        """Return which parts are asked as clauses: those of people who are hardly interchangeable."""
+        wide = self.worlds.possible.sum(axis=1).astype(np.float64)
+        n_parts = int(self.part_of.max(initial=-1)) + 1
+        by_class = np.bincount(self.part_of, weights=wide, minlength=n_parts)
+        by_person = np.bincount(self.part_of, weights=wide * self.worlds.size, minlength=n_parts)
+        return np.asarray((by_person <= MOST_LITERALS) & (by_person <= MOST_ALIKE * by_class))
+
+    def part(self, one: int) -> tuple[ConnectedPart, bool]:
+        """Return the part of a class, which keeps what its solver learns, and whether it is asked for first."""
+        number = int(self.part_of[one])
+        fresh = number not in self.asked
+        if fresh:
+            self.asked[number] = self._of(np.flatnonzero(self.part_of == number))
+        return self.asked[number], fresh
+
+    def near(self, one: int, most: int) -> ConnectedPart | None:
+        """Return the people near a class, with everyone else at the truth; None if its part has no more classes."""
+        if self.sizes[self.part_of[one]] <= most:
+            return None
+        return self._of(world_neighbourhood(self.worlds, one, most).classes)
+
+    @cached_property
+    def sizes(self) -> Longs:
+        """Return how many classes each part has."""
+        return np.bincount(self.part_of)
+
+    @cached_property
+    def _by_class(self) -> tuple[Longs, Longs]:
+        """Return the open episodes, class by class, and where each class begins."""
+        class_of = self.worlds.class_of
+        order = np.argsort(class_of, kind="stable")[int((class_of < 0).sum()) :]
+        return order, np.concatenate(([0], np.cumsum(self.worlds.size)))
+
+    def _of(self, classes: npt.NDArray[Any]) -> ConnectedPart:
+        episodes, begins = self._by_class
+        sizes = self.worlds.size[classes]
+        first = np.repeat(begins[classes] - np.cumsum(sizes) + sizes, sizes)
+        return ConnectedPart(self.worlds, np.sort(episodes[first + np.arange(len(first))]).astype(np.int32))
+
+
+def connected_parts(worlds: Worlds) -> ConnectedParts:
+    """Return the parts into which groups, and values that follow each other, tie the open classes."""
+    from scipy.sparse import coo_matrix
+    from scipy.sparse.csgraph import connected_components
+
+    n_classes = len(worlds.size)
+    everyone = np.arange(n_classes, dtype=np.int32)
+    groups, at = worlds.groups_of(everyone)
+    position, near = episodes_beside(worlds, everyone)
+    beside = worlds.class_of[near]
+    rows = np.concatenate((at, position[beside >= 0]))
+    columns = np.concatenate((groups.astype(np.int64) + n_classes, beside[beside >= 0]))
+    nodes = n_classes + worlds.traces.n_groups
+    _, part = connected_components(coo_matrix((np.ones(len(rows)), (rows, columns)), shape=(nodes, nodes)), False)
+    _, numbers = np.unique(part[:n_classes], return_inverse=True)
+    return ConnectedParts(worlds, numbers.astype(np.int32), {})
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class ConnectedPart:
+    """People of whole classes, with a literal for each value that they may hold; everyone else is at the truth."""
+
+    worlds: Worlds
+    episodes: Ints
+
+    @cached_property
+    def possible(self) -> Flags:
+        """Return the values that each person may hold, without those that stand beside them outside."""
+        worlds = self.worlds
+        out = worlds.possible[worlds.class_of[self.episodes]]
+        position, near = self._beside
+        outside = ~np.isin(near, self.episodes)
+        out[position[outside], worlds.traces.value[near[outside]]] = False
+        return out
+
+    @cached_property
+    def _beside(self) -> tuple[Longs, Longs]:
+        """Return positions in ``episodes``, and the episodes beside them; only people alone in their class have any."""
+        classes = self.worlds.class_of[self.episodes]
+        position, near = episodes_beside(self.worlds, classes)
+        return position, near
+
+    @cached_property
+    def literal(self) -> Longs:
+        """Return the literal of each person and value, counted from 1; 0 where they cannot hold it."""
+        out = np.zeros(self.possible.shape, dtype=np.int64)
+        out[self.possible] = np.arange(1, int(self.possible.sum()) + 1)
+        return out
+
+    @cached_property
+    def true_literal(self) -> Longs:
+        return self.literal[np.arange(len(self.episodes)), self.worlds.traces.value[self.episodes]]
+
+    @property
+    def n_literals(self) -> int:
+        return int(self.literal.max())
+
+    def differing(self, one: int, work: float) -> tuple[Ints | bool | None, float]:
+        """Return the classes that differ from the truth in a world where class ``one`` does, and the work.
+
+        False says that there is no such world, None that it was not found with so much work.
+        """
+        at = int(np.searchsorted(self.episodes, self.worlds.example[one]))
+        said, took = self._asked(-int(self.true_literal[at]), work)
+        if isinstance(said, np.ndarray):
+            differs = said != self.worlds.traces.value[self.episodes]
+            return np.unique(self.worlds.class_of[self.episodes[differs]]), took
+        return said, took
+
+    def holding(self, one: int, value: int, work: float) -> tuple[tuple[Ints, Longs] | bool | None, float]:
+        """Return who holds what, as classes and values, in a world where a class holds a value, and the work.
+
+        False says that there is no such world, None that it was not found with so much work.
+        """
+        at = int(np.searchsorted(self.episodes, self.worlds.example[one]))
+        if not self.literal[at, value]:
+            return False, 0.0
+        said, took = self._asked(int(self.literal[at, value]), work)
+        return ((self.worlds.class_of[self.episodes], said), took) if isinstance(said, np.ndarray) else (said, took)
+
+    def _asked(self, literal: int, work: float) -> tuple[Longs | bool | None, float]:
+        """Return everyone's value in a world in which a literal is true; False if there is none, None if not found."""
+        solver = self._solver
+        before = solver.accum_stats()["propagations"]
+        solver.prop_budget(max(int(work * PROPAGATIONS), 1))
+        said = solver.solve_limited(assumptions=[literal])
+        took = (solver.accum_stats()["propagations"] - before) / PROPAGATIONS
+        if not said:
+            return said, took
+        chosen = np.array(solver.get_model()[: self.n_literals]) > 0
+        held = np.append(False, chosen)[self.literal]
+        values = np.argmax(held, axis=1)
+        assert (held.sum(axis=1) == 1).all()
+        assert self._fits(values)
+        return values, took
+
+    def _fits(self, values: Longs) -> bool:
+        """Return whether everyone else at the truth and these people at these values fit all that was published."""
+        worlds, traces = self.worlds, self.worlds.traces
+        groups = self._groups
+        people, at = worlds.members_of(groups)
+        held = self._with(values, people)
+        left = _shown(worlds, groups)
+        np.subtract.at(left, (at, held), 1)
+        exact = traces.counterfeits[groups] == 0
+        position, near = self._beside
+        apart = (values[position] != self._with(values, near)).all()
+        return bool((left >= 0).all() and (left[exact] == 0).all() and apart)
+
+    def _with(self, values: Longs, people: npt.NDArray[Any]) -> Longs:
+        """Return the values of people, of whom those in question hold ``values``."""
+        at = np.minimum(np.searchsorted(self.episodes, people), len(self.episodes) - 1)
+        return np.where(self.episodes[at] == people, values[at], self.worlds.traces.value[people])
+
+    @cached_property
+    def _groups(self) -> Ints:
+        """Return the groups of these people."""
+        return np.unique(self.worlds.groups_of(np.unique(self.worlds.class_of[self.episodes]))[0])
+
+    @cached_property
+    def _solver(self) -> Any:
+        """Return the solver with all clauses; it tries the true values first, so that worlds near by are found."""
+        from pysat.solvers import Solver
+
+        literal = self.literal
+        own = _lists(literal[self.possible], self.possible.sum(axis=1))
+        solver = Solver(name="gluecard4", bootstrap_with=own)
+        for one in own:
+            _at_most(solver, one, 1)
+        for some, room, exact in self._rooms():
+            _at_most(solver, some, room)
+            if exact and room == 1:
+                solver.add_clause(some)
+            elif exact:
+                _at_most(solver, [-one for one in some], len(some) - room)
+        for pair in self._apart():
+            solver.add_clause(pair)
+        solver.set_phases(self.true_literal.tolist())
+        return solver
+
+    def _rooms(self) -> list[tuple[list[int], int, bool]]:
+        """Return the literals of a value in a group, how often it is there, and whether it must be: for all of them."""
+        worlds, traces = self.worlds, self.worlds.traces
+        groups = self._distinct_groups()
+        room = _shown(worlds, groups)
+        people, at = worlds.members_of(groups)
+        inside = np.isin(people, self.episodes)
+        np.subtract.at(room, (at[~inside], traces.value[people[~inside]]), 1)
+        who, at = np.searchsorted(self.episodes, people[inside]), at[inside]
+        entry, value = np.nonzero(self.possible[who])
+        key = at[entry].astype(np.int64) * traces.n_values + value
+        order = np.argsort(key, kind="stable")
+        keys, sizes = np.unique(key, return_counts=True)
+        lists = _lists(self.literal[who[entry], value][order], sizes)
+        rooms = room[keys // traces.n_values, keys % traces.n_values]
+        exact = traces.counterfeits[groups[keys // traces.n_values]] == 0
+        return list(zip(lists, rooms.tolist(), exact.tolist(), strict=True))
+
+    def _distinct_groups(self) -> Ints:
+        """Return groups without those that say the same as another: the same people here, and no counterfeit."""
+        worlds, groups = self.worlds, self._groups
+        salt = open_chance(0, "parts").integers(1, 1 << 63, size=len(self.episodes), dtype=np.uint64)
+        people, at = worlds.members_of(groups)
+        inside = np.isin(people, self.episodes)
+        key = np.zeros(len(groups), dtype=np.uint64)
+        np.add.at(key, at[inside], salt[np.searchsorted(self.episodes, people[inside])])
+        some = worlds.traces.counterfeits[groups] > 0
+        first = np.unique(key[~some], return_index=True)[1]
+        return np.asarray(np.concatenate((groups[~some][first], groups[some])))
+
+    def _apart(self) -> list[list[int]]:
+        """Return pairs of literals of which one must be false: a value that would follow itself in one person."""
+        position, near = self._beside
+        later = (near > self.episodes[position]) & np.isin(near, self.episodes)
+        one = self.literal[position[later]]
+        other = self.literal[np.searchsorted(self.episodes, near[later])]
+        both = (one > 0) & (other > 0)
+        return (-np.stack((one[both], other[both]), axis=1)).tolist() if both.any() else []
+
+
+def _shown(worlds: Worlds, groups: Ints) -> Longs:
+    """Return how often each group shows each value."""
+    traces = worlds.traces
+    out = np.zeros((len(groups), traces.n_values), dtype=np.int64)
+    sizes = traces.sig_ptr[groups + 1] - traces.sig_ptr[groups]
+    at = np.repeat(np.arange(len(groups)), sizes)
+    spot = traces.sig_ptr[groups][at] + np.arange(len(at)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+    out[at, traces.sig_val[spot]] = traces.sig_cnt[spot]
+    return out
+
+
+def _lists(items: npt.NDArray[np.int64], sizes: npt.NDArray[Any]) -> list[list[int]]:
+    """Return items as lists of these sizes."""
+    flat, ends = items.tolist(), np.cumsum(sizes).tolist()
+    return [flat[begin:end] for begin, end in zip([0, *ends[:-1]], ends, strict=True)]
+
+
+def _at_most(solver: Any, literals: list[int], most: int) -> None:
+    if most <= 0:
+        for one in literals:
+            solver.add_clause([-one])
+    elif len(literals) > most:
+        solver.add_atmost(literals, most)
