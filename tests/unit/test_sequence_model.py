@@ -271,3 +271,9 @@ class TestStay:
     def test_tempering_makes_less_certain(self) -> None:
         model = SequenceModel.from_stay(1.0, [1, 1], ["a", "b"]).tempered(0.2)
         np.testing.assert_allclose(model.steps[1][0], [[0.9, 0.1], [0.1, 0.9]])
+
+
+def test_a_value_that_is_never_shown_lies_in_gaps() -> None:
+    """Everyone goes from a to b, c and a again; only a and c are ever published."""
+    model = SequenceModel.from_matrix([[0, 1, 0], [0, 0, 1], [1, 0, 0]], "abc").over(("a", "c"))
+    assert [model.revise(None, [[1, 0]], gap).beliefs[0].tolist() for gap in (1, 2, 3)] == [[0, 0], [0, 1], [1, 0]]

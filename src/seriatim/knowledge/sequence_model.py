@@ -296,7 +296,22 @@ class SequenceModel:
             raise AdversaryError(Fault("sequence", found, "every value", "add them, or mine it with these values"))
         from seriatim.knowledge.respelled_model import respelled_model
 
-        return respelled_model(self, tuple(values), floor)
+        lost = len(values) - missing < len(self.values)
+        return respelled_model(self._with_short_gaps() if lost else self, tuple(values), floor)
+
+    def _with_short_gaps(self) -> SequenceModel:
+        """Return the model with a table for every gap up to a long one, while all values that may lie in one are there.
+
+        Someone who is away may take a value that the releases never show.
+        """
+        if self.n_states != len(self.values):
+            return self
+        tables = dict(self.steps)
+        passed = self.steps[1]
+        for gap in range(2, _LONG + 1):
+            passed = passed @ self.steps[1]
+            tables.setdefault(gap, passed)
+        return replace(self, steps=tables)
 
     def pooled(self) -> SequenceModel:
         """Return the model without classes, for people whose class is not known."""
