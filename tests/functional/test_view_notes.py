@@ -61,7 +61,6 @@ def test_capitals_are_noted(tmp_path: Path):
 
 def test_a_value_that_is_withheld_whole_is_noted(tmp_path: Path):
     rare = [*two_values()[:-3], "rare", "rare", "rare"]
-    view = table(rare, place=["here"] * (N - 3) + ["far"] * 3)
     plan = sr.Policy.from_dict(
         {
             "series": {"name": "rare", "respondent": "id"},
@@ -74,9 +73,11 @@ def test_a_value_that_is_withheld_whole_is_noted(tmp_path: Path):
             "defence": {"method": "lattice", "suppress": 0.2},
         }
     )
-    said = notes_of(view, plan, tmp_path)
-    assert "column 'illness': all 3 records of 1 values are withheld" in said
+    said = notes_of(table(rare, place=["here"] * (N - 3) + ["far"] * 3), plan, tmp_path)
+    assert "column 'illness': all 3 records of 1 values are withheld: whoever is missing holds one of them" in said
     assert "rare" not in said.replace("series 'rare'", "")
+    said = notes_of(table(rare, place=["here"] * (N - 4) + ["far"] * 4), plan, tmp_path)
+    assert "column 'illness': all 3 records of 1 values are withheld: 3 of the 4 missing" in said
 
 
 def test_plain_columns_that_single_people_out_are_noted(tmp_path: Path):

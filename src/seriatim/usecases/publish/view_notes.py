@@ -16,7 +16,7 @@ def view_notes(view: View, draft: Draft, policy: Policy) -> tuple[str, ...]:
 
 
 def _withheld_whole(view: View, draft: Draft, policy: Policy) -> list[str]:
-    """Report values that nobody is published with: whoever is missing must hold one of them."""
+    """Report values that nobody is published with, and how many of the people who are missing hold one of them."""
     if policy.defence is None or policy.defence.options.rate is not None:  # a sample leaves people out by chance
         return []
     found, published = [], draft.grouping.group >= 0
@@ -25,9 +25,11 @@ def _withheld_whole(view: View, draft: Draft, policy: Policy) -> list[str]:
         left = np.bincount(column.codes[published], minlength=len(column.scale))
         gone = (here > 0) & (left == 0)
         if gone.any() and published.any():
+            held, missing = int(here[gone].sum()), int((here - left).sum())
+            told = "whoever is missing holds one of them" if held == missing else f"{held} of the {missing} missing"
             found.append(
-                f"column {column.name!r}: all {here[gone].sum()} records of {gone.sum()} values are withheld, so being "
-                "missing tells their value; [promise] withheld_leak bounds that"
+                f"column {column.name!r}: all {held} records of {gone.sum()} values are withheld: {told}; "
+                "[promise] withheld_leak bounds what that tells"
             )
     return found
 
