@@ -43,7 +43,7 @@ GREEDY, OPTIMAL = "greedy k 20, t 0.5, j 0.6 nats", "optimal k 20, t 0.5, j 0.6 
 SELECTIVITIES = (0.01, 0.05, 0.1, 0.2)
 REMARKS = (
     ("Holds", "snapshot adversaries gain next to nothing; with sequence knowledge the gain against l-diversity, "
-     "t-closeness and (B, t)-privacy grows over the first releases; JS-reduce keeps the omega adversary near 0.12."),
+     "t-closeness and (B, t)-privacy grows over the first releases; JS-reduce keeps the omega adversary near 0.13."),
     ("Does not hold", "an exact adversary gains more than omega, and one who looks back a multiple of it: the forward "
      "gain is the wrong number for risk."),
     ("Collapse", "once the divergence of a whole view exceeds j, Algorithm 4 never closes a group again and drops the "
