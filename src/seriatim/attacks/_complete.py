@@ -88,7 +88,7 @@ def complete_sample(found: Exclusion, sample: int | None = None, seed: int = 1, 
     everyone = _left(found, worlds, np.zeros(len(worlds.size), dtype=np.bool_))
     parts = connected_parts(worlds)
     by_clauses = parts.suited[parts.part_of]
-    answers = Answers(parts, work, *open_by_exchanges(worlds, by_clauses, work / 2 if len(everyone) else 0.0))
+    answers = Answers(parts, work, *open_by_exchanges(worlds, by_clauses, work / 4 if len(everyone) else 0.0))
     left = _left(found, worlds, answers.open_ones)
     order = open_chance(seed, "complete").permutation(len(left))
     chosen = left[order if sample is None or len(left) <= FEW else order[:sample]]
