@@ -94,16 +94,17 @@ def judgement_of(case: Case, workers: Workers, approval: Approval | None = None)
     # promises share what they look up about people, so they are checked in turn, but not those that count cells
     cells = [promise for promise in case.promises if isinstance(promise, Coverage)]
     others = [promise for promise in case.promises if not isinstance(promise, Coverage)]
+    measuring = _measuring(case, published, workers)
     tasks = {  # in the order in which they begin: promises wait for what is looked up, the longest measure does not
         "followed": followed,
         "published": published,
-        "queries": lambda: query_error(case.view, draft, workers),
+        "queries": measuring["queries"],
         "covered": lambda: checked(cells),
         "kept": lambda: checked(others),
-        **_measuring(case, published),
+        **measuring,
     }
     done: dict[str, Any] = dict(zip(tasks, workers.map(lambda task: task(), tasks.values()), strict=True))
-    measures = tuple(measure for name in _MEASURES for measure in done[name])
+    measures = tuple(measure for name in measuring for measure in done[name])
     found = tuple(done["covered" if isinstance(promise, Coverage) else "kept"].pop(0) for promise in case.promises)
     judged, simulations = followed()
     findings = withheld_with_cause(found, case.view, draft, policy)
@@ -216,20 +217,19 @@ def _once(look: Callable[[], T]) -> Callable[[], T]:
     return looked
 
 
-_MEASURES = ("loss", "information", "queries", "value queries", "margins", "counters", "noise")
-"""The order of the figures in a verdict."""
-
-
-def _measuring(case: Case, published: Callable[[], PublishedTable]) -> dict[str, Callable[[], tuple[Measure, ...]]]:
-    """Return what measures a draft beside its longest measure, the error of queries."""
+def _measuring(
+    case: Case, published: Callable[[], PublishedTable], workers: Workers
+) -> dict[str, Callable[[], tuple[Measure, ...]]]:
+    """Return what measures a draft, by name; the figures come in this order, and workers take them side by side."""
     view, draft = case.view, case.draft
     return {
+        "loss": lambda: loss_measures(draft, published().classes),
         "information": lambda: information_measures(view, draft),
+        "queries": lambda: query_error(view, draft, workers),
         "value queries": lambda: value_query_error(view, draft),
         "margins": lambda: margin_measures(view, draft),
         "counters": lambda: tuple(Measure(name, float(count), "count") for name, count in draft.counters.items()),
         "noise": lambda: _noise(view, case.policy),
-        "loss": lambda: loss_measures(draft, published().classes),
     }
 
 
