@@ -56,13 +56,11 @@ def test_a_world_is_counted_again_before_it_is_believed() -> None:
 
 
 def test_little_work_decides_nobody_and_says_so() -> None:
-    """Six values, and just so many groups that few worlds are left: the truth is far from the others."""
+    """Groups drawn anew, of any values: so much was shown of each person that other worlds are few and far away."""
     chance = np.random.default_rng(1)
     held = {f"p{n}": "123456"[n % 6] for n in range(1_200)}
-    releases = []
-    for n_groups in (200, 200, 80):
-        of_value = [chance.permutation([who for who in held if held[who] == value])[:n_groups] for value in "123456"]
-        releases.append(grouped(held, *zip(*of_value, strict=True)))
+    drawn = [chance.permutation([*held]).reshape(-1, 6).tolist() for _ in range(2)]
+    releases = [grouped(held, *groups) for groups in drawn]
     run = prepare(history_of(*releases)).compromise(np.empty(0, dtype=np.int32))
     worlds = worlds_of(run.traces, run.words)
     most = int(worlds.class_of[int(np.argmax(np.diff(run.traces.person_ptr)))])
@@ -71,3 +69,13 @@ def test_little_work_decides_nobody_and_says_so() -> None:
     assert said is None
     assert work > 0
     assert complete_sample(run, 5, work=500.0).undecided.size > 0
+
+
+def test_one_world_opens_many_people() -> None:
+    """Every group has every value once, so values may be exchanged everywhere, and worlds far away are tried first."""
+    run = prepare(regrouped(1, 4)).compromise(np.empty(0, dtype=np.int32))
+    worlds = worlds_of(run.traces, run.words)
+    part, _ = connected_parts(worlds).part(0)
+    said, _ = part.differing(0, 1_000.0)
+    assert isinstance(said, np.ndarray)
+    assert len(said) >= 12  # the holders of two values, of 18 people in their half

@@ -23,6 +23,8 @@ MOST_LITERALS = 2_000_000
 """Larger parts are not asked as clauses."""
 MOST_ALIKE = 3.0
 """Parts with more people to a class on average are not either: an integer programme counts them class by class."""
+SMALL = 3_000
+"""A part of so few classes is asked as a whole: its solver is made once, and not for every neighbourhood."""
 PROPAGATIONS = 200.0
 """Steps of the solver that take as long as a variable of an integer programme."""
 LITERALS = 15.0
@@ -52,14 +54,14 @@ class ConnectedParts:
         number = int(self.part_of[one])
         fresh = number not in self.asked
         if fresh:
-            self.asked[number] = self._of(np.flatnonzero(self.part_of == number))
+            self.asked[number] = self._of(np.flatnonzero(self.part_of == number), far=True)
         return self.asked[number], fresh
 
     def near(self, one: int, most: int) -> ConnectedPart | None:
-        """Return the people near a class, with everyone else at the truth; None if its part has no more classes."""
-        if self.sizes[self.part_of[one]] <= most:
+        """Return the people near a class, with everyone else at the truth; None if its part is hardly larger."""
+        if self.sizes[self.part_of[one]] <= max(most, SMALL):
             return None
-        return self._of(world_neighbourhood(self.worlds, one, most).classes)
+        return self._of(world_neighbourhood(self.worlds, one, most).classes, far=False)
 
     @cached_property
     def sizes(self) -> Longs:
@@ -73,11 +75,11 @@ class ConnectedParts:
         order = np.argsort(class_of, kind="stable")[int((class_of < 0).sum()) :]
         return order, np.concatenate(([0], np.cumsum(self.worlds.size)))
 
-    def _of(self, classes: npt.NDArray[Any]) -> ConnectedPart:
+    def _of(self, classes: npt.NDArray[Any], far: bool) -> ConnectedPart:
         episodes, begins = self._by_class
         sizes = self.worlds.size[classes]
         first = np.repeat(begins[classes] - np.cumsum(sizes) + sizes, sizes)
-        return ConnectedPart(self.worlds, np.sort(episodes[first + np.arange(len(first))]).astype(np.int32))
+        return ConnectedPart(self.worlds, np.sort(episodes[first + np.arange(len(first))]).astype(np.int32), far)
 
 
 def connected_parts(worlds: Worlds) -> ConnectedParts:
@@ -98,12 +100,14 @@ def connected_parts(worlds: Worlds) -> ConnectedParts:
     return ConnectedParts(worlds, numbers.astype(np.int32), {})
 
 
-@dataclass(frozen=True, repr=False, eq=False)
+@dataclass(repr=False, eq=False)
 class ConnectedPart:
     """People of whole classes, with a literal for each value that they may hold; everyone else is at the truth."""
 
     worlds: Worlds
     episodes: Ints
+    far: bool
+    """Whether worlds in which many people differ from the truth are tried first, until one is not found."""
 
     @cached_property
     def possible(self) -> Flags:
@@ -143,7 +147,13 @@ class ConnectedPart:
         False says that there is no such world, None that it was not found with so much work.
         """
         at = int(np.searchsorted(self.episodes, self.worlds.example[one]))
-        said, took = self._asked(-int(self.true_literal[at]), work)
+        said, took = None, 0.0
+        if self.far:  # such a world answers for many people at once
+            said, took = self._asked(-int(self.true_literal[at]), work / 4, far=True)
+            self.far = said is not None
+        if said is None:
+            said, more = self._asked(-int(self.true_literal[at]), work - took)
+            took += more
         if isinstance(said, np.ndarray):
             differs = said != self.worlds.traces.value[self.episodes]
             return np.unique(self.worlds.class_of[self.episodes[differs]]), took
@@ -160,9 +170,13 @@ class ConnectedPart:
         said, took = self._asked(int(self.literal[at, value]), work)
         return ((self.worlds.class_of[self.episodes], said), took) if isinstance(said, np.ndarray) else (said, took)
 
-    def _asked(self, literal: int, work: float) -> tuple[Longs | bool | None, float]:
-        """Return everyone's value in a world in which a literal is true; False if there is none, None if not found."""
+    def _asked(self, literal: int, work: float, far: bool = False) -> tuple[Longs | bool | None, float]:
+        """Return everyone's value in a world in which a literal is true; False if there is none, None if not found.
+
+        Values next to be tried are those of the truth, or any but those if the world may be ``far`` from it.
+        """
         solver = self._solver
+        solver.set_phases((-self.true_literal if far else self.true_literal).tolist())
         before = solver.accum_stats()["propagations"]
         solver.prop_budget(max(int(work * PROPAGATIONS), 1))
         said = solver.solve_limited(assumptions=[literal])
@@ -201,7 +215,7 @@ class ConnectedPart:
 
     @cached_property
     def _solver(self) -> Any:
-        """Return the solver with all clauses; it tries the true values first, so that worlds near by are found."""
+        """Return the solver with all clauses."""
         from pysat.solvers import Solver
 
         literal = self.literal
@@ -217,7 +231,6 @@ class ConnectedPart:
                 _at_most(solver, [-one for one in some], len(some) - room)
         for pair in self._apart():
             solver.add_clause(pair)
-        solver.set_phases(self.true_literal.tolist())
         return solver
 
     def _rooms(self) -> list[tuple[list[int], int, bool]]:
