@@ -1,9 +1,10 @@
 """Answers: what solvers said about people, asked in rounds so that hard questions leave work for the others.
 
 Where a SAT solver is asked, a small part is asked as a whole. In a large one everyone is first asked about with the
-people near by, and only those who are not decided with more people around them, or with more work. A world that leaves everyone far away at the truth is a world, so a
-small neighbourhood can open a person; only the whole connected part can prove that a value is certain. The questions of
-a part are alike: one in which some of them failed in a row waits for the next round.
+people near by, and only those who are not decided with more people around them, or with more work. A world that leaves
+everyone far away at the truth is a world, so a small neighbourhood can open a person; only the whole connected part can
+prove that a value is certain. The questions of a part are alike: one in which some of them failed in a row waits for
+the next round.
 """
 
 from __future__ import annotations
