@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from support.joint_chains import drawn_groups, drawn_values, exact_beliefs, history_of_arrays
+from support.joint_sampling import sampled_beliefs
 
 from seriatim.attacks import exclusion, sequence
 from seriatim.knowledge import SequenceModel
@@ -70,6 +71,23 @@ def test_nearly_certain_beliefs_are_so_in_the_exact_joint_model(kind: str) -> No
         nearly.extend(np.take_along_axis(both, found.argmax(axis=2)[:, :, None], 2)[:, :, 0][there].tolist())
     assert len(nearly) > 10
     assert np.mean(nearly) >= 0.99
+
+
+def test_sampling_finds_the_exact_joint_model_and_the_engine_is_near_it_in_larger_groups() -> None:
+    """Two groups of four are counted; groups of ten can only be sampled."""
+    rng = np.random.default_rng(31)
+    T, prior = sticky_table(6, 0.7, rng), np.full(6, 1 / 6)
+    model = SequenceModel.from_matrix(T, "abcdef", prior)
+    groups, values = drawn_groups("swap", 4, rng), drawn_values(T, prior, (4, 8), rng)
+    both, _ = exact_beliefs(groups, values, T, prior)
+    few = sequence(history_of_arrays(groups, values, model.values), model, "back").rows
+    np.testing.assert_allclose(sampled_beliefs(few, model, 10_000, 1), both[few.release, few.person], atol=0.03)
+    groups, values = np.array([rng.permutation(60) // 10 for _ in range(4)]), drawn_values(T, prior, (4, 60), rng)
+    found = sequence(history_of_arrays(groups, values, model.values), model, "back")
+    sampled = sampled_beliefs(found.rows, model, 10_000, 1)
+    truth = np.arange(len(sampled)), found.rows.value
+    assert np.abs(found.beliefs - sampled).sum(axis=1).mean() / 2 <= 0.08  # about half of it is the sampling
+    assert found.beliefs[truth].mean() == pytest.approx(sampled[truth].mean(), abs=0.02)
 
 
 @pytest.mark.parametrize("kind", ["stable", "swap"])
