@@ -50,7 +50,8 @@ def import_releases(
         for number, (label, groups) in enumerate(releases, start=state.n_releases + 1):
             made = folder / f"{number:06d}"
             made.mkdir(mode=0o700)
-            files, crowd = reservations.prepare_reservation_folder(made, groups, crowd, sensitive)
+            contents = reservations.Contents(groups, sensitive)
+            files, crowd = reservations.prepare_reservation_folder(made, contents, crowd)
             facts = _facts(policy, number, label, len(groups)) | files
             prepared.append(Prepared(made, facts, catalogue.catalogue_circumstances()))
         if not again:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import hmac
 import shutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -52,17 +52,22 @@ def reservation_crowd(crowd: Crowd, corrected: Sequence[str]) -> tuple[Crowd, li
     return replace(crowd, known=crowd.known.filter(pc.invert(hit))), sorted(gone)
 
 
-def prepare_reservation_folder(
-    folder: Path,
-    groups: pa.Table,
-    crowd: Crowd,
-    sensitive: Sequence[str],
-    memory: Mapping[str, pa.Table] | None = None,
-) -> tuple[dict[str, Any], Crowd]:
+@dataclass(frozen=True, slots=True, eq=False)
+class Contents:
+    """What a release puts on the shelf."""
+
+    groups: pa.Table = field(repr=False)
+    sensitive: Sequence[str]
+    memory: Mapping[str, pa.Table] = field(default_factory=dict, repr=False)
+    write: Callable[[], None] | None = None
+    """Writes the published files; None if they are there already, or there are none."""
+
+
+def prepare_reservation_folder(folder: Path, contents: Contents, crowd: Crowd) -> tuple[dict[str, Any], Crowd]:
     """Write groups, newcomers and memories beside ``published``, flush all, and return the facts about the files."""
-    with ThreadPoolExecutor(1) as beside:  # what is published is flushed and hashed while people are numbered
-        published = beside.submit(_published_facts, folder / shelf.PUBLISHED)
-        files, newcomers = _private_files(groups, crowd, sensitive, memory or {})
+    with ThreadPoolExecutor(1) as beside:  # what is published is written, flushed and hashed while people are numbered
+        published = beside.submit(_published_facts, folder / shelf.PUBLISHED, contents.write)
+        files, newcomers = _private_files(contents, crowd)
         after = _with_newcomers(crowd, newcomers)
         files |= _kept_together(after)
         for name, table in files.items():
@@ -72,7 +77,7 @@ def prepare_reservation_folder(
         "files": published.result(),
         "private": {name: shelf.shelf_fingerprint(folder / name) for name in files},
         "people": {"first": crowd.first_free, "new": len(newcomers)},
-        "sensitive": list(sensitive),
+        "sensitive": list(contents.sensitive),
     }
     return facts, after
 
@@ -91,16 +96,15 @@ def _kept_together(crowd: Crowd) -> dict[str, pa.Table]:
     return {shelf.NEWCOMERS: crowd.known.filter(late)}
 
 
-def _private_files(
-    groups: pa.Table, crowd: Crowd, sensitive: Sequence[str], memory: Mapping[str, pa.Table]
-) -> tuple[dict[str, pa.Table], pa.Table]:
+def _private_files(contents: Contents, crowd: Crowd) -> tuple[dict[str, pa.Table], pa.Table]:
     """Return what the shelf keeps beside the published files, people as numbers; and the newcomers."""
+    groups, memory = contents.groups, contents.memory
     asked = [pseudonyms.pseudonym_text(groups.column(pseudonyms.RESPONDENT))]
     asked += [pseudonyms.pseudonyms_remembered(name, table) for name, table in memory.items()]
     everyone = pa.chunked_array([piece for one in asked for piece in _pieces(one)], pa.string())
     numbers, newcomers = pseudonyms.number_pseudonyms(everyone, crowd.known, crowd.first_free)
     files = {
-        shelf.GROUPS: pseudonyms.pseudonymous_groups(groups, numbers.slice(0, len(groups)), sensitive),
+        shelf.GROUPS: pseudonyms.pseudonymous_groups(groups, numbers.slice(0, len(groups)), contents.sensitive),
         shelf.PEOPLE: newcomers,
     }
     at = len(groups)
@@ -114,7 +118,9 @@ def _pieces(column: pa.ChunkedArray | pa.Array) -> list[pa.Array]:
     return list(column.chunks) if isinstance(column, pa.ChunkedArray) else [column]
 
 
-def _published_facts(folder: Path) -> dict[str, Any]:
+def _published_facts(folder: Path, write: Callable[[], None] | None) -> dict[str, Any]:
+    if write is not None:
+        write()
     durable.make_durable_private(folder)
     return _reservation_fingerprints(folder)
 

@@ -134,9 +134,8 @@ class SqlLedger:
         crowd, retired = reservations.reservation_crowd(crowd, reservation.corrected)
         sensitive = tuple(rule.name for rule in policy.sensitive)
         folder = reservation.staged.parent
-        files, _ = reservations.prepare_reservation_folder(
-            folder, reservation.groups, crowd, sensitive, reservation.memory
-        )
+        contents = reservations.Contents(reservation.groups, sensitive, reservation.memory, reservation.write)
+        files, _ = reservations.prepare_reservation_folder(folder, contents, crowd)
         facts = {
             "kind": chain.RESERVED,
             "series": series,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -29,6 +29,8 @@ class Reservation:
     policy: Policy
     staged: Path
     """The folder from ``Ledger.stage`` with the published files, all but the manifest."""
+    write: Callable[[], None] | None = field(default=None, repr=False)
+    """Writes those published files that are not in ``staged`` yet; a ledger may do other work meanwhile."""
     groups: pa.Table = field(repr=False)
     """release.groups, whole: respondent, group, the sensitive columns as published, counterfeit, suppressed."""
     n_published: int

@@ -10,8 +10,9 @@ therefore stand in a table of their own, beside the boxes and without groups, it
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -114,9 +115,13 @@ def shuffled_draft(view: View, stage: Stage, made: SerialGrouping, draw: Draw, w
     """Return the draft of a grouping of the staged view."""
     published = _with_counterfeits(stage, made, draw)
     pieces = _boxes(stage.rows, made)
-    generalised = tuple(workers.map(lambda column: group_labels(column, pieces), view.quasi))
     chance = draw.chance("shuffle")
-    value = _shuffled_inside(published.group, published.value, made.n_groups, chance)
+    tasks: list[Callable[[], Any]] = [
+        lambda: _shuffled_inside(published.group, published.value, made.n_groups, chance),
+        *(partial(group_labels, column, pieces) for column in view.quasi),
+    ]
+    value, *labels = workers.map(lambda task: task(), tasks)
+    generalised: tuple[Generalised, ...] = tuple(labels)
     order = chance.permutation(len(published.record))
     number = draw.chance("group ids").permutation(made.n_groups)
     mixed = _Rows(published.record[order], published.box[order], published.group[order], value[order])

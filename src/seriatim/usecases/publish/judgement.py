@@ -91,7 +91,9 @@ def judgement_of(case: Case, workers: Workers, approval: Approval | None = None)
     def checked(promises: Sequence[Promise]) -> list[Finding]:
         return [_checked(promise, case, published(), followed()[0]) for promise in promises]
 
-    # promises share what they look up about people, so they are checked in turn, but not those that count cells
+    # promises share what they look up about people, so they are checked in turn, but not those that count the cells of
+    # the draft and need nobody's past
+    draft_alone = Judged(no_history(), case.first, draft, case.view)
     cells = [promise for promise in case.promises if isinstance(promise, Coverage)]
     others = [promise for promise in case.promises if not isinstance(promise, Coverage)]
     measuring = _measuring(case, published, workers)
@@ -99,7 +101,7 @@ def judgement_of(case: Case, workers: Workers, approval: Approval | None = None)
         "followed": followed,
         "published": published,
         "queries": measuring["queries"],
-        "covered": lambda: checked(cells),
+        "covered": lambda: [promise.check(draft_alone) for promise in cells],
         "kept": lambda: checked(others),
         **measuring,
     }

@@ -379,12 +379,12 @@ def _reserve(
     number = state.n_releases + 1
     codebook = codebook_of(order.policy, made.draft, made.verdict, number)
     with parts.ledger.stage() as folder:
-        write_release_files(folder, order.policy, parts.writer, made, codebook)
         reservation = Reservation(
             state=state,
             secret=state.secret,
             policy=order.policy,
             staged=folder,
+            write=lambda: write_release_files(folder, order.policy, parts.writer, made, codebook),
             groups=made.groups,
             n_published=sum(one.table.num_rows for one in made.draft.tables.values()),
             view_digest=digest,
