@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -11,15 +12,16 @@ from seriatim.kernels.lineage.cells import Fairness, fair_cells
 from seriatim.model.scale import IntArray
 from seriatim.ports import Workers
 
-FEW = 50_000
+FEW = 20_000
 """So many people or fewer are cut to the end by one worker."""
 
 
 class Part(NamedTuple):
-    """People next to each other in the order, and whether they can be cut no further."""
+    """People near each other, with what is known about them side by side; and whether they can be cut no further."""
 
-    first: int
-    end: int
+    ids: IntArray
+    place: PlaceArray
+    value: IntArray
     whole: bool
 
 
@@ -29,20 +31,22 @@ def founding_cells(
     """Return where each cell starts; reorder ``ids`` in place. The cells do not depend on the number of workers.
 
     A part that was tried and could not be halved is never tried again, since its order has changed. Large parts are
-    halved once, and what is known about their people is laid side by side before each cut: then most of it is near.
+    halved once and laid out anew, so that whoever cuts them further finds near people near each other in memory.
     """
 
     def cut(part: Part) -> list[Part]:
         if part.whole:
             return [part]
-        inside, once = ids[part.first : part.end], part.end - part.first > FEW
-        order = np.arange(len(inside), dtype=np.int32)
-        starts = fair_cells(order, place[inside], value[inside], fairness, least, len(inside) - 1 if once else 0)
-        inside[:] = inside[order]
-        starts, whole = starts + part.first, not once or len(starts) == 2
-        return [Part(a, b, whole) for a, b in zip(starts[:-1].tolist(), starts[1:].tolist(), strict=True)]
+        order, once = np.arange(len(part.ids), dtype=np.int32), len(part.ids) > FEW
+        starts = fair_cells(order, part.place, part.value, fairness, least, len(order) - 1 if once else 0)
+        own, whole = part.ids.take(order), not once or len(starts) == 2
+        if whole:
+            return [Part(own[a:b], part.place, part.value, whole) for a, b in pairwise(starts.tolist())]
+        place, value = part.place.take(order, axis=0), part.value.take(order)
+        return [Part(own[a:b], place[a:b], value[a:b], whole) for a, b in pairwise(starts.tolist())]
 
-    parts = [Part(0, len(ids), False)]
+    parts = [Part(ids, place.take(ids, axis=0), value.take(ids), False)] if len(ids) else []
     while any(not part.whole for part in parts):
         parts = [part for some in workers.map(cut, parts) for part in some]
-    return np.array([0, *(part.end for part in parts)], dtype=np.int64)
+    ids[:] = np.concatenate([ids[:0], *(part.ids for part in parts)])
+    return np.cumsum([0, *(len(part.ids) for part in parts)])
