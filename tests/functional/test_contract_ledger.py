@@ -152,6 +152,11 @@ class KeepsTheStage(Wrapped):
             folder.mkdir(parents=True)
 
 
+class NeverWrites(Wrapped):
+    def reserve(self, reservation: Reservation) -> ReleaseRecord:
+        return super().reserve(replace(reservation, write=None))
+
+
 class Forgetful(Wrapped):
     def memory(self, series: str) -> Mapping[str, pa.Table]:
         return {}
@@ -175,6 +180,7 @@ WRONG = {
     TrustsTheDestination: "a_ledger_behind_its_releases_is_refused",
     ShowsTheSecret: "the_secret_stays_the_same_and_is_not_shown",
     KeepsTheStage: "a_stage_that_is_left_leaves_no_trace",
+    NeverWrites: "files_written_while_reserving_are_published",
     Forgetful: "memory_is_that_of_the_newest_release",
     TellsTooMuch: "errors_name_nobody",
 }

@@ -57,6 +57,16 @@ def _find(table: Words, h: np.uint64, texts: Texts, i: int, first: Ints, own: Te
     return at, found
 
 
+@leaf
+def _hash_block(texts: Texts, begin: int, end: int, key: np.uint64, table: Words, hashes: Words) -> np.uint64:
+    """Write the hashes of some texts into ``hashes``; return what stands in the table where they begin to look."""
+    looks, mask = np.uint64(0), np.uint64(len(table) - 1)
+    for i in range(begin, end):
+        hashes[i - begin] = _hash(texts, i, key)
+        looks ^= table[hashes[i - begin] & mask]
+    return looks
+
+
 @kernel
 def hash_texts(texts: Texts, key: np.uint64) -> Words:
     """Return a number for each text that nobody can foresee without the key; 0 for those that are not there."""
@@ -72,31 +82,33 @@ def hash_texts(texts: Texts, key: np.uint64) -> Words:
 def number_texts(known: Texts, wanted: Texts, key: np.uint64) -> tuple[Ints, Ints]:
     """Return the number of each wanted text, -1 for none; and the rows in which the new ones stand first.
 
-    The table holds the wanted texts and the known ones, which are more, only pass by: it stays small. They pass in
+    The table holds the wanted texts and the known ones, which are more, only pass by: it stays small. Both come in
     blocks: many looks into the table at once, where each alone would wait.
     """
     n_known, n = len(known.starts) - 1, len(wanted.starts) - 1
     width = 16
     while width < 2 * n:
         width *= 2
-    table, mask = np.full(width, EMPTY, dtype=np.uint64), np.uint64(width - 1)
+    table = np.full(width, EMPTY, dtype=np.uint64)
     number, first, n_texts = np.full(n, -1, dtype=np.int32), np.empty(n, dtype=np.int32), 0
-    for i in range(n):
-        if len(wanted.there) and not wanted.there[i]:
-            continue
-        h = _hash(wanted, i, key)
-        at, found = _find(table, h, wanted, i, first, wanted)
-        if found < 0:
-            found = n_texts
-            table[at], first[found] = (h & ~LOW) | np.uint64(found), i
-            n_texts += 1
-        number[i] = found
-    place, hashes, looks = np.full(n_texts, -1, dtype=np.int32), np.empty(BLOCK, dtype=np.uint64), np.uint64(0)
+    hashes, looks = np.empty(BLOCK, dtype=np.uint64), np.uint64(0)
+    for begin in range(0, n, BLOCK):
+        end = min(begin + BLOCK, n)
+        looks ^= _hash_block(wanted, begin, end, key, table, hashes)
+        for i in range(begin, end):
+            if len(wanted.there) and not wanted.there[i]:
+                continue
+            h = hashes[i - begin]
+            at, found = _find(table, h, wanted, i, first, wanted)
+            if found < 0:
+                found = n_texts
+                table[at], first[found] = (h & ~LOW) | np.uint64(found), i
+                n_texts += 1
+            number[i] = found
+    place = np.full(n_texts, -1, dtype=np.int32)
     for begin in range(0, n_known, BLOCK):
         end = min(begin + BLOCK, n_known)
-        for i in range(begin, end):
-            hashes[i - begin] = _hash(known, i, key)
-            looks ^= table[hashes[i - begin] & mask]
+        looks ^= _hash_block(known, begin, end, key, table, hashes)
         for i in range(begin, end):
             if len(known.there) and not known.there[i]:
                 continue

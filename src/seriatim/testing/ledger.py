@@ -5,6 +5,7 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import count
 from pathlib import Path
 
@@ -92,6 +93,8 @@ class Wish:
     memory: Mapping[str, pa.Table] | None = None
     stage: Callable[[Path], None] | None = None
     """Puts more into the staged folder than the table."""
+    write: Callable[[Path], None] | None = None
+    """Writes into the staged folder when the ledger asks for it."""
 
 
 def reserve_in_ledger(ledger: Ledger, wish: Wish | None = None) -> ReleaseRecord:
@@ -110,6 +113,7 @@ def reserve_in_ledger(ledger: Ledger, wish: Wish | None = None) -> ReleaseRecord
                 secret=state.secret or SECRET,
                 policy=policy,
                 staged=folder,
+                write=partial(wish.write, folder) if wish.write is not None else None,
                 groups=groups,
                 n_published=len(groups),
                 destination=wish.destination,

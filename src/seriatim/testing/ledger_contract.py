@@ -30,6 +30,7 @@ from seriatim.testing.ledger import (
 
 _PATIENCE = 60.0
 _MANIFEST = "manifest.json"
+_LATE = "late.csv"
 
 
 def _a_new_series_is_empty(desk: Desk) -> None:
@@ -134,6 +135,23 @@ def _a_stage_that_is_left_leaves_no_trace(desk: Desk) -> None:
         raise KeyError
     require_clause(not folder.exists(), "the staged folder after an error")
     require_clause(not ledger.records(), "a record")
+
+
+def _files_written_while_reserving_are_published(desk: Desk) -> None:
+    """What ``write`` writes belongs to the release like any staged file; if it fails, nothing is reserved."""
+    ledger = desk.ledger()
+
+    def fail(folder: Path) -> None:
+        (folder / _LATE).write_text("half", encoding="utf-8")
+        raise KeyError
+
+    with clause_refusal(KeyError, "the writer's own error"):
+        reserve_in_ledger(ledger, Wish(write=fail))
+    require_clause(not ledger.records(), "a record")
+    wish = Wish(destination=desk.out, write=lambda folder: (folder / _LATE).touch())
+    sealed = publish_in_ledger(ledger, wish)
+    require_clause(_LATE in sealed.manifest["files"], "a manifest without the file")
+    require_clause((_visible(desk.out)[0] / _LATE).is_file(), "a release without the file")
 
 
 def _links_and_manifests_are_not_staged(desk: Desk) -> None:
@@ -317,6 +335,7 @@ LEDGER_CONTRACT = (
     _of_writers_at_once_one_wins,
     _from_reserve_on_it_counts_as_published,
     _a_stage_that_is_left_leaves_no_trace,
+    _files_written_while_reserving_are_published,
     _links_and_manifests_are_not_staged,
     _the_secret_stays_the_same_and_is_not_shown,
     _a_changed_policy_needs_the_next_epoch,
