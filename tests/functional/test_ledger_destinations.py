@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 from pathlib import Path
 
@@ -21,6 +22,17 @@ def ledger(ledger_url: str, tmp_path: Path) -> SqlLedger:
 @pytest.fixture
 def out(tmp_path: Path) -> Path:
     return tmp_path / "out"
+
+
+def test_what_is_no_manifest_of_ours_is_passed_over(ledger: SqlLedger, out: Path) -> None:
+    """A pipe would be waited on for ever; a folder and a text without a chain say nothing about this series."""
+    publish(ledger, destination=out)
+    folder = out / "ward-0002"
+    for name, make in (("manifest.json", Path.mkdir), ("private", Path.mkdir), ("public", Path.mkdir)):
+        make(folder / name, parents=True)
+    os.mkfifo(folder / "private" / "manifest.json")
+    (folder / "public" / "manifest.json").write_text('{"chain":"someone else\'s"}')
+    assert ledger.state("ward", out).n_releases == 1
 
 
 class TestARestoredBackup:

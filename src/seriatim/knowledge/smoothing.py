@@ -93,10 +93,10 @@ _NONE = Known(np.empty((0, 0)), np.empty(0, dtype=np.bool_), np.empty(0, dtype=n
 
 def smoothing_start(rows: Appearances) -> Bytes:
     """Return evidence that says nothing: every value that a person's group published is possible."""
-    evidence = np.zeros((len(rows.person), rows.n_values), dtype=np.uint8)
-    sizes, shown = rows.groups.sizes, np.diff(rows.groups.val_ptr)
-    for row_first, val_first, n, v in zip(rows.groups.ptr, rows.groups.val_ptr, sizes, shown, strict=False):
-        evidence[row_first : row_first + n, rows.groups.val[val_first : val_first + v]] = 1
+    shown = np.diff(rows.groups.val_ptr)
+    of_group = np.zeros((len(shown), rows.n_values), dtype=np.uint8)
+    of_group[np.repeat(np.arange(len(shown)), shown), rows.groups.val] = 1
+    evidence: Bytes = of_group[rows.group]
     return evidence
 
 

@@ -108,7 +108,7 @@ def catalogue_views(connection: Connection, series: str) -> tuple[PastView, ...]
     entries = schema.entries.c
     query = sa.select(entries.body, entries.circumstance).order_by(entries.seq)
     query = query.where((entries.series == series) & (entries.kind == chain.RESERVED))
-    found = [(_facts_of(body), json.loads(circumstance)) for body, circumstance in connection.execute(query)]
+    found = [(_facts_of(body), _facts_of(circumstance)) for body, circumstance in connection.execute(query)]
     gone = catalogue_recalled(connection, series)
     return tuple(
         PastView(facts["number"], facts["view"], said.get("source") or "")
@@ -257,9 +257,9 @@ def catalogue_release_facts(connection: Connection, series: str) -> list[Facts]:
     return [_facts_of(body) for body in connection.execute(query).scalars()]
 
 
-@functools.lru_cache(maxsize=1024)
+@functools.lru_cache(maxsize=2048)
 def _facts_of(body: str) -> Facts:
-    """Return what an entry says; one publication asks several times what the chain says about every release."""
+    """Return what an entry's body or circumstance says; one publication asks several times about every release."""
     facts: Facts = json.loads(body)
     return facts
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Container, Iterator, Mapping
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -36,32 +35,54 @@ def refuse_behind_manifest(connection: Connection, place: Shelf, series: str, de
 
 
 def refuse_published_manifest(folder: Path, series: str, known: Container[str] = ()) -> None:
-    """Check one folder; a ledger that does not exist yet knows nothing. ``known`` are digests of the chain."""
-    for path in manifests_in(folder, series):
-        if _chain_at_head(path) in known:
-            continue
-        manifest = read_manifest(path)
-        if manifest and manifest["series"] == series and manifest["chain"] not in known:
-            raise LedgerBehind(
-                f"{path}: release {manifest['release']} of series {series!r} was published, but this ledger does "
-                "not know it; an old backup was restored or this is another ledger: restore the newest one"
-            )
+    """Check one folder; a ledger that does not exist yet knows nothing. ``known`` are digests of the chain.
+
+    Every publication looks at the manifests of all releases, so of most no more is read than how they begin.
+    """
+    for name in _release_names(folder, series):
+        for place in _PLACES:
+            path = f"{folder}/{name}/{place}"
+            digest = _chain_at_head(path)
+            if digest is not None and digest not in known:
+                _refuse_unknown(Path(path), series, known)
 
 
-def _chain_at_head(path: Path) -> str:
-    """Return the digest that a manifest of ours begins with, without reading the rest; else any text."""
-    with suppress(OSError), path.open("rb") as file:
-        return file.read(len(_HEAD) + _DIGEST).removeprefix(_HEAD).decode("ascii", "replace")
-    return ""
+def _refuse_unknown(path: Path, series: str, known: Container[str]) -> None:
+    manifest = read_manifest(path) if path.is_file() else None
+    if manifest and manifest["series"] == series and manifest["chain"] not in known:
+        raise LedgerBehind(
+            f"{path}: release {manifest['release']} of series {series!r} was published, but this ledger does "
+            "not know it; an old backup was restored or this is another ledger: restore the newest one"
+        )
+
+
+def _chain_at_head(path: str) -> str | None:
+    """Return the digest that a manifest of ours begins with, or any text; None if there is nothing to read."""
+    try:
+        handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK)  # a pipe may lie there
+    except OSError:
+        return None
+    try:
+        return os.read(handle, len(_HEAD) + _DIGEST).removeprefix(_HEAD).decode("ascii", "replace")
+    except OSError:
+        return None
+    finally:
+        os.close(handle)
 
 
 def manifests_in(folder: Path, series: str) -> Iterator[Path]:
     """Yield the manifests of a series' releases, in its shelf folder or at a destination."""
-    slug = shelf.shelf_slug(series)
-    if folder.is_dir():
-        for name in sorted(os.listdir(folder)):  # noqa: PTH208 - as below
-            if name.removeprefix(f"{slug}-").isdecimal():
-                yield from _manifests_of(folder / name)
+    for name in _release_names(folder, series):
+        yield from _manifests_of(folder / name)
+
+
+def _release_names(folder: Path, series: str) -> list[str]:
+    """Return the names of what may be folders of a series' releases."""
+    if not folder.is_dir():
+        return []
+    slug = f"{shelf.shelf_slug(series)}-"
+    names = os.listdir(folder)  # noqa: PTH208 - a long series has hundreds of these
+    return sorted(name for name in names if name.removeprefix(slug).isdecimal())
 
 
 def read_manifest(path: Path) -> Mapping[str, Any] | None:

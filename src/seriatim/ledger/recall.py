@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import hashlib
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -26,6 +27,7 @@ from seriatim.model.methods import method_marks
 from seriatim.model.own_tables import SENSITIVE
 
 Facts = Mapping[str, Any]
+_SMALL = 1 << 15
 
 
 def recall_people(connection: Connection, place: Shelf, series: str, facts: Sequence[Facts]) -> Crowd:
@@ -150,15 +152,27 @@ def _withheld(table: pa.Table, column: str | None) -> Withheld:
     return Withheld(_int32(held, pseudonyms.PERSON), values.dictionary.take(values.indices))
 
 
-def _read(path: Path, wanted: Mapping[str, Any], columns: list[str] | None) -> pa.Table:
+def _read(path: Path, wanted: Mapping[str, Any], columns: Sequence[str] | None) -> pa.Table:
     try:
         data = path.read_bytes()
     except FileNotFoundError:
         raise LedgerDamaged(f"{path}: missing; run seriatim ledger verify") from None
     if hashlib.sha256(data).hexdigest() != wanted["sha256"]:
         raise LedgerDamaged(f"{path}: not the file that was reserved; run seriatim ledger verify")
+    asked = None if columns is None else tuple(columns)
+    return _parsed_small(data, asked) if len(data) <= _SMALL else _parsed(data, asked)
+
+
+def _parsed(data: bytes, columns: tuple[str, ...] | None) -> pa.Table:
     with pq.ParquetFile(pa.BufferReader(data)) as file:
-        return file.read(columns=columns and [c for c in columns if c in file.schema_arrow.names], use_threads=False)
+        there = None if columns is None else [name for name in columns if name in file.schema_arrow.names]
+        return file.read(columns=there, use_threads=False)
+
+
+@functools.lru_cache(maxsize=64)
+def _parsed_small(data: bytes, columns: tuple[str, ...] | None) -> pa.Table:
+    """Return a small table; one publication reads the files of newcomers two or three times."""
+    return _parsed(data, columns)
 
 
 def _marks(table: pa.Table) -> dict[str, npt.NDArray[np.int64]]:
