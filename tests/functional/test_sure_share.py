@@ -124,6 +124,53 @@ def test_a_common_value_names_nobody_unless_the_releases_raised_it(tmp_path: Pat
     assert shares[1:] == [0.0, 0.0]
 
 
+def test_harmless_values_that_nobody_ever_had_are_bad_input(tmp_path: Path) -> None:
+    """A misspelt value would spare nobody, and the steward would think that it does."""
+    ledger = sr.Ledger.open(tmp_path / "l.db")
+    with pytest.raises(sr.AdversaryError, match=r"harmless: none of 2 values is in the view") as found:
+        sr.publish(months(1)[0], policy(sure_share=1.0, harmless=["secretly", "none"]), ledger)
+    assert "secretly" not in str(found.value)
+    assert ledger.records() == []
+    history = sr.History.from_frame(
+        pa.table({"release": [1, 1, 2, 2], "respondent": list("abab"), "group": [0] * 4, "sensitive": list("xyyx")})
+    )
+    with pytest.raises(sr.AdversaryError, match="harmless: none of 1 values"):
+        sr.attack(history, {"harmless": ["z"]})
+
+
+def test_some_harmless_values_may_be_unknown_and_are_counted(tmp_path: Path) -> None:
+    verdict = sr.publish(
+        months(1)[0], policy(sure_share=1.0, harmless=["a", "later"]), sr.Ledger.open(tmp_path / "l.db")
+    ).verdict
+    assert any(note.startswith("[adversary] harmless: 1 of 2 values is") for note in verdict.notes)
+
+
+@pytest.mark.parametrize("told_by", ["knowledge", "priors", "order", "history"])
+def test_harmless_values_may_come_later_or_have_gone(
+    tmp_path: Path, told_by: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What the knowledge, a prior, the column's order or any release tells is no misspelling."""
+    monkeypatch.setattr(followed, "WINDOW", 2)
+    monkeypatch.setattr(followed, "WINDOW_OF_J", 2)
+    names, ledger = [*VALUES, "later"], sr.Ledger.open(tmp_path / "l.db")
+    stated: dict[str, Any] = {
+        "knowledge": {"sequence": {"values": names, "matrix": (np.eye(9) / 2 + 1 / 18).tolist()}},
+        "priors": {"value_priors": dict.fromkeys(names, 1.0)},
+    }.get(told_by, {})
+    asked = policy(sure_share=1.0, harmless=["later"], **stated)
+    if told_by == "order":
+        job = replace(asked.columns["job"], order=tuple(names))
+        asked = replace(asked, columns={**asked.columns, "job": job})
+    views = months(5)
+    if told_by == "history":
+        held = ["later" if value == "a" else value for value in views[0]["job"].to_pylist()]
+        views[0] = views[0].set_column(2, "job", pa.array(held))
+    for view in views:
+        verdict = sr.publish(view, asked, ledger).verdict
+        assert verdict.released
+        assert not any("harmless" in note for note in verdict.notes)
+
+
 @pytest.mark.parametrize(
     ("known", "said"),
     [

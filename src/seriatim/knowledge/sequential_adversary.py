@@ -71,6 +71,20 @@ class SequentialAdversary:
         if not whole or any(later <= now for now, later in pairwise(self.times or ())):
             raise AdversaryError(Fault("[adversary] times", "not rising whole numbers", "one for each release"))
 
+    def n_strange_harmless(self, told: Iterable[str]) -> int:
+        """Count the harmless values that are neither among these texts nor in what is known."""
+        known = {*told, *value_texts(self.ordered or ()), *(self.prior or {})}
+        known |= set(value_texts(self.model.values)) if self.model is not None else set()
+        return sum(text not in known for text in value_texts(self.harmless))
+
+    def check_harmless(self, told: Iterable[str], where: str) -> None:
+        """Raise an error if nothing tells of any harmless value: they are misspelt, or of another column."""
+        n = len(self.harmless)
+        if n and self.n_strange_harmless(told) == n:
+            allowed = "values of the sensitive column, written as there"
+            remedy = "correct or remove them; one that comes later can be in the order of the column"
+            raise AdversaryError(Fault("[adversary] harmless", f"none of {n} values is in {where}", allowed, remedy))
+
     def near(self, values: Iterable[Hashable], window: int) -> Flags | None:
         """Return (values, values): which are at most so many bands from each other; None if they have no order."""
         texts = value_texts(values)

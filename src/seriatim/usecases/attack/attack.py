@@ -16,6 +16,7 @@ from seriatim.attacks._withheld import WithheldGuesses, withheld
 from seriatim.errors import Fault, TableError
 from seriatim.knowledge.appearances import appearances_of
 from seriatim.knowledge.sequential_adversary import SequentialAdversary
+from seriatim.knowledge.value_texts import value_texts
 from seriatim.model.chart import Axis, Bars, Chart, Line, Lines
 from seriatim.model.header import header_of
 from seriatim.model.history import History
@@ -133,7 +134,9 @@ def _followed(history: History, plan: AttackPlan) -> tuple[SequenceFigures | Non
     Unless knowledge of sequences was given, a column with more than ``MOST_VALUES`` values is left: the steps between
     them would be learnt from next to nothing, and take minutes.
     """
-    if plan.sequential is None:
+    if plan.sequential is not None:
+        plan.sequential.check_harmless(value_texts(history.values.to_pylist()), "the releases or the knowledge")
+    else:
         changed = appearances_of(history).changed()
         if not changed or len(history.values) > MOST_VALUES:
             return None, changed

@@ -133,11 +133,12 @@ def publish(order: Order, parts: Parts) -> Release | Refusal:
     digest = view_order_digest(keys, secret)
     ordered = None if order.plan.own_tables else keys
     cases = [_drafted(one, parts, own, ordered) for one, own in _orders_by_table(order, state)]
+    notes = _harmless(cases, order, parts)
     progress("judging", 0.4)
     cases = [replace(case, followed=judgement_by_followers(case)) for case in map(_without_exposed, cases)]
     verdicts = [_judged(case, order, parts, state.n_releases) for case in cases]
     draft, verdict = _joined(cases, verdicts)
-    verdict = replace(verdict, notes=(*verdict.notes, *other_series_notes(parts.ledger, policy, order.view)))
+    verdict = replace(verdict, notes=(*verdict.notes, *notes, *other_series_notes(parts.ledger, policy, order.view)))
     again = repeated_view(state.views, digest, order.view.table.name)
     made = release(draft, judged_as_repeated(verdict, again, order.again))
     if isinstance(made, Release) and not order.dry_run:
@@ -145,6 +146,15 @@ def publish(order: Order, parts: Parts) -> Release | Refusal:
         made = _written(order, parts, made, replace(state, memory=kept), digest)
     progress("done", 1.0)
     return made
+
+
+def _harmless(cases: Sequence[Case], order: Order, parts: Parts) -> tuple[str, ...]:
+    """Return notes about harmless values, if the policy has any."""
+    if not order.policy.adversary.harmless:
+        return ()
+    from seriatim.usecases.publish.harmless_values import harmless_notes  # brings kernels
+
+    return harmless_notes(cases, order.plan.settled, parts.ledger)
 
 
 def _orders_by_table(order: Order, state: SeriesState) -> list[tuple[Order, SeriesState]]:

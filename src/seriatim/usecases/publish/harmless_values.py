@@ -1,0 +1,45 @@
+"""Harmless values that nobody ever had: a misspelt one would spare nobody, and its author would think that it does."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import pyarrow.compute as pc
+
+from seriatim.knowledge.knowledge_files import knowledge_of_adversary
+from seriatim.knowledge.value_texts import value_texts
+from seriatim.model import Policy
+from seriatim.ports import Ledger
+from seriatim.usecases.publish.judgement import Case
+
+
+def harmless_notes(cases: Sequence[Case], policy: Policy, ledger: Ledger) -> tuple[str, ...]:
+    """Say how many harmless values nothing tells of; raise an error if that is all of them.
+
+    They are about every sensitive column. A value may come later, or have gone: older releases are read only if
+    nothing else tells of any.
+    """
+    if policy.adversary.sure_share is None or not policy.adversary.harmless:
+        return ()
+    known = knowledge_of_adversary(policy.adversary)
+    told = {text for case in cases for text in _told_by(case)}
+    if known.n_strange_harmless(told) == len(known.harmless):
+        told |= set(_told_by_ledger(policy, ledger))
+    known.check_harmless(told, "the view, any release or the knowledge")
+    n = known.n_strange_harmless(told)
+    what = f"{n} of {len(known.harmless)} values {'is' if n == 1 else 'are'}"
+    return (f"[adversary] harmless: {what} in no view, release or knowledge so far; check the spelling",) if n else ()
+
+
+def _told_by(case: Case) -> Iterator[str]:
+    """Yield the values of the draft, of the releases that were read, and those declared for a column."""
+    for rule in case.policy.sensitive:
+        yield from value_texts(pc.unique(case.draft.groups.column(rule.name)).to_pylist())
+        yield from map(str, rule.order or ())
+    for history in case.histories.values():
+        yield from value_texts(history.values.to_pylist())
+
+
+def _told_by_ledger(policy: Policy, ledger: Ledger) -> Iterator[str]:
+    for rule in policy.sensitive:
+        yield from value_texts(ledger.history(policy.series, rule.name).values.to_pylist())
