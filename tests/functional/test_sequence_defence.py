@@ -310,3 +310,42 @@ def test_the_share_of_counterfeits_is_capped(tmp_path: Path) -> None:
 def test_counterfeits_do_not_go_with_buckets() -> None:
     with pytest.raises(sr.PolicyError, match="shows everyone's quasi-identifiers"):
         policy({"k": 8}, leftovers="counterfeit", form="buckets")
+
+
+@pytest.mark.parametrize("mode", ["optimal", "greedy", "cells"])
+def test_buckets_publish_a_column_called_group_so_no_other_may_be(tmp_path: Path, mode: str) -> None:
+    view = months(1)[0].rename_columns(["id", "group", "weight", "stage"])
+    asked = sr.Policy.from_dict(
+        {
+            "series": {"name": "s", "respondent": "id"},
+            "columns": {
+                "group": {"role": "quasi", "kind": "number"},
+                "weight": {"role": "plain"},
+                "stage": {"role": "sensitive"},
+            },
+            "promise": {"k": 8},
+            "defence": {"method": "sequence", "mode": mode, "form": "buckets"},
+        }
+    )
+    ledger = sr.Ledger.open(tmp_path / "l.db")
+    with pytest.raises(sr.PolicyError, match=r"columns.group.*buckets publish a column of this name"):
+        sr.publish(view, asked, ledger)
+    assert ledger.records() == []
+
+
+@pytest.mark.parametrize("form", ["intervals", "buckets"])
+@pytest.mark.parametrize("mode", ["optimal", "greedy"])
+def test_without_quasi_identifiers_people_are_put_together_by_chance(tmp_path: Path, mode: str, form: str) -> None:
+    asked = sr.Policy.from_dict(
+        {
+            "series": {"name": "s", "respondent": "id"},
+            "columns": {"age": {"role": "drop"}, "weight": {"role": "drop"}, "stage": {"role": "sensitive"}},
+            "promise": {"k": 8, "j": 2.0},
+            "defence": {"method": "sequence", "mode": mode, "form": form},
+        }
+    )
+    ledger = sr.Ledger.open(tmp_path / "l.db")
+    for view in months(2):
+        made = sr.publish(view, asked, ledger)
+        assert made.verdict.released, made.verdict.reasons
+        assert made.table.num_rows == 240

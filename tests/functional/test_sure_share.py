@@ -124,6 +124,27 @@ def test_a_common_value_names_nobody_unless_the_releases_raised_it(tmp_path: Pat
     assert shares[1:] == [0.0, 0.0]
 
 
+def test_a_release_that_publishes_nobody_is_judged_all_the_same(tmp_path: Path) -> None:
+    ledger, view = sr.Ledger.open(tmp_path / "l.db"), months(1)[0].slice(0, 2)
+    asked = sr.Policy.from_dict(
+        {
+            "series": {"name": "s", "respondent": "id"},
+            "columns": {"age": {"role": "quasi", "kind": "number"}, "job": {"role": "sensitive"}},
+            "promise": {"k": 4},
+            "defence": {"method": "sequence", "suppress": 1.0},
+            "adversary": {"sure_share": 0.0},
+        }
+    )
+    for _ in range(2):
+        made = sr.publish(view, asked, ledger, again=True)
+        assert made.verdict.released, made.verdict.reasons
+        assert made.table.num_rows == 0
+        assert next(e for e in made.verdict.estimates if e.attack == "sequence").share == 0.0
+        assert sr.attack(ledger, {"sure": 0.8}, series="s").sequence is None
+    more = sr.publish(months(1)[0], asked, ledger).verdict
+    assert next(e for e in more.estimates if e.attack == "sequence").detail["releases"] == 3
+
+
 def test_harmless_values_that_nobody_ever_had_are_bad_input(tmp_path: Path) -> None:
     """A misspelt value would spare nobody, and the steward would think that it does."""
     ledger = sr.Ledger.open(tmp_path / "l.db")

@@ -109,8 +109,9 @@ def sequence(
     if look not in ("forward", "back"):
         raise AdversaryError(Fault("look", "unknown", "forward, back"))
     known = adversary if isinstance(adversary, SequentialAdversary) else SequentialAdversary(model=adversary)
-    if not len(history):
-        raise AdversaryError(Fault("history", "no releases", "at least one"))
+    if not any(len(past.person) for past in history):
+        found = "releases that publish nobody" if len(history) else "no releases"
+        raise AdversaryError(Fault("history", found, "at least one published record"))
     times = known.times_of(past.number for past in history) if times is None else times
     rows = appearances_of(history, times)
     model = known.model_for(rows, history)

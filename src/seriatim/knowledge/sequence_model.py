@@ -366,7 +366,10 @@ def _gaps(given: int | npt.ArrayLike, n_people: int) -> Ints:
 def model_priors(prior: Floats, n: int) -> Floats:
     """Return chances for each value, a row per class, scaled to sum to 1."""
     rows = np.atleast_2d(prior)
-    if rows.shape[1] != n or not np.isfinite(rows).all() or (rows < 0).any() or (rows.sum(axis=1) <= 0).any():
-        raise AdversaryError(Fault("prior", f"shape {prior.shape}", f"{n} chances from 0, not all 0"))
+    allowed = f"{n} chances from 0, not all 0"
+    if rows.shape[1] != n:
+        raise AdversaryError(Fault("prior", f"shape {prior.shape}", allowed))
+    if not np.isfinite(rows).all() or (rows < 0).any() or (rows.sum(axis=1) <= 0).any():
+        raise AdversaryError(Fault("prior", "chances that are negative, not finite or all 0", allowed))
     scaled: Floats = rows / rows.sum(axis=1, keepdims=True)
     return scaled

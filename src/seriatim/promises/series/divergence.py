@@ -47,6 +47,8 @@ class Divergence:
             return Finding(self.rule, True, 0.0, self.j, detail="no release")
         past, draft = History(whole.respondents, whole.values, whole.releases[:-1]), whole.releases[-1]
         real = draft.person >= 0
+        if not real.any():
+            return Finding(self.rule, True, 0.0, self.j, detail="nobody is published")
         people = whole.respondents.take(draft.person[real])
         shown = pc.unique(whole.values.take(draft.value))
         found = revised_beliefs(past, people, shown, self.known)

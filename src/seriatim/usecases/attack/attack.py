@@ -134,6 +134,8 @@ def _followed(history: History, plan: AttackPlan) -> tuple[SequenceFigures | Non
     Unless knowledge of sequences was given, a column with more than ``MOST_VALUES`` values is left: the steps between
     them would be learnt from next to nothing, and take minutes.
     """
+    if not any(len(past.person) for past in history):
+        return None, 0
     if plan.sequential is not None:
         plan.sequential.check_harmless(value_texts(history.values.to_pylist()), "the releases or the knowledge")
     else:

@@ -8,7 +8,7 @@ certainty. So only the newest releases are read, and a late release costs what a
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import pyarrow as pa
 
@@ -64,18 +64,31 @@ def followed_people(judged: Judged, policy: Policy, memory: Mapping[str, pa.Tabl
     if first and (kept is None or not kept.continues(whole, first)):
         first, kept = 0, None
     window = history_of_newest(whole, len(whole) - first)
+    about = {"column": judged.column} if policy.sensitive[1:] else {}
     known = knowledge_of_adversary(policy.adversary, _order_of(policy, judged.column))
     times = known.times_of(past.number for past in window)
     rows = appearances_of(window, times)
+    if not len(rows.person):
+        return _nobody(window, kept, {"sure": known.sure, "raised": known.raised, **about})
     model = known.model_for(rows, window)
     if known.classes:
         rows = appearances_of(window, times, known.class_numbers(window, model))
     before = kept.known_before(rows, model, window, known) if first and kept is not None else None
     found, weight = tempered_sequence(SequenceCase(window, rows, model, known, "back", before))
     after = belief_memory_after(found, kept, _before_next_window(window, found))
-    about = {"column": judged.column} if policy.sensitive[1:] else {}
     estimate = _estimate(found, int(after.sure.sum()), len(after.people), {"tempered": weight, **about})
     return Followed(estimate, after.table())
+
+
+def _nobody(window: History, kept: BeliefMemory | None, about: Mapping[str, object]) -> Followed:
+    """Return what was found before, where the releases that are looked at publish nobody: nothing is added to it."""
+    before = len(window) + 1 - WINDOW
+    after = kept if kept is None or before <= 0 else replace(kept, upto=window.releases[before - 1].number)
+    n_people, n_sure = (0, 0) if after is None else (len(after.people), int(after.sure.sum()))
+    share = n_sure / max(n_people, 1)
+    detail = {"people": n_sure, "hit_rate": float("nan"), "releases": len(window), **about}
+    memory = pa.table({"respondent": pa.array([], pa.string())}) if after is None else after.table()
+    return Followed(Estimate("sequence", share, share, share, n_people, detail=detail), memory)
 
 
 def _before_next_window(window: History, found: SequenceBeliefs) -> tuple[int, Known] | None:

@@ -10,6 +10,7 @@ a group nearby. Dropping says something about who is dropped:
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -47,9 +48,10 @@ from seriatim.kernels.series.belief_segments import (
 from seriatim.knowledge.divergence import BITS, divergence_of_groups, entropies_for_divergence
 from seriatim.knowledge.knowledge_files import knowledge_of_adversary
 from seriatim.knowledge.revised_beliefs import revised_beliefs
-from seriatim.model import Coded, Draft, Policy, SeriesState, View
+from seriatim.model import Coded, Draft, Policy, Role, SeriesState, View
 from seriatim.model.chance import secret_chance
 from seriatim.model.history import no_history
+from seriatim.model.published import GROUP
 from seriatim.ports import Workers
 
 _NOTHING = 1e12
@@ -81,8 +83,7 @@ def sequence_groups(view: View, policy: Policy, state: SeriesState, workers: Wor
     number = state.n_releases + 1
     there = _by_respondent(view)
     columns = [Coded(column.name, column.codes[there], column.scale) for column in view.quasi]
-    along, _ = curve_order(columns, secret_chance(state.secret, number, "curve"), workers)
-    order = there[along]
+    order = there[_along(columns, len(there), secret_chance(state.secret, number, "curve"), workers)]
     beliefs = _beliefs(view, policy, state, order)
     rows = _rows(view, order, beliefs)
     rules, end = _cut(rows, policy)
@@ -96,6 +97,13 @@ def sequence_groups(view: View, policy: Policy, state: SeriesState, workers: Wor
         draft = with_counterfeits(draft, view, order[covered.position], covered.value, chance)
         notes = (*notes, *_covered_notes(covered, end))
     return _in_form(replace(draft, notes=notes), view, policy, state)
+
+
+def _along(
+    columns: Sequence[Coded], n_people: int, chance: np.random.Generator, workers: Workers
+) -> npt.NDArray[np.int32]:
+    """Return people in the order of the curve; by chance if there are no quasi-identifiers to lay one through."""
+    return curve_order(columns, chance, workers)[0] if columns else chance.permutation(n_people).astype(np.int32)
 
 
 def _covered(
@@ -179,6 +187,10 @@ def _check(policy: Policy) -> None:
     if len(policy.sensitive) != 1:
         found = f"{len(policy.sensitive)} sensitive columns"
         raise PolicyError(Fault("[defence] method", found, "exactly one for sequence", "one series for each"))
+    assert policy.defence is not None
+    named = policy.columns.get(GROUP)
+    if policy.defence.form == "buckets" and named is not None and named.role is not Role.DROP:
+        raise PolicyError(Fault(f"[columns.{GROUP}]", "buckets publish a column of this name", "", "rename it"))
     if policy.terms.k is None:
         raise PolicyError(Fault("[promise] k", "missing", "sequence needs it", "such as k = 20"))
     if policy.terms.series.j is not None and policy.respondent is None:
