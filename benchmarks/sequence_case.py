@@ -48,6 +48,8 @@ LONG_SERIES = {
 }
 """Methods that remember what they need of older releases, look at none, and read all of them."""
 TURNS = 9
+_WINDOW = 8
+"""``j`` looks back on so many releases: earlier ones have fewer to look at, so late ones cannot cost what they do."""
 TIMES = "x records x values x 4 bytes"
 
 
@@ -245,7 +247,7 @@ def _late_rows() -> list[dict[str, Any]]:
     for method in LONG_SERIES:
         took = late_releases(method)
         for number in (3, 4, 10):
-            steady = method != "lineage" and (method == "median" or number > 3)  # sequence looks back on four releases
+            steady = method != "lineage" and (method == "median" or number > _WINDOW)
             target = 1.1 if steady else None
             rows.append(row(f"{method}: release 100 against {number}, processor", took[100] / took[number], target))
     return rows

@@ -67,6 +67,14 @@ class BeliefMemory:
         """Return whether this was written just before the release at position ``first``."""
         return self.upto == history.releases[first - 1].number
 
+    @staticmethod
+    def upto_of(kept: pa.Table | None) -> int | None:
+        """Return the newest release that a table of the ledger is about, without reading its beliefs."""
+        if kept is None or "upto" not in kept.column_names:
+            return None
+        held = kept.filter(pc.is_valid(kept.column("respondent"))).slice(0, 1)
+        return held.column("upto")[0].as_py() if len(held) else None
+
     def known_before(
         self, rows: Appearances, model: SequenceModel, window: History, adversary: SequentialAdversary
     ) -> Known:

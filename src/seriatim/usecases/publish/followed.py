@@ -49,9 +49,9 @@ def followed_name(column: str | None) -> str:
 def followed_history(ledger: Ledger, policy: Policy, column: str | None, memory: Mapping[str, pa.Table]) -> History:
     """Read the releases that are looked at, and all of them only if the memory does not go on from there."""
     newest = ledger.history(policy.series, column, newest=max(WINDOW, WINDOW_OF_J))
-    kept = BeliefMemory.read(memory.get(followed_name(column)))
+    upto = BeliefMemory.upto_of(memory.get(followed_name(column)))
     first = len(newest) + 1 - WINDOW
-    if policy.adversary.sure_share is None or first <= 0 or (kept is not None and kept.continues(newest, first)):
+    if policy.adversary.sure_share is None or first <= 0 or upto == newest.releases[first - 1].number:
         return newest
     return ledger.history(policy.series, column)
 
