@@ -1,8 +1,8 @@
 """What the ledger keeps about people whose values change: a belief from before the window, and who was ever sure.
 
-One row per person: ``last`` is the release of their newest appearance before the window, ``values`` and ``weights``
-what was then believed (none for people who first appeared in it), ``sure`` whether they were ever believed right with
-certainty.
+One row per person: ``last`` is the release of their newest appearance before the window, ``sure`` whether they were
+ever believed right with certainty, and a column for each value says how much it was then believed (0 for people who
+first appeared in the window). Tables of older versions have lists instead: ``values`` and ``weights``.
 """
 
 from __future__ import annotations
@@ -21,6 +21,8 @@ from seriatim.knowledge.sequence_model import SequenceModel
 from seriatim.knowledge.sequential_adversary import SequentialAdversary
 from seriatim.knowledge.smoothing import Known
 from seriatim.model.history import History
+
+_BELIEF = "belief"
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False, kw_only=True)
@@ -41,18 +43,11 @@ class BeliefMemory:
     @classmethod
     def read(cls, kept: pa.Table | None) -> BeliefMemory | None:
         """Return what a table of the ledger says; None if there is none."""
-        if kept is None or not {"upto", "sure", "last", "values", "weights"} <= set(kept.column_names):
+        if kept is None or not {"upto", "sure", "last"} <= set(kept.column_names):
             return None
         held = pc.is_valid(kept.column("respondent"))  # people who were erased have no id
         kept = kept.filter(held).combine_chunks()
-        lists, weights = (kept.column(name).combine_chunks() for name in ("values", "weights"))
-        owner = pc.list_parent_indices(lists).to_numpy(zero_copy_only=False)
-        texts = pc.list_flatten(lists)
-        values = pc.unique(texts)
-        beliefs = np.zeros((len(kept), len(values)))
-        if len(texts):
-            code = pc.index_in(texts, value_set=values).to_numpy(zero_copy_only=False)
-            beliefs[owner, code] = pc.list_flatten(weights).to_numpy(zero_copy_only=False)
+        values, beliefs = _of_lists(kept) if "weights" in kept.column_names else _of_columns(kept)
         upto = kept.column("upto").to_pylist()[:1]
         return cls(
             people=kept.column("respondent").cast(pa.string()).combine_chunks(),
@@ -93,19 +88,45 @@ class BeliefMemory:
 
     def table(self) -> pa.Table:
         """Return it as the ledger keeps it."""
-        who, code = np.nonzero(self.beliefs > 0)
-        ends = np.searchsorted(who, np.arange(len(self.people) + 1)).astype(np.int32)
-        names = self.values.take(pa.array(code))
         return pa.table(
             {
                 "respondent": self.people,
                 "upto": pa.array(np.full(len(self.people), self.upto, dtype=np.int64)),
                 "sure": pa.array(self.sure),
                 "last": pa.array(self.last),
-                "values": pa.ListArray.from_arrays(ends, names),
-                "weights": pa.ListArray.from_arrays(ends, pa.array(self.beliefs[who, code])),
+                **{
+                    _column_of(text): np.ascontiguousarray(self.beliefs[:, at])
+                    for at, text in enumerate(self.values.to_pylist())
+                },
             }
         )
+
+
+def _column_of(text: str | None) -> str:
+    """Return the column of a value; a missing one is a value too, and any text must fit."""
+    return _BELIEF if text is None else f"{_BELIEF}-{text.encode().hex()}"
+
+
+def _of_columns(kept: pa.Table) -> tuple[pa.Array, Floats]:
+    """Return the values, and what is believed of each."""
+    names = [name for name in kept.column_names if name.partition("-")[0] == _BELIEF]
+    texts = [bytes.fromhex(name.partition("-")[2]).decode() if "-" in name else None for name in names]
+    beliefs = np.zeros((len(kept), len(names)))
+    for at, name in enumerate(names):
+        beliefs[:, at] = kept.column(name).to_numpy()
+    return pa.array(texts, pa.string()), beliefs
+
+
+def _of_lists(kept: pa.Table) -> tuple[pa.Array, Floats]:
+    lists, weights = (kept.column(name).combine_chunks() for name in ("values", "weights"))
+    owner = pc.list_parent_indices(lists).to_numpy(zero_copy_only=False)
+    texts = pc.list_flatten(lists)
+    values = pc.unique(texts)
+    beliefs = np.zeros((len(kept), len(values)))
+    if len(texts):
+        code = pc.index_in(texts, value_set=values).to_numpy(zero_copy_only=False)
+        beliefs[owner, code] = pc.list_flatten(weights).to_numpy(zero_copy_only=False)
+    return values, beliefs
 
 
 def belief_memory_after(
