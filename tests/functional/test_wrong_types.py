@@ -86,6 +86,17 @@ def test_the_adversary_of_an_attack(history: Any, key: str, value: Any) -> None:
     assert key in told(lambda: sr.attack(history, {key: value}))
 
 
+@pytest.mark.parametrize("key", ["sure", "raised", "harmless", "times"])
+@pytest.mark.parametrize("value", ["none", 5, -1, 2.5, [], {}, {"a": 1}, True, NAN, [None], [[1]], b"x"])
+def test_the_knowledge_of_an_attack(history: Any, key: str, value: Any) -> None:
+    """Numbers and lists; what is neither is never a bare error, and a word is no list of letters."""
+    fine = (key == "raised" and value in (5, 2.5)) or (key in ("harmless", "times") and value == [])
+    if fine:
+        assert sr.attack(history, {key: value}).wrong == 0
+    else:
+        assert key in told(lambda: sr.attack(history, {key: value}))
+
+
 @pytest.mark.parametrize("wrong", [None, "h", [1]])
 def test_what_is_attacked_is_a_history(wrong: Any) -> None:
     for attack in (sr.attacks.intersection, sr.attacks.exclusion, sr.attacks.twins):

@@ -11,6 +11,7 @@ import re
 from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
+from numbers import Real
 
 import numpy as np
 import pyarrow as pa
@@ -22,6 +23,7 @@ from seriatim.knowledge.appearances import Appearances
 from seriatim.knowledge.sequence_mining import Corpus, mined_sequences
 from seriatim.knowledge.sequence_model import SequenceModel
 from seriatim.knowledge.value_texts import value_texts
+from seriatim.model.arguments import shown_argument
 from seriatim.model.history import History
 
 SURE, RAISED = 0.9, 10.0
@@ -63,10 +65,10 @@ class SequentialAdversary:
     def __post_init__(self) -> None:
         if self.rule not in RULES:
             raise AdversaryError(Fault("rule", "unknown", ", ".join(RULES)))
-        if not 0.0 < self.sure < 1.0:
-            raise AdversaryError(Fault("sure", f"{self.sure}", "between 0 and 1"))
-        if not self.raised >= 1.0:
-            raise AdversaryError(Fault("raised", f"{self.raised}", "1 or more"))
+        if not _is_number(self.sure) or not 0.0 < self.sure < 1.0:
+            raise AdversaryError(Fault("sure", shown_argument(self.sure), "between 0 and 1"))
+        if not _is_number(self.raised) or not self.raised >= 1.0:
+            raise AdversaryError(Fault("raised", shown_argument(self.raised), "1 or more"))
         whole = all(isinstance(time, int) for time in self.times or ())
         if not whole or any(later <= now for now, later in pairwise(self.times or ())):
             raise AdversaryError(Fault("[adversary] times", "not rising whole numbers", "one for each release"))
@@ -152,6 +154,10 @@ class SequentialAdversary:
         if not ids:
             return np.zeros(len(history.respondents), dtype=np.int32)
         return np.array([known.get(self.classes.get(who, ""), 0) for who in ids], dtype=np.int32)
+
+
+def _is_number(given: object) -> bool:
+    return isinstance(given, Real) and not isinstance(given, bool)
 
 
 def _draw(who: str) -> float:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from seriatim.defences.series.contract import SerialRules
@@ -11,7 +11,7 @@ from seriatim.errors import AdversaryError, Fault
 from seriatim.knowledge.knowledge_files import knowledge_of_adversary
 from seriatim.knowledge.sequential_adversary import SequentialAdversary
 from seriatim.model.adversary import Adversary, Stated
-from seriatim.model.arguments import share_argument, whole_argument
+from seriatim.model.arguments import share_argument, shown_argument, whole_argument
 from seriatim.policies.priors import priors_for_attack
 from seriatim.policies.shapes import AdversaryShape
 from seriatim.usecases.attack.attack import AttackPlan
@@ -46,15 +46,22 @@ def _sequential(known: dict[str, Any]) -> SequentialAdversary | None:
         Adversary(
             sure=known.get("sure"),
             raised=known.get("raised"),
-            harmless=tuple(map(str, known.get("harmless", ()))) or None,
+            harmless=tuple(map(str, _listed("harmless", known.get("harmless", ())))) or None,
             window=None if known.get("window") is None else whole_argument("window", known["window"], 0),
             sequence=_stated_knowledge(known.get("sequence")),
             value_priors=_stated_knowledge(known.get("value_priors")),
             classes=_stated_knowledge(known.get("classes")),
             compromised=known.get("compromised"),
-            times=None if known.get("times") is None else tuple(known["times"]),
+            times=tuple(_listed("times", known.get("times", ()))) or None,
         )
     )
+
+
+def _listed(where: str, given: Any) -> Iterable[Any]:
+    """Return what was given as a list; a word is no list of letters."""
+    if isinstance(given, str | bytes | Mapping) or not isinstance(given, Iterable):
+        raise AdversaryError(Fault(f"[adversary] {where}", shown_argument(given), "a list"))
+    return given
 
 
 def _stated_knowledge(given: Any) -> Stated | None:
