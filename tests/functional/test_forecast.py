@@ -152,3 +152,13 @@ def test_the_room_of_common_values_is_that_of_the_series(tmp_path: Path) -> None
     assert course.withheld < 0.02
     with pytest.raises(AdversaryError, match="common"):
         api.forecast(ledger, "skewed", 1, {"common": 0.5})
+
+
+def test_cohorts_cannot_continue_lineages_and_are_forecast_as_a_new_series(tmp_path: Path) -> None:
+    """With common both store the same marks; the course used to be a sentence about another method in release 2."""
+    ledger = ledger_of(tmp_path, SERIES.replace("m = 3", "m = 3\ncommon = 1.5"), 3)
+    found = api.forecast(ledger, "ward-visits", 2, {"m": 3, "compromised": 0.0})
+    cohort = next(course for course in found.courses if course.method == "cohort")
+    assert cohort.way.anew
+    assert not cohort.stopped
+    assert cohort.numbers == (4, 5)

@@ -6,29 +6,43 @@ one of its people believes in v about each of them as much as its share there: t
 (``docs/guarantees/cohort.md``). Elsewhere, as in lineages whose slots are passed on, many tables of counts fit. They
 are sampled by a Markov chain: two values change places along a combination of cells that no group notices. Its weights
 are exact; that its moves reach every table is not proved.
+
+A counterfeit that nobody is told about may be any row of its group: it counts as one more person there, who is in no
+other group.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
+import pyarrow as pa
 
 from seriatim.attacks._twins import twins_nullspace_marks
 from seriatim.attacks.trace import Traces, trace
 from seriatim.errors import Fault, TableError
 from seriatim.kernels.arrays import Flags, Floats, Ints, Longs
+from seriatim.kernels.belief.cell_tables import Drawn, Moves, Weights, walk_cell_tables
 from seriatim.model.chance import open_chance
 from seriatim.model.history import History
 
-STEPS = 60
-"""Steps of a chain, for each cell and value of its part."""
-MOST = 3_000
+STEPS = 1_000_000
+"""Steps that all chains share, by the size of their parts: the number of cells times that of values."""
+ENOUGH = 10_000
+"""Steps of a chain at most, for each cell and value; sixty left beliefs in small parts a seventh off."""
+TABLES = 20_000
+"""Tables of a chain that are counted, at most."""
+LARGEST = 12
+"""A combination of cells is taken so many times at most, if it has fractions of people."""
+CHUNK = 1 << 16
+"""Steps for which chance is drawn at once."""
+MOST = 15_000
 """Cells times values that are sampled, over all parts; nobody in the parts beyond is judged: it would take too long."""
+ELIMINATED = 2e9
+"""A part is not judged either if finding its moves takes more than so many multiplications."""
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -79,7 +93,7 @@ def belief(history: History, compromised: Iterable[Any] = (), seed: int = 1) -> 
     """Return the posterior of everyone in a series whose values do not change, for an exchangeable attacker.
 
     ``compromised`` are people whose value is known. A counterfeit that stands for a leaver should be told first
-    (:func:`seriatim.attacks.reveal_leavers`): groups with other counterfeits say nothing here.
+    (:func:`seriatim.attacks.reveal_leavers`); any other may be each row of its group.
     """
     traces = trace(history)
     if len(np.unique(traces.respondent)) < len(traces.respondent):
@@ -87,48 +101,80 @@ def belief(history: History, compromised: Iterable[Any] = (), seed: int = 1) -> 
         raise TableError(Fault("history", found, "one value per person", "use attacks.sequence for values that change"))
     known = np.zeros(len(traces.respondent), dtype=np.bool_)
     known[traces.episodes_of(list(compromised))] = True
-    column, zero = twins_nullspace_marks(traces)
-    people = np.flatnonzero(~known)
-    _, cell = np.unique(column[people], return_inverse=True)
+    everyone = trace(_with_counterfeits(history)) if traces.counterfeits.any() else traces
+    column, zero = twins_nullspace_marks(everyone)
+    rows = np.concatenate((np.flatnonzero(~known), np.arange(len(known), len(column))))
+    _, cell = np.unique(column[rows], return_inverse=True)
     n = int(cell.max()) + 1 if len(cell) else 0
     counts = np.zeros((n, max(traces.n_values, 1)), dtype=np.int64)
-    np.add.at(counts, (cell, traces.value[people]), 1)
+    np.add.at(counts, (cell, everyone.value[rows]), 1)
     exact = np.zeros(n, dtype=np.bool_)
-    exact[cell] = zero[people]
+    exact[cell] = zero[rows]
     beliefs = counts / np.maximum(counts.sum(axis=1), 1)[:, None]
-    skipped = _sampled(traces, people, cell, counts, exact, beliefs, seed)
+    people = rows[rows < len(known)]
+    margin = np.bincount(traces.value[people], minlength=counts.shape[1]) / max(len(people), 1)
+    skipped = _sampled(Fitting(*_incidence(everyone, rows, cell), counts, exact, margin), beliefs, seed)
+    cell = cell[: len(people)]
     judged = ~skipped[cell]
     return Beliefs(
         traces, people[judged].astype(np.int32), cell[judged].astype(np.int32), beliefs, exact, int((~judged).sum())
     )
 
 
-def _sampled(
-    traces: Traces, people: Longs, cell: Longs, counts: Longs, exact: Flags, beliefs: Floats, seed: int
-) -> Flags:
+def _with_counterfeits(history: History) -> History:
+    """Return the history with every counterfeit as a person, without a name and of one release, after the others."""
+    releases, n = [], len(history.respondents)
+    for past in history.releases:
+        person, made_up = past.person.copy(), np.flatnonzero(past.person < 0)
+        person[made_up] = n + np.arange(len(made_up), dtype=np.int32)
+        n += len(made_up)
+        releases.append(replace(past, person=person))
+    nobody = pa.nulls(n - len(history.respondents), history.respondents.type)
+    return replace(history, respondents=pa.concat_arrays([history.respondents, nobody]), releases=tuple(releases))
+
+
+class Fitting(NamedTuple):
+    """The counts of all cells, and which groups they have to fit."""
+
+    rows: Longs
+    """Groups, each beside one of the cells in it."""
+    cols: Longs
+    counts: Longs
+    """Cell by value, in truth."""
+    exact: Flags
+    margin: Floats
+    """The share of every value among the people."""
+
+
+def _sampled(fitting: Fitting, beliefs: Floats, seed: int) -> Flags:
     """Overwrite the beliefs of cells that are not exact, and return the cells that were not judged."""
-    skipped = np.zeros(len(counts), dtype=np.bool_)
-    margin = counts.sum(axis=0) / max(counts.sum(), 1)
-    rows, cols = _incidence(traces, people, cell)
-    spent = 0
-    for part in _parts(rows, cols, exact):
-        spent += len(part) * int((counts[part].sum(axis=0) > 0).sum())
-        if spent > MOST:
-            skipped[part] = True
-            continue
-        moves = _moves(rows, cols, part)
-        beliefs[part] = _chain(counts[part], moves, margin, open_chance(seed, "belief"))
+    skipped = np.zeros(len(fitting.counts), dtype=np.bool_)
+    parts = _parts(fitting.rows, fitting.cols, fitting.exact)
+    sizes = np.array([len(part) * np.count_nonzero(fitting.counts[part].sum(axis=0)) for part in parts], dtype=np.int64)
+    groups = np.array([_groups(fitting, part) for part in parts], dtype=np.float64)
+    judged = (np.cumsum(sizes) <= MOST) & (groups**2 * np.array([len(part) for part in parts]) <= ELIMINATED)
+    share = STEPS / max(int(sizes[judged].sum()), 1)
+    for part, size, fits in zip(parts, sizes.tolist(), judged.tolist(), strict=True):
+        skipped[part] = not fits
+        if fits:
+            moves = _moves(fitting.rows, fitting.cols, part)
+            steps, chance = int(size * min(share, ENOUGH)), open_chance(seed, "belief")
+            beliefs[part] = _walked(fitting.counts[part], moves, fitting.margin, steps, chance)
     return skipped
 
 
+def _groups(fitting: Fitting, part: Longs) -> int:
+    """Count the groups that hold some cell of a part."""
+    return len(np.unique(fitting.rows[np.isin(fitting.cols, part)]))
+
+
 def _incidence(traces: Traces, people: Longs, cell: Longs) -> tuple[Longs, Longs]:
-    """Return which group holds which cell, as pairs; groups with counterfeits say nothing."""
+    """Return which group holds which cell, as pairs."""
     of_person = np.full(len(traces.respondent), -1, dtype=np.int64)
     of_person[people] = cell
     group = np.repeat(np.arange(traces.n_groups), np.diff(traces.group_ptr))
     held = of_person[traces.people]
-    used = (held >= 0) & (traces.counterfeits[group] == 0)
-    pairs = np.unique(np.column_stack((group[used], held[used])), axis=0)
+    pairs = np.unique(np.column_stack((group[held >= 0], held[held >= 0])), axis=0)
     return pairs[:, 0], pairs[:, 1]
 
 
@@ -173,47 +219,39 @@ def _moves(rows: Longs, cols: Longs, part: Longs) -> list[tuple[Longs, Longs]]:
         vector = np.zeros(len(part))
         vector[column] = 1.0
         vector[pivots] = -matrix[: len(pivots), column]
-        whole = np.round(vector)
-        if np.abs(whole - vector).max() < 1e-6:
-            at = np.flatnonzero(whole)
-            found.append((at, whole[at].astype(np.int64)))
+        times = next((n for n in range(1, LARGEST + 1) if np.abs(np.round(n * vector) - n * vector).max() < 1e-6), 0)
+        at = np.flatnonzero(np.round(times * vector))
+        if len(at):
+            found.append((at, np.round(times * vector[at]).astype(np.int64)))
     return found
 
 
-def _chain(
-    start: Longs, moves: list[tuple[Longs, Longs]], margin: npt.NDArray[np.float64], chance: np.random.Generator
+def _walked(
+    start: Longs, moves: list[tuple[Longs, Longs]], margin: Floats, n_steps: int, chance: np.random.Generator
 ) -> Floats:
     """Return the mean share of every value in every cell over a Markov chain that starts at the truth."""
     counts, values = start.copy(), np.flatnonzero(start.sum(axis=0))
     size = np.maximum(start.sum(axis=1), 1)[:, None]
     if not moves or len(values) < 2:
         return np.asarray(start / size)
-    n_steps = STEPS * len(start) * len(values)
-    logs = np.log(np.maximum(margin, 1e-300))
-    picks = chance.integers(0, len(moves), n_steps)
-    first = chance.integers(0, len(values), n_steps)
-    second = (first + chance.integers(1, len(values), n_steps)) % len(values)
-    pairs = values[np.column_stack((first, second))]
-    thresholds = np.log(chance.random(n_steps))
+    ends = np.cumsum([0, *(len(at) for at, _ in moves)])
+    flat = Moves(ends, *(np.concatenate([move[part] for move in moves]) for part in (0, 1)))
+    most = int(start.sum() + 3 * np.abs(flat.step).max())  # three moves may pass through more than there are
+    factorials = np.concatenate(([0.0], np.cumsum(np.log(np.arange(1, most + 1)))))
+    weights = Weights(factorials, np.log(np.maximum(margin, 1e-300)))
+    every = max(n_steps // TABLES, 1)
     total, kept = np.zeros(start.shape), 0
-    every = max(n_steps // 2_000, 1)
-    for step in range(n_steps):
-        at, change = moves[picks[step]]
-        one, other = int(pairs[step, 0]), int(pairs[step, 1])
-        now_one, now_other = counts[at, one], counts[at, other]
-        new_one, new_other = now_one + change, now_other - change
-        if new_one.min() >= 0 and new_other.min() >= 0:
-            weight = _log_factorials(now_one, now_other) - _log_factorials(new_one, new_other)
-            weight += float(change.sum()) * float(logs[one] - logs[other])
-            if thresholds[step] < weight:
-                counts[at, one], counts[at, other] = new_one, new_other
-        if step >= n_steps // 5 and step % every == 0:
-            total += counts
-            kept += 1
+    for first in range(0, n_steps, CHUNK):
+        step = np.arange(first, min(first + CHUNK, n_steps))
+        counted = (step >= n_steps // 5) & (step % every == 0)
+        walk_cell_tables(counts, flat, _drawn(len(step), len(moves), values, chance), weights, counted, total)
+        kept += int(counted.sum())
     return np.asarray(total / max(kept, 1) / size)
 
 
-def _log_factorials(one: Longs, other: Longs) -> float:
-    from scipy.special import gammaln
-
-    return float(gammaln(np.concatenate((one, other)) + 1.0).sum())
+def _drawn(n_steps: int, n_moves: int, values: Longs, chance: np.random.Generator) -> Drawn:
+    first = chance.integers(0, len(values), (n_steps, 3))
+    second = (first + chance.integers(1, len(values), (n_steps, 3))) % len(values)
+    pairs = values[np.stack((first, second), axis=2).reshape(n_steps, 6)]
+    made = np.array([1, 1, 2, 3])[chance.integers(0, 4, n_steps)]
+    return Drawn(chance.integers(0, n_moves, (n_steps, 3)), pairs, made, np.log(chance.random(n_steps)))

@@ -234,8 +234,18 @@ def _course_alone(start: _Start, outlook: Outlook, way: Way, least: GroupsNow) -
 
 
 def _course(start: _Start, outlook: Outlook, way: Way, workers: Workers) -> Course:
+    """Return the future of one way; as a new series where the method cannot continue this one."""
     if way.alone is not None:
         return _course_alone(start, outlook, way, way.alone)
+    found = _course_continued(start, outlook, way, workers)
+    if found.numbers or found.way.anew or way.now:
+        return found
+    # lineages and cohorts store the same marks, but a slot of a cohort has one person for good
+    again = _course_continued(start, outlook, replace(way, anew=True), workers)
+    return again if again.numbers else found
+
+
+def _course_continued(start: _Start, outlook: Outlook, way: Way, workers: Workers) -> Course:
     history = start.history
     chance = open_chance(SEED, way.method)
     world = made_up_world(history, chance, start.crowd)

@@ -1,0 +1,91 @@
+"""Tables of counts that fit what groups say, walked through at random: how many people of each cell hold each value."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from seriatim.kernels.arrays import Flags, Floats, Longs, kernel, leaf
+
+
+class Moves(NamedTuple):
+    """Combinations of cells that no group notices; those of move i are ``cell[ptr[i]:ptr[i + 1]]``, with steps."""
+
+    ptr: Longs
+    cell: Longs
+    step: Longs
+
+
+class Drawn(NamedTuple):
+    """What chance says about every step of the walk: three moves, each with two values, of which some are made."""
+
+    moves: Longs
+    """(steps, 3)"""
+    values: Longs
+    """(steps, 6): the value that gains and the value that loses, three times"""
+    made: Longs
+    """How many of the three moves are made, together or not at all."""
+    log_chance: Floats
+
+
+class Weights(NamedTuple):
+    """What tables weigh: the logarithms of factorials, and of the share of every value."""
+
+    factorial: Floats
+    share: Floats
+
+
+@leaf
+def _log_factorial(n: int, weights: Weights) -> float:
+    """Return 0 below 0: what is passed on the way cancels out, and where a walk ends below 0 it is not taken."""
+    return weights.factorial[n] if n > 0 else 0.0
+
+
+@leaf
+def _make_move(counts: Longs, moves: Moves, move: int, values: Longs, sign: int, weights: Weights) -> float:
+    """Let one value gain along a move what another loses; return how much more the table weighs, as a logarithm."""
+    gains, loses = values[0], values[1]
+    gain, total = 0.0, 0
+    for at in range(moves.ptr[move], moves.ptr[move + 1]):
+        cell, step = moves.cell[at], sign * moves.step[at]
+        gain += _log_factorial(counts[cell, gains], weights) + _log_factorial(counts[cell, loses], weights)
+        counts[cell, gains] += step
+        counts[cell, loses] -= step
+        gain -= _log_factorial(counts[cell, gains], weights) + _log_factorial(counts[cell, loses], weights)
+        total += step
+    return float(gain + total * (weights.share[gains] - weights.share[loses]))
+
+
+@leaf
+def _below_zero(counts: Longs, moves: Moves, move: int, values: Longs) -> bool:
+    for at in range(moves.ptr[move], moves.ptr[move + 1]):
+        cell = moves.cell[at]
+        if counts[cell, values[0]] < 0 or counts[cell, values[1]] < 0:
+            return True
+    return False
+
+
+@kernel
+def walk_cell_tables(
+    counts: Longs, moves: Moves, drawn: Drawn, weights: Weights, counted: Flags, total: Floats
+) -> None:
+    """Walk through the tables that fit, as often through each as it weighs, and add those that are counted to total.
+
+    A step makes one to three moves, together or not at all: some tables are reached only through others that would
+    have fewer than nobody in a cell. Changes ``counts`` and ``total`` in place.
+    """
+    for step in range(len(drawn.made)):
+        gain, fits = 0.0, True
+        for one in range(drawn.made[step]):
+            pair = drawn.values[step, 2 * one : 2 * one + 2]
+            gain += _make_move(counts, moves, drawn.moves[step, one], pair, 1, weights)
+        for one in range(drawn.made[step]):
+            pair = drawn.values[step, 2 * one : 2 * one + 2]
+            fits = fits and not _below_zero(counts, moves, drawn.moves[step, one], pair)
+        if not fits or drawn.log_chance[step] >= gain:
+            for one in range(drawn.made[step]):
+                pair = drawn.values[step, 2 * one : 2 * one + 2]
+                _make_move(counts, moves, drawn.moves[step, one], pair, -1, weights)
+        if counted[step]:
+            for cell in range(counts.shape[0]):
+                for value in range(counts.shape[1]):
+                    total[cell, value] += counts[cell, value]
