@@ -182,6 +182,23 @@ def schemas_made_once() -> Iterator[None]:
     databases._migrate = make
 
 
+@pytest.fixture(scope="session", autouse=True)
+def statements_compiled_once() -> Iterator[None]:
+    """Give all SQLite databases one dialect and one cache: SQLAlchemy would compile every statement anew for each."""
+    make, dialects, cache = databases._sqlite, list[sa.Dialect](), dict[Any, Any]()
+
+    def sharing(*asked: Any) -> databases.Database:
+        made = make(*asked)
+        dialects[:] = dialects or [made.engine.dialect]
+        made.engine.dialect = dialects[0]
+        made.engine.update_execution_options(compiled_cache=cache)
+        return made
+
+    databases._sqlite = sharing
+    yield
+    databases._sqlite = make
+
+
 @contextmanager
 def _one_at_a_time(folder: Path) -> Iterator[None]:
     with (folder / "lock").open("w") as handle:

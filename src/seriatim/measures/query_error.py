@@ -135,20 +135,26 @@ def draw_queries(
     codes: IntArray, sizes: npt.NDArray[np.int64], share: float, count: int, chance: np.random.Generator
 ) -> list[Query]:
     """Draw one to three columns with ranges around a random record, so that about ``share`` of the records match."""
-    n = codes.shape[1]
+    wide = np.flatnonzero(sizes > 1)
     whole_low, whole_high = np.zeros(len(sizes), dtype=np.int32), (sizes - 1).astype(np.int32)
-    wide, size_of = np.flatnonzero(sizes > 1), sizes.tolist()
     if not len(wide):
         return [Query(wide.astype(np.int32), whole_low, whole_high)] * count
-    drawn = []
-    for _ in range(count):
-        chosen = chance.choice(wide, min(len(wide), int(chance.integers(1, 4))), replace=False)
-        centre = codes[:, chance.integers(n)]
-        low, high = whole_low.copy(), whole_high.copy()
-        for column in chosen.tolist():
-            size = size_of[column]
-            width = max(1, round(share ** (1 / len(chosen)) * size))
-            first = min(max(int(centre[column]) - int(chance.integers(width)), 0), max(size - width, 0))
-            low[column], high[column] = first, min(first + width, size) - 1
-        drawn.append(Query(chosen.astype(np.int32), low, high))
+    asked = np.minimum(chance.integers(1, 4, count), len(wide))
+    chosen = wide[_different(len(wide), asked.max(), count, chance)]  # the first ``asked`` of each are used
+    centre = codes[chosen, chance.integers(codes.shape[1], size=count)[:, None]]
+    width = np.maximum(1, np.rint(share ** (1 / asked[:, None]) * sizes[chosen])).astype(np.int64)
+    first = np.clip(centre - chance.integers(width), 0, np.maximum(sizes[chosen] - width, 0))
+    last = np.minimum(first + width, sizes[chosen]) - 1
+    low, high = np.tile(whole_low, (count, 1)), np.tile(whole_high, (count, 1))
+    at = np.nonzero(np.arange(chosen.shape[1]) < asked[:, None])
+    low[at[0], chosen[at]], high[at[0], chosen[at]] = first[at], last[at]
+    return [Query(chosen[i, : asked[i]].astype(np.int32), low[i], high[i]) for i in range(count)]
+
+
+def _different(below: int, most: int, count: int, chance: np.random.Generator) -> npt.NDArray[np.int64]:
+    """Draw ``count`` times ``most`` different numbers below ``below``."""
+    drawn = chance.integers(below - np.arange(most), size=(count, most))
+    for at in range(1, most):
+        for earlier in np.sort(drawn[:, :at], axis=1).T:  # a number counts those that were not drawn before it
+            drawn[:, at] += drawn[:, at] >= earlier
     return drawn
