@@ -41,14 +41,16 @@ def _version() -> str:
 
 def append_to_catalogue(connection: Connection, facts: Mapping[str, Any], circumstance: Mapping[str, Any]) -> Entry:
     entry = chain.chain_link(_last_entry(connection), facts, circumstance)
-    values = dict(zip(schema.entries.c.keys(), astuple(entry), strict=True))
-    connection.execute(schema.entries.insert().values(values))
+    connection.execute(_ENTER, dict(zip(schema.entries.c.keys(), astuple(entry), strict=True)))
     return entry
 
 
+_ENTER = schema.entries.insert()
+_NEWEST = sa.select(schema.entries).order_by(schema.entries.c.seq.desc()).limit(1)
+
+
 def _last_entry(connection: Connection) -> Entry | None:
-    query = sa.select(schema.entries).order_by(schema.entries.c.seq.desc()).limit(1)
-    row = connection.execute(query).first()
+    row = connection.execute(_NEWEST).first()
     return Entry(*row) if row else None
 
 
@@ -76,30 +78,40 @@ def catalogue_state(connection: Connection, series: str) -> SeriesState:
 
     ``views`` are not in it (``catalogue_views``): each release would be read once more wherever a state is compared.
     """
-    entries, releases = schema.entries.c, schema.releases.c
-    moving = (entries.series == series) & entries.kind.in_(chain.MOVING)
-    version, last = connection.execute(sa.select(sa.func.count(), sa.func.max(entries.seq)).where(moving)).one()
-    secret = connection.execute(sa.select(schema.series.c.secret).where(schema.series.c.name == series)).scalar()
-    if secret is None:
+    found = connection.execute(_state_query(), {"series": series}).one()
+    if found.secret is None:
         return SeriesState(series)
-    head = connection.execute(sa.select(entries.digest).where(entries.seq == last)).scalar() if last else ""
-    counted = sa.select(sa.func.count()).select_from(schema.releases).where(releases.series == series)
-    n_releases = connection.execute(counted).scalar_one()
-    delivered = (entries.series == series) & (entries.kind == chain.DELIVERED)
-    n_deliveries = connection.execute(sa.select(sa.func.count()).where(delivered)).scalar_one()
-    epoch, policy_digest = _policy_in_force(connection, series)
-    text = sa.select(schema.policies.c.canonical).where(schema.policies.c.digest == policy_digest)
-    policy = connection.execute(text).scalar()
+    said = {"epoch": 0, "policy": None} if found.body is None else json.loads(found.body)
+    text = sa.select(schema.policies.c.canonical).where(schema.policies.c.digest == said["policy"])
     return SeriesState(
         series,
-        version=version,
-        head=head or "",
-        n_releases=n_releases,
-        n_deliveries=n_deliveries,
-        epoch=epoch,
-        policy_digest=policy_digest,
-        policy=policy,
-        secret=bytes(secret),
+        version=found.version,
+        head=found.head or "",
+        n_releases=found.n_releases,
+        n_deliveries=found.n_deliveries,
+        epoch=said["epoch"],
+        policy_digest=said["policy"],
+        policy=connection.execute(text).scalar(),
+        secret=bytes(found.secret),
+    )
+
+
+@functools.cache
+def _state_query() -> sa.Select[Any]:
+    """Return one statement for all that is counted or looked up about a series: every publish asks it four times."""
+    name, entries, releases = sa.bindparam("series"), schema.entries.c, schema.releases.c
+    moved = schema.entries.alias("moved").c
+    last = sa.select(sa.func.max(moved.seq)).where((moved.series == name) & moved.kind.in_(chain.MOVING))
+    version = sa.select(sa.func.count()).where((entries.series == name) & entries.kind.in_(chain.MOVING))
+    delivered = sa.select(sa.func.count()).where((entries.series == name) & (entries.kind == chain.DELIVERED))
+    policy = sa.select(entries.body).where((entries.series == name) & (entries.kind == chain.POLICY))
+    return sa.select(
+        sa.select(schema.series.c.secret).where(schema.series.c.name == name).scalar_subquery().label("secret"),
+        version.scalar_subquery().label("version"),
+        sa.select(entries.digest).where(entries.seq == last.scalar_subquery()).scalar_subquery().label("head"),
+        sa.select(sa.func.count()).where(releases.series == name).scalar_subquery().label("n_releases"),
+        delivered.scalar_subquery().label("n_deliveries"),
+        policy.order_by(entries.seq.desc()).limit(1).scalar_subquery().label("body"),
     )
 
 
@@ -115,16 +127,6 @@ def catalogue_views(connection: Connection, series: str) -> tuple[PastView, ...]
         for facts, said in found
         if facts.get("view") and facts["number"] not in gone
     )
-
-
-def _policy_in_force(connection: Connection, series: str) -> tuple[int, str | None]:
-    entries = schema.entries.c
-    query = sa.select(entries.body).where((entries.series == series) & (entries.kind == chain.POLICY))
-    body = connection.execute(query.order_by(entries.seq.desc()).limit(1)).scalar()
-    if body is None:
-        return 0, None
-    facts = json.loads(body)
-    return facts["epoch"], facts["policy"]
 
 
 def _manifest_of(facts: Mapping[str, Any], digest: str) -> dict[str, Any]:
