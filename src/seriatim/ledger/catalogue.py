@@ -81,7 +81,7 @@ def catalogue_state(connection: Connection, series: str) -> SeriesState:
     found = connection.execute(_state_query(), {"series": series}).one()
     if found.secret is None:
         return SeriesState(series)
-    said = {"epoch": 0, "policy": None} if found.body is None else json.loads(found.body)
+    said: Facts = {"epoch": 0, "policy": None} if found.body is None else json.loads(found.body)
     text = sa.select(schema.policies.c.canonical).where(schema.policies.c.digest == said["policy"])
     return SeriesState(
         series,
@@ -99,7 +99,8 @@ def catalogue_state(connection: Connection, series: str) -> SeriesState:
 @functools.cache
 def _state_query() -> sa.Select[Any]:
     """Return one statement for all that is counted or looked up about a series: every publish asks it four times."""
-    name, entries, releases = sa.bindparam("series"), schema.entries.c, schema.releases.c
+    name: sa.BindParameter[str] = sa.bindparam("series")
+    entries, releases = schema.entries.c, schema.releases.c
     moved = schema.entries.alias("moved").c
     last = sa.select(sa.func.max(moved.seq)).where((moved.series == name) & moved.kind.in_(chain.MOVING))
     version = sa.select(sa.func.count()).where((entries.series == name) & entries.kind.in_(chain.MOVING))
