@@ -27,12 +27,12 @@ def months(share: float, releases: int = 4, people: int = 1_000) -> list[pa.Tabl
     return views
 
 
-def asked(epoch: int = 1, **promise: float) -> sr.Policy:
+def asked(epoch: int = 1, method: str = "lineage", **promise: float) -> sr.Policy:
     shape: dict[str, Any] = {
         "series": {"name": "panel", "respondent": "who", "epoch": epoch},
         "columns": {"age": {"role": "quasi", "kind": "number"}, "grade": {"role": "sensitive"}},
         "promise": {"m": 3, **promise},
-        "defence": {"method": "lineage"},
+        "defence": {"method": method},
     }
     return sr.Policy.from_dict(shape)
 
@@ -85,3 +85,14 @@ def test_lineages_above_one_mth_do_not_go_on_without_common(tmp_path: Path) -> N
 def test_nearly_everyone_alike_is_refused(tmp_path: Path) -> None:
     with pytest.raises(sr.TableError, match="says nothing"):
         sr.publish(months(0.98, releases=1)[0], asked(common=1.5), sr.Ledger.open(tmp_path / "ledger.db"))
+
+
+@pytest.mark.parametrize("method", ["lineage", "cohort"])
+def test_recipients_see_no_share_of_the_view_to_the_person(tmp_path: Path, method: str) -> None:
+    """A cap in millionths gives the count of the common value back, and so what somebody holds who was withheld."""
+    made = sr.publish(months(0.6)[0], asked(method=method, common=1.5), sr.Ledger.open(tmp_path / "ledger.db"))
+    rule = {"lineage": "fair_lineages", "cohort": "fair_cells"}[method]
+    own = next(one.threshold for one in made.verdict.findings if one.rule == rule)
+    (told,) = [one["asked"] for one in made.codebook["promises"] if one["promise"] == rule]
+    assert own <= told <= own + 0.01
+    assert round(100 * told, 9) == round(100 * told)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
 import pyarrow as pa
 import pytest
 
@@ -67,3 +68,54 @@ def test_groups_of_lineages_are_not_republished_by_a_method_whose_promise_they_b
         (tmp_path / "policy.toml").write_text(text_of("lineage", 1) if number < 3 else text_of("historical", 2))
         made = api.publish(view, api.load_policy(tmp_path / "policy.toml"), ledger)
         assert made.verdict.released, made.verdict.reasons
+
+
+def returning(releases: int = 5) -> list[pa.Table]:
+    """A sixth of 500 people leave every time, and half of those who were away return."""
+    chance = np.random.default_rng(4)
+    age, kids = chance.integers(20, 60, 1_500), chance.choice(5, 1_500, p=[0.3, 0.3, 0.2, 0.1, 0.1])
+    here, away, views, new = np.arange(500), np.empty(0, dtype=np.int64), [], 500
+    for _ in range(releases):
+        views.append(pa.table({"who": here, "age": age[here], "kids": kids[here]}))
+        leaves, back = chance.random(len(here)) < 0.17, chance.random(len(away)) < 0.5
+        came = np.arange(new, new + max(int(leaves.sum()) - int(back.sum()), 0))
+        new += len(came)
+        here, away = (
+            np.concatenate((here[~leaves], away[back], came)),
+            np.concatenate((away[~back], here[leaves])),
+        )
+    return views
+
+
+def kids_by(method: str, epoch: int, **promise: float) -> api.Policy:
+    return api.policy_from_dict(
+        {
+            "series": {"name": "kids", "respondent": "who", "epoch": epoch},
+            "columns": {"age": {"role": "quasi"}, "kids": {"role": "sensitive"}},
+            "promise": {"m": 2, **promise},
+            "defence": {"method": method},
+        }
+    )
+
+
+def test_lineages_cannot_go_on_with_cohorts_whose_people_returned(tmp_path: Path) -> None:
+    """Both store the same marks, so nothing took the series over; the refusal said no word about what to do."""
+    ledger, views = api.open_ledger(tmp_path / "ledger.db"), returning()
+    for view in views[:4]:
+        assert api.publish(view, kids_by("cohort", 1, common=1.5), ledger).verdict.released
+    made = api.publish(views[4], kids_by("lineage", 2, common=1.5), ledger)
+    assert not made.verdict.released
+    assert any("start a new series under another name" in remedy for remedy in made.verdict.remedies)
+    (course,) = [one for one in api.forecast(ledger, "kids", 1).courses if one.method == "lineage"]
+    assert course.way.anew
+
+
+def test_a_table_of_counterfeits_is_noted(tmp_path: Path) -> None:
+    ledger, views = api.open_ledger(tmp_path / "ledger.db"), returning()
+    for view in views[:4]:
+        assert api.publish(view, kids_by("lineage", 1), ledger).verdict.released
+    made = api.publish(views[4], kids_by("historical", 2, n=1), ledger)
+    counterfeits = int(made.groups["counterfeit"].to_numpy(zero_copy_only=False).sum())
+    noted = any(note.startswith(f"{counterfeits:,} rows are counterfeits, beside ") for note in made.verdict.notes)
+    assert noted == (counterfeits > 0.25 * made.groups.num_rows)
+    assert counterfeits > 100

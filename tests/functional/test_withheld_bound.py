@@ -51,6 +51,27 @@ def test_more_than_a_twentieth_withheld_is_refused_with_the_cause(
     assert not list((tmp_path / "out").rglob("table*"))
 
 
+@pytest.mark.parametrize("method", ["lineage", "median"])
+def test_empty_cells_are_named_as_the_cause_where_they_are(tmp_path: Path, method: str) -> None:
+    """It said that values are not the cause, and to allow a larger share or ask for less."""
+    chance = np.random.default_rng(5)
+    grade = pa.array(chance.integers(0, 6, 600), mask=chance.random(600) < 0.3)
+    view = pa.table({"who": np.arange(600), "age": chance.integers(18, 60, 600), "grade": grade})
+    columns = COLUMNS | {"grade": {"role": "sensitive", "missing": "suppress"}}
+    policy = sr.Policy.from_dict(
+        {
+            "series": {"name": "panel", "respondent": "who"},
+            "columns": columns,
+            "promise": {"m": 3} if method == "lineage" else {"k": 5},
+            "defence": {"method": method, "suppress": 0.05},
+        }
+    )
+    made = sr.publish(view, policy, sr.Ledger.open(tmp_path / "ledger.db"))
+    (reason,) = [one for one in made.verdict.reasons if one.startswith("suppress")]
+    assert f"{grade.null_count} of them for a missing or unseen cell, which [columns.grade] suppress" in reason
+    assert any('missing = "value"' in remedy for remedy in made.verdict.remedies)
+
+
 def test_the_policy_may_say_otherwise(tmp_path: Path, skewed: pa.Table) -> None:
     made = sr.publish(skewed, asked("lineage", suppress=0.9), sr.Ledger.open(tmp_path / "ledger.db"))
     assert made.verdict.released, made.verdict.reasons

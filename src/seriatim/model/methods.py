@@ -124,6 +124,7 @@ _ROWS = (
         degree=Degree.MEANINGLESS,
         judged_by=("closed_lineages", "fair_lineages", "lasting_places"),
         judged_with_common=("closed_lineages", "fair_lineages", "lasting_places", "fair_waiting"),
+        past_keeps="closed_lineages",
         reads_common=True,
         leavers_known=True,
     ),

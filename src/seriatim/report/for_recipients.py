@@ -6,7 +6,8 @@ Nothing in it was measured against the truth, and nothing says who was withheld 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from math import ceil
 from typing import Any
 
 from seriatim.model.verdict import Finding, Verdict
@@ -19,6 +20,8 @@ from seriatim.report.promise_words import promise_words
 from seriatim.report.words import FORMS
 
 SCHEMA = "seriatim.public-report/1"
+_CAPPED = frozenset({"fair_lineages", "fair_cells"})
+"""Promises whose threshold is the cap of a value, which depends on the view where values may exceed one m-th."""
 _NOT_SHOWN = frozenset({RESPONDENT, "drop"})
 _ROLES = {
     "quasi": "made coarser where needed",
@@ -30,7 +33,19 @@ _FOOTER = "This report says what was promised and how to read the table. It hold
 
 def promises_for_recipients(verdict: Verdict) -> tuple[Finding, ...]:
     """Return the promises to people that this release keeps, as far as everyone was judged."""
-    return tuple(finding for finding in outcome_promised(verdict) if finding.result == "kept")
+    return tuple(_in_round_numbers(finding) for finding in outcome_promised(verdict) if finding.result == "kept")
+
+
+def _in_round_numbers(finding: Finding) -> Finding:
+    """Return a promise with its cap in whole percent, rounded up, unless the cap is 1/m.
+
+    The cap of a common value follows from its share of the view. In millionths that share, beside the rows of the
+    table, would tell how many of the people withheld hold the value.
+    """
+    cap = finding.threshold
+    if finding.rule not in _CAPPED or not 0 < cap < 1 or abs(1 / cap - round(1 / cap)) < 1e-9:
+        return finding
+    return replace(finding, threshold=ceil(100 * cap - 1e-9) / 100)
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,6 +16,7 @@ from seriatim.promises.series.releases import Groups, releases_of, releases_take
 
 Followed = tuple[npt.NDArray[np.int32], npt.NDArray[np.bool_]]
 
+RULE = "closed_lineages"
 PARTS = ("lineages", "batches", "drops", "additions")
 
 
@@ -27,8 +28,7 @@ def closed_lineages(judged: Judged, newest: bool = False) -> Finding:
             mixed_groups += int(mixed.sum())
             mixed_people += int((groups.sizes - groups.counterfeits)[mixed].sum())
     detail = "groups that mix or split lineages"
-    return Finding("closed_lineages", mixed_groups == 0, float(mixed_groups), 0.0, None, mixed_groups, mixed_people,
-                   detail)  # fmt: skip
+    return Finding(RULE, mixed_groups == 0, float(mixed_groups), 0.0, None, mixed_groups, mixed_people, detail)
 
 
 def fair_lineages(judged: Judged, m: int, newest: bool = False) -> Finding:

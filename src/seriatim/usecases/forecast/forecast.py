@@ -26,6 +26,8 @@ from seriatim.model.judged import Judged
 from seriatim.model.methods import METHODS, Degree, Method, serial_methods
 from seriatim.ports import Progress, Workers, no_progress
 from seriatim.promises.series.invariance import m_uniqueness, weak_m_uniqueness
+from seriatim.promises.series.lineages import RULE as CLOSED
+from seriatim.promises.series.lineages import closed_lineages
 from seriatim.usecases.forecast.as_now import GroupsNow, Now, groups_as_now, split_as_now
 from seriatim.usecases.forecast.made_up_people import (
     Crowd,
@@ -291,6 +293,7 @@ def _continued(history: History, way: Way) -> list[Past]:
 _PAST: dict[str, Callable[[Judged, int], Finding]] = {
     "m_uniqueness": m_uniqueness,
     "weak_m_uniqueness": weak_m_uniqueness,
+    CLOSED: lambda judged, m: closed_lineages(judged),
 }
 
 

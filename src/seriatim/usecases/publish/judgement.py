@@ -39,6 +39,8 @@ from seriatim.promises.series.breach_bounds import BreachShare
 from seriatim.promises.series.coverage import Coverage
 from seriatim.promises.series.eligible import RULE as ELIGIBLE
 from seriatim.promises.series.invariance import weak_m_uniqueness
+from seriatim.promises.series.lineages import RULE as CLOSED
+from seriatim.promises.series.lineages import closed_lineages
 from seriatim.promises.series.newest import newest_judged
 from seriatim.promises.series.sure_bounds import SureShare
 from seriatim.usecases.publish.draft_charts import draft_charts_of
@@ -245,7 +247,9 @@ def _began_otherwise(broken: Sequence[Finding], policy: Policy, history: History
     m = policy.terms.series.m
     if m is None or not len(history) or not any(finding.rule in _of_the_past() for finding in broken):
         return ()
-    if weak_m_uniqueness(Judged(history), m).kept:
+    method = policy.defence.method if policy.defence is not None else ""
+    lineages = method in METHODS and METHODS[method].past_keeps == CLOSED
+    if (closed_lineages(Judged(history)) if lineages else weak_m_uniqueness(Judged(history), m)).kept:
         return ()
     return (
         "series: earlier releases break these promises too, since another method made them or they were imported; "

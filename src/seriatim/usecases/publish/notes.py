@@ -11,6 +11,8 @@ from seriatim.model.methods import Degree, method_named
 
 _A_FEW = 256
 _MOSTLY = 0.5
+_MANY = 0.25
+"""A larger share of rows that are counterfeits is noted."""
 _ENOUGH = 20
 """Fewer values are unique by chance."""
 
@@ -50,6 +52,12 @@ def notes_of(draft: Draft, policy: Policy, n_before: int, history: History, befo
     withheld = sum(count for name, count in draft.counters.items() if name.startswith("withheld"))
     if withheld:
         found.append(f"{withheld} people are withheld from this release and tried again in the next")
+    counterfeits, people = draft.counters.get("counterfeits", 0), draft.n_records - draft.grouping.n_suppressed
+    if counterfeits > _MANY * (counterfeits + people):
+        found.append(
+            f"{counterfeits:,} rows are counterfeits, beside {people:,} people: counts of values err much; a smaller m or "
+            "a new series has fewer"
+        )
     if n_before and not draft.n_records and terms.m is not None:
         found.append(
             "the view is empty: this release says that everyone has left, and with lineage none of them can return"

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from seriatim.model import Draft, Finding, Policy, View
 from seriatim.model.methods import method_named
+from seriatim.model.policy import Missing, Unseen
 from seriatim.promises.series.eligible import RULE as ELIGIBLE
 
 _RULE = "suppress"
@@ -27,8 +28,28 @@ def withheld_with_cause(findings: Sequence[Finding], view: View, draft: Draft, p
 
 
 def _explained(finding: Finding, view: View, draft: Draft, policy: Policy) -> Finding:
-    detail = "; ".join(filter(None, (finding.detail, _why(view, draft, policy))))
-    return replace(finding, detail=detail, remedy=_remedy(view, draft, policy))
+    """Return the finding with its cause: cells that the policy suppresses, if most are withheld for these, or values."""
+    empty, columns = int(view.suppressed.sum()), _suppressing(policy)
+    if 2 * empty <= draft.grouping.n_suppressed or not columns:
+        detail = "; ".join(filter(None, (finding.detail, _why(view, draft, policy))))
+        return replace(finding, detail=detail, remedy=_remedy(view, draft, policy))
+    why = f"{empty:,} of them for a missing or unseen cell, which {columns} suppress"
+    remedy = f'{columns}: missing = "value" publishes empty cells as a value of their own; {_bound(draft)}'
+    return replace(finding, detail="; ".join(filter(None, (finding.detail, why))), remedy=remedy)
+
+
+def _suppressing(policy: Policy) -> str:
+    """Return the columns whose missing or unseen cells withhold their records."""
+    some = (
+        f"[columns.{name}]"
+        for name, rule in policy.columns.items()
+        if rule.missing is Missing.SUPPRESS or rule.on_unseen is Unseen.SUPPRESS
+    )
+    return ", ".join(some)
+
+
+def _bound(draft: Draft) -> str:
+    return f"suppress = {draft.suppressed_share:.4g} would pass"
 
 
 def _most_frequent(view: View) -> float:
@@ -60,7 +81,7 @@ def _reads_common(policy: Policy) -> bool:
 
 def _remedy(view: View, draft: Draft, policy: Policy) -> str:
     m, share = policy.terms.series.m, _most_frequent(view)
-    bound = f"suppress = {draft.suppressed_share:.4g} would pass"
+    bound = _bound(draft)
     if not draft.serial or m is None or share <= 1 / m or policy.terms.series.common is not None:
         return f"{bound}; or ask for less"
     fits = f"m = {int(1 / share)} has room for its most frequent value" if share <= 1 / 2 else "no m has room for it"
