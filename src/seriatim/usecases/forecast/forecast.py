@@ -293,7 +293,7 @@ def _continued(history: History, way: Way) -> list[Past]:
 _PAST: dict[str, Callable[[Judged, int], Finding]] = {
     "m_uniqueness": m_uniqueness,
     "weak_m_uniqueness": weak_m_uniqueness,
-    CLOSED: lambda judged, m: closed_lineages(judged),
+    CLOSED: lambda judged, _: closed_lineages(judged),
 }
 
 

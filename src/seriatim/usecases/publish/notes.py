@@ -55,8 +55,8 @@ def notes_of(draft: Draft, policy: Policy, n_before: int, history: History, befo
     counterfeits, people = draft.counters.get("counterfeits", 0), draft.n_records - draft.grouping.n_suppressed
     if counterfeits > _MANY * (counterfeits + people):
         found.append(
-            f"{counterfeits:,} rows are counterfeits, beside {people:,} people: counts of values err much; a smaller m or "
-            "a new series has fewer"
+            f"{counterfeits:,} rows are counterfeits, beside {people:,} people: counts of values err much; a smaller m "
+            "or a new series has fewer"
         )
     if n_before and not draft.n_records and terms.m is not None:
         found.append(

@@ -28,7 +28,7 @@ def withheld_with_cause(findings: Sequence[Finding], view: View, draft: Draft, p
 
 
 def _explained(finding: Finding, view: View, draft: Draft, policy: Policy) -> Finding:
-    """Return the finding with its cause: cells that the policy suppresses, if most are withheld for these, or values."""
+    """Return the finding with its cause: cells that the policy suppresses, if most are withheld so, or values."""
     empty, columns = int(view.suppressed.sum()), _suppressing(policy)
     if 2 * empty <= draft.grouping.n_suppressed or not columns:
         detail = "; ".join(filter(None, (finding.detail, _why(view, draft, policy))))
