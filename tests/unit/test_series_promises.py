@@ -206,3 +206,18 @@ def test_the_way_out_of_a_breach_knows_values_that_change() -> None:
     assert "lineage" in broken([0, 1])
     assert "sure_share" in broken([1, 1])
     assert "lineage" not in broken([1, 1])
+
+
+def test_the_way_out_of_a_breach_is_not_the_method_in_use_nor_silent_about_the_undecided() -> None:
+    """A series of lineages was told to let lineages take over, and found .44 was nobody certain but all undecided."""
+    people = np.arange(2, dtype=np.int32)
+    past = Past(1, people, np.zeros(2, dtype=np.int32), people, {"slot": people.astype(np.int64)})
+    history = History(pa.array(["ann", "bob"]), pa.array(["flu", "cold"]), (past,))
+
+    def told(**estimate: Any) -> str:
+        found = Judged(history, estimate=Estimate("exclusion", n_people=2, **estimate))
+        return BreachShare(0.1, "disease").check(found).remedy
+
+    assert "take over" not in told(share=0.5, low=0.4, high=0.6)
+    said = told(share=0.0, low=0.0, high=0.6, detail={"asked": 380, "undecided": 370})
+    assert "370 of 380 people asked about stay undecided" in said

@@ -17,9 +17,12 @@ from typing import NamedTuple
 import numpy as np
 
 from seriatim.attacks._connected_parts import LITERALS, PROPAGATIONS, ConnectedParts
+from seriatim.attacks._exchanges import open_by_exchanges
 from seriatim.attacks._worlds import BALLS, differing_world, world_neighbourhood
 from seriatim.kernels.arrays import Flags, Ints
 
+STUBBORN = 10.0
+"""People whom neither clauses nor exchanges open get this part of the work of the exchanges."""
 FAILURES = 4
 """So many questions in a row that fail in a part end its round."""
 
@@ -31,6 +34,9 @@ class _Step(NamedTuple):
     """About so many classes near by; None for the whole part."""
     times: float
     """With so much work, in times of what it takes to write a world down."""
+
+
+PROBE = _Step(300, 2.0)
 
 
 def _steps() -> Iterator[_Step]:
@@ -53,11 +59,16 @@ class Answers:
     _failed: Counter[int] = field(default_factory=Counter)
     """Questions that failed in a row in this round, by part."""
 
+    def probe(self, people: Sequence[Ints]) -> list[bool | None]:
+        """Ask about people once and with little work: where all fail, other ways are tried before more is spent."""
+        return [self._person(classes, PROBE) for classes in people] if self.work <= self.most_work else []
+
     def ask(self, people: Sequence[Ints]) -> list[bool | None]:
         """Return whether a value of each person, given by their classes, is certain; None if it was not decided.
 
         The list is shorter if the work did not suffice to ask about everyone once.
         """
+        self._failed.clear()
         steps = _steps()
         step = next(steps)
         said: list[bool | None] = []
@@ -74,6 +85,16 @@ class Answers:
                     said[at] = self._person(people[at], step)
             hard = [at for at in hard if said[at] is None]
         return said
+
+    def exchange(self, sought: Flags, work: float) -> None:
+        """Look for worlds of a few values that open these classes; little work remains for whom they do not open.
+
+        Clauses have failed about them before, and they are few: more of the same takes minutes and decides nobody.
+        """
+        opened, spent = open_by_exchanges(self.parts.worlds, ~sought, work)
+        self.open_ones |= opened
+        self.work += spent
+        self.most_work = min(self.most_work, self.work + work / STUBBORN)
 
     def _by_clauses(self, classes: Ints) -> Flags:
         return np.asarray(self.parts.suited[self.parts.part_of[classes]])

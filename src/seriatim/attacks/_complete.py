@@ -38,6 +38,10 @@ BUDGET = 300_000.0
 Who was not asked by then is left out of it, and the sample is smaller. It is counted, not timed, so that a busy machine
 comes to the same verdict as an idle one.
 """
+MUCH = 10_000.0
+"""With less work nothing is tried before asking."""
+PROBED = 8
+"""So many people are asked about with little work first: if clauses decide none, worlds of a few values are tried."""
 CONFIDENCE = 0.95
 
 
@@ -89,13 +93,29 @@ def complete_sample(found: Exclusion, sample: int | None = None, seed: int = 1, 
     parts = connected_parts(worlds)
     by_clauses = parts.suited[parts.part_of]
     answers = Answers(parts, work, *open_by_exchanges(worlds, by_clauses, work / 4 if len(everyone) else 0.0))
-    left = _left(found, worlds, answers.open_ones)
-    order = open_chance(seed, "complete").permutation(len(left))
-    chosen = left[order if sample is None or len(left) <= FEW else order[:sample]]
-    said = answers.ask([_classes_of(found, worlds, who) for who in chosen.tolist()])
+    if work >= MUCH and _is_stuck(answers, by_clauses, _drawn(found, worlds, answers, PROBED, seed)[2]):
+        answers.exchange(by_clauses, min(work / 2, work - answers.work))
+    left, chosen, people = _drawn(found, worlds, answers, sample, seed)
+    said = answers.ask(people)
     asked = chosen[: len(said)]
     certain, undecided = (asked[[one is kind for one in said]] if said else asked for kind in (True, None))
     return Complete(found, len(everyone), len(everyone) - len(left), asked, certain, undecided)
+
+
+def _is_stuck(answers: Answers, by_clauses: Flags, people: Sequence[Ints]) -> bool:
+    """Return whether clauses decide nobody of a few people."""
+    probed = [classes for classes in people[:PROBED] if by_clauses[classes].all()]
+    return len(probed) >= PROBED // 2 and all(one is None for one in answers.probe(probed))
+
+
+def _drawn(
+    found: Exclusion, worlds: Worlds, answers: Answers, sample: int | None, seed: int
+) -> tuple[Ints, Ints, list[Ints]]:
+    """Return the people left, those of them to ask about, and the classes of each of these."""
+    left = _left(found, worlds, answers.open_ones)
+    order = open_chance(seed, "complete").permutation(len(left))
+    chosen = left[order if sample is None or len(left) <= FEW else order[:sample]]
+    return left, chosen, [_classes_of(found, worlds, who) for who in chosen.tolist()]
 
 
 def _left(found: Exclusion, worlds: Worlds, open_ones: Flags) -> Ints:

@@ -95,7 +95,7 @@ class BreachShare:
             + (f", by {whom}" if whom else "")
             + _solver_words(estimate)
             + self._words_of(changes),
-            remedy="" if kept else _way_out(judged),
+            remedy="" if kept else _way_out(judged, estimate, self.allowed),
             n_unjudged=changes.n_changed if nobody or not self.changes_followed else 0,
         )
 
@@ -108,12 +108,20 @@ class BreachShare:
         return f"; {who} have another value than before: {else_}"
 
 
-def _way_out(judged: Judged) -> str:
+def _way_out(judged: Judged, estimate: Estimate, allowed: float) -> str:
+    undecided = estimate.detail.get("undecided", 0)
+    if undecided and estimate.share <= allowed:
+        counted = (
+            f"{undecided:,} of {estimate.detail['asked']:,} people asked about stay undecided and count as breached"
+        )
+        return f"publish less often; {counted}, as do the like of them whom nobody asked about"
     if judged.once(_changes).n_changed:
         return (
             "publish less often, or in larger groups (k); values change in this series, so no serial method can take "
             "it over: [adversary] sure_share judges what is believed about them"
         )
+    if judged.history.releases and "slot" in judged.history.releases[-1].marks:
+        return "publish less often, or with a larger m or larger groups ([defence] lineage_size or cohort_size)"
     return 'publish less often, or let method = "lineage" take over the series (see how-to/change-method)'
 
 

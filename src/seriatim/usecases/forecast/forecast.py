@@ -284,10 +284,10 @@ def _continued(history: History, way: Way) -> list[Past]:
     their drafts would break a promise if earlier groups broke it.
     """
     foreign = [at for at, past in enumerate(history) if not set(way.row.marks) <= past.marks.keys()]
+    own = history.releases[foreign[-1] + 1 if foreign else 0 :]
     needed = _PAST.get(way.row.past_keeps)
-    if way.anew or way.episodes or (needed is not None and not needed(Judged(history), way.rules.m).kept):
-        return []
-    return list(history.releases[foreign[-1] + 1 if foreign else 0 :])
+    kept = needed is None or needed(Judged(replace(history, releases=own)), way.rules.m).kept
+    return list(own) if kept and not way.anew and not way.episodes else []
 
 
 _PAST: dict[str, Callable[[Judged, int], Finding]] = {

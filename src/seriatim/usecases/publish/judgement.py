@@ -249,13 +249,19 @@ def _began_otherwise(broken: Sequence[Finding], policy: Policy, history: History
         return ()
     method = policy.defence.method if policy.defence is not None else ""
     lineages = method in METHODS and METHODS[method].past_keeps == CLOSED
-    if (closed_lineages(Judged(history)) if lineages else weak_m_uniqueness(Judged(history), m)).kept:
+    if (closed_lineages(Judged(_marked(history))) if lineages else weak_m_uniqueness(Judged(history), m)).kept:
         return ()
     return (
         "series: earlier releases break these promises too, since another method made them or they were imported; "
         "return to the method of the series, or start a new series under another name. Attack the old series first "
         "if people are in both, since someone who keeps its releases can join the two",
     )
+
+
+def _marked(history: History) -> History:
+    """Return the newest releases, those that say who held which slot: the others were taken over."""
+    bare = [at for at, past in enumerate(history) if "slot" not in past.marks]
+    return replace(history, releases=history.releases[bare[-1] + 1 if bare else 0 :])
 
 
 def _of_the_past() -> frozenset[str]:
