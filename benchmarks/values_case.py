@@ -13,7 +13,7 @@ from seriatim.defences.series.contract import Draw, SerialGrouping, SerialRules,
 from seriatim.kernels.series.ranges import range_boxes
 from seriatim.reading import Boxes, count_in_ranges
 from seriatim.studies.cor_split import Method, cor_split_scales
-from seriatim.studies.queries import draw_queries, exact_query_answers
+from seriatim.studies.queries import draw_queries, study_query_answers
 from seriatim.studies.worlds.census import DOMAINS, N_INCOMES, People, census
 
 BANDS = ((0, 2), (2, 6), (6, 12), (12, 20), (20, 32), (32, 50))
@@ -55,7 +55,7 @@ def error(people: People, method: Method, size: int) -> float:
     errors = []
     for seed, (first, end) in enumerate(BANDS):
         queries = draw_queries(view.quasi, DOMAINS, SELECTIVITY, N_QUERIES, seed)
-        truth = exact_query_answers(view.quasi[(view.sensitive >= first) & (view.sensitive < end)], queries)
+        truth = study_query_answers(view.quasi[(view.sensitive >= first) & (view.sensitive < end)], queries)
         share = shares[:, first:end].sum(axis=1)[group_of_box]
         found = count_in_ranges(Boxes(low, high, counts * share), queries)
         errors.append((np.abs(found - truth) / np.maximum(truth, 1))[truth >= FEWEST])

@@ -11,7 +11,7 @@ import pyarrow as pa
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from seriatim.defences.series.boxes import boxes_along_hierarchies, boxes_of_groups, number_boxes
+from seriatim.defences.series.boxes import boxes_along_hierarchies, boxes_of_groups, number_serial_boxes
 from seriatim.defences.series.contract import SerialView
 from seriatim.model.scale import scale_of
 
@@ -34,7 +34,7 @@ def test_boxes_hold_enough_people_of_one_run(runs: list[int], m: int, seed: int)
     view = view_of(sum(runs), seed)
     starts = np.concatenate(([0], np.cumsum(runs))).astype(np.int64)
     records = np.random.default_rng(seed).permutation(len(view)).astype(np.int32)
-    box = number_boxes(view, records, starts, view.place(), m)
+    box = number_serial_boxes(view, records, starts, view.place(), m)
     assert boxes_along_hierarchies(view)
     assert (box >= 0).all()
     for lo, hi in pairwise(starts):
@@ -49,7 +49,7 @@ def test_boxes_hold_enough_people_of_one_run(runs: list[int], m: int, seed: int)
 def test_a_box_is_left_whole_only_if_no_column_can_be_cut(n: int, m: int, seed: int) -> None:
     view = view_of(n, seed)
     records = np.arange(n, dtype=np.int32)
-    box = number_boxes(view, records, np.array([0, n]), view.place(), m)
+    box = number_serial_boxes(view, records, np.array([0, n]), view.place(), m)
     for one in np.flatnonzero(np.bincount(box) >= 2 * m):
         inside = view.quasi[box == one]
         assert (inside[:, 1] == inside[0, 1]).all(), "ages can always be halved"
@@ -91,7 +91,7 @@ def plainly_cut(view: SerialView, rows: list[int], m: int) -> list[list[int]]:
 @given(st.integers(2, 40), st.integers(3, 5), st.integers(0, 999))
 def test_few_people_are_cut_where_both_sides_lose_least(n: int, m: int, seed: int) -> None:
     view = view_of(n, seed)
-    box = number_boxes(view, np.arange(n, dtype=np.int32), np.array([0, n]), view.place(), m)
+    box = number_serial_boxes(view, np.arange(n, dtype=np.int32), np.array([0, n]), view.place(), m)
     found = sum(
         len(rows) * lost(view, rows) for one in range(box.max() + 1) if (rows := np.flatnonzero(box == one).tolist())
     )
@@ -101,7 +101,7 @@ def test_few_people_are_cut_where_both_sides_lose_least(n: int, m: int, seed: in
 
 def test_boundaries_are_respected() -> None:
     view = view_of(2_000, 1)
-    box = number_boxes(view, np.arange(2_000, dtype=np.int32), np.array([0, 2_000]), view.place(), 3)
+    box = number_serial_boxes(view, np.arange(2_000, dtype=np.int32), np.array([0, 2_000]), view.place(), 3)
     top = view.quasi[:, 0] // 6
     crossing = sum(len(set(top[box == one].tolist())) > 1 for one in range(box.max() + 1))
     assert crossing < 0.05 * (box.max() + 1)

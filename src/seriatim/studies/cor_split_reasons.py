@@ -33,7 +33,7 @@ from seriatim.studies.cor_split import (
     play_cor_split,
 )
 from seriatim.studies.cor_split_parts import COMPROMISED, SEEDS
-from seriatim.studies.queries import draw_queries, exact_query_answers, queries_anywhere, queries_by_share
+from seriatim.studies.queries import draw_queries, queries_anywhere, queries_by_share, study_query_answers
 from seriatim.studies.stable_cuts import stably_cut_groups
 from seriatim.studies.worlds.census import DOMAINS, N_INCOMES, Churn, census
 
@@ -125,7 +125,7 @@ def reasons_asked(churn: Churn, workers: Workers, n_queries: int) -> tuple[Asked
     found = []
     for (drawn, draw), share in product(DRAWN.items(), (0.01, 0.05, 0.10)):
         queries = draw(view.quasi, DOMAINS, share, n_queries, setting.seed)
-        truth = exact_query_answers(view.quasi, queries)
+        truth = study_query_answers(view.quasi, queries)
         held = float(np.median(truth) / len(view))
         for name, own in boxes.items():
             error = np.abs(count_in_ranges(own, queries) - truth)[truth > 0] / truth[truth > 0]

@@ -53,7 +53,7 @@ def _length(size: int, selectivity: float, n_columns: int) -> int:
     return max(1, round(size * float(selectivity ** (1 / n_columns))))
 
 
-def exact_query_answers(codes: IntArray, queries: RangeQueries) -> FloatArray:
+def study_query_answers(codes: IntArray, queries: RangeQueries) -> FloatArray:
     """Return the true counts: every record is its own box, equal ones together."""
     points, counts = np.unique(codes, axis=0, return_counts=True)
     return count_in_ranges(Boxes(points, points, counts.astype(np.float64)), queries)
@@ -76,6 +76,6 @@ class Workload:
     def _error(self, release: int, codes: IntArray, boxes: Boxes, share: float) -> float:
         if (release, share) not in self._known:
             queries = draw_queries(codes, self.domains, share, self.n, self.seed)
-            self._known[release, share] = queries, exact_query_answers(codes, queries)
+            self._known[release, share] = queries, study_query_answers(codes, queries)
         queries, truth = self._known[release, share]
         return float(np.median(np.abs(count_in_ranges(boxes, queries) - truth) / truth))

@@ -29,11 +29,11 @@ from seriatim.studies.safe_release_figures import (
     PATHS,
     Approximation,
     Evolution,
-    safe_release_evolutions,
     safe_release_figure_2,
     safe_release_figure_10,
     safe_release_figure_17,
     safe_release_figures_5_and_7,
+    safe_release_figures_over_time,
 )
 
 PAPER = "after Bezzi, De Capitani di Vimercati, Foresti, Livraga, Samarati and Sassi"
@@ -138,7 +138,7 @@ def study_safe_release_page(sequences: int = 200, progress: Progress = no_progre
         safe_release_examples(),
         released,
         also_safe,
-        safe_release_evolutions(),
+        safe_release_figures_over_time(),
         safe_release_figures_5_and_7(),
     )
 

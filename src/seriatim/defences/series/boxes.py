@@ -21,7 +21,7 @@ def boxes_along_hierarchies(view: SerialView) -> bool:
     return any(scale.form == "node" for scale in view.scales)
 
 
-def number_boxes(view: SerialView, records: IntArray, runs: LongArray, place: PlaceArray, m: int) -> IntArray:
+def number_serial_boxes(view: SerialView, records: IntArray, runs: LongArray, place: PlaceArray, m: int) -> IntArray:
     """Return everyone's box, -1 for records that are in no run; boxes lie inside runs of records."""
     ids, box = records.copy(), np.full(len(view), -1, dtype=np.int32)
     if boxes_along_hierarchies(view):
@@ -40,7 +40,7 @@ def boxes_of_groups(view: SerialView, group: IntArray, place: PlaceArray, m: int
     if not boxes_along_hierarchies(view) or view.plain:
         return group
     real = np.flatnonzero(group >= 0).astype(np.int32)
-    return number_boxes(view, real, np.array([0, len(real)], dtype=np.int64), place, m)
+    return number_serial_boxes(view, real, np.array([0, len(real)], dtype=np.int64), place, m)
 
 
 def _flat_trees(scales: tuple[Scale, ...]) -> BoxTrees:

@@ -15,7 +15,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from seriatim.defences.series.boxes import number_boxes
+from seriatim.defences.series.boxes import number_serial_boxes
 from seriatim.defences.series.caps import Caps, caps_baseline
 from seriatim.defences.series.cohort.exits import exit_cohorts
 from seriatim.defences.series.cohort.memory import CohortMemory
@@ -137,4 +137,4 @@ def _withheld(making: CohortMaking) -> np.ndarray:
 def _boxes(making: CohortMaking, real: BoolArray) -> IntArray:
     """Number boxes of m to 2m - 1 people, over the table."""
     ids = making.record[real].astype(np.int32)
-    return number_boxes(making.view, ids, np.array([0, len(ids)], dtype=np.int64), making.place, making.rules.m)
+    return number_serial_boxes(making.view, ids, np.array([0, len(ids)], dtype=np.int64), making.place, making.rules.m)

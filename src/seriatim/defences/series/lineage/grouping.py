@@ -21,7 +21,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from seriatim.defences.series.boxes import boxes_along_hierarchies, number_boxes
+from seriatim.defences.series.boxes import boxes_along_hierarchies, number_serial_boxes
 from seriatim.defences.series.caps import Caps, caps_baseline
 from seriatim.defences.series.contract import (
     BoolArray,
@@ -332,4 +332,4 @@ def _box_of_record(making: Making, starts: LongArray, real: BoolArray) -> IntArr
     runs = np.concatenate(([0], np.cumsum(real)))[starts]
     if making.capped or boxes_along_hierarchies(making.view) or making.view.plain:
         runs = np.array([0, len(ids)], dtype=np.int64)
-    return number_boxes(making.view, ids, runs, making.place, making.rules.m)
+    return number_serial_boxes(making.view, ids, runs, making.place, making.rules.m)

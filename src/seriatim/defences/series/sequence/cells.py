@@ -73,7 +73,7 @@ def cells_memory(tree: Cell, view: View, state: SeriesState) -> dict[str, pa.Tab
     return {CELLS: pa.table({"respondent": who, "cells": pa.array([json.dumps(kept)])})}
 
 
-def drift_from_cells(view: View, state: SeriesState) -> list[str]:
+def cells_left_by_drift(view: View, state: SeriesState) -> list[str]:
     """Name the columns whose middle has moved far since the cells were cut: a column that ages people, mostly."""
     then, now = _kept(state).get("middles", {}), _middles(view)
     far = [name for name, middle in now.items() if abs(middle - then.get(name, middle)) > _DRIFT]

@@ -23,9 +23,9 @@ from seriatim.defences.labels import Pieces
 from seriatim.defences.series.sequence.blind_cuts import Cut, blind_cut, blind_cuts_by_values, blind_rules
 from seriatim.defences.series.sequence.buckets import in_buckets
 from seriatim.defences.series.sequence.cells import (
+    cells_left_by_drift,
     cells_memory,
     cells_of_series,
-    drift_from_cells,
     groups_of_cells,
 )
 from seriatim.defences.series.sequence.counterfeits import (
@@ -166,7 +166,7 @@ def _by_cells(view: View, policy: Policy, state: SeriesState, workers: Workers) 
     bounds = np.concatenate(([0], np.cumsum(sizes))).astype(np.int64)
     chance = secret_chance(state.secret, number, "shuffle")
     draft = draft_of(view, Pieces(order.astype(np.int32), bounds), chance, workers)
-    notes = (f"{tree.n_leaves} fixed cells; {len(groups)} groups in this release", *drift_from_cells(view, state))
+    notes = (f"{tree.n_leaves} fixed cells; {len(groups)} groups in this release", *cells_left_by_drift(view, state))
     return _in_form(replace(draft, notes=notes, memory=cells_memory(tree, view, state)), view, policy, state)
 
 
