@@ -83,7 +83,7 @@ def sequence_works(n: int, model: SequenceModel) -> tuple[dict[str, Callable[[],
 
     def laid_out() -> SegmentRows:
         order, _ = curve_order(columns, np.random.default_rng(7), Threads())
-        return SegmentRows(week.value[order], beliefs[order], entropy[order], place[order])
+        return SegmentRows(week.value[order], beliefs.take(order, axis=0), entropy[order], place.take(order, axis=0))
 
     bits = rules._replace(j=0.6 * BITS, skip=SKIP_COST)
     rows = laid_out()
