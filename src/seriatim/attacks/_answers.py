@@ -21,8 +21,6 @@ from seriatim.attacks._exchanges import open_by_exchanges
 from seriatim.attacks._worlds import BALLS, differing_world, world_neighbourhood
 from seriatim.kernels.arrays import Flags, Ints
 
-STUBBORN = 10.0
-"""People whom neither clauses nor exchanges open get this part of the work of the exchanges."""
 FAILURES = 4
 """So many questions in a row that fail in a part end its round."""
 
@@ -59,6 +57,9 @@ class Answers:
     _failed: Counter[int] = field(default_factory=Counter)
     """Questions that failed in a row in this round, by part."""
 
+    _stuck: bool = False
+    """Whether clauses are not asked any more."""
+
     def probe(self, people: Sequence[Ints]) -> list[bool | None]:
         """Ask about people once and with little work: where all fail, other ways are tried before more is spent."""
         return [self._person(classes, PROBE) for classes in people] if self.work <= self.most_work else []
@@ -77,7 +78,7 @@ class Answers:
                 break
             said.append(self._person(classes, step))
         hard = [at for at, one in enumerate(said) if one is None and self._by_clauses(people[at]).all()]
-        while hard and self.work < self.most_work:
+        while hard and self.work < self.most_work and not self._stuck:
             step = next(steps)
             self._failed.clear()
             for at in hard:
@@ -87,14 +88,14 @@ class Answers:
         return said
 
     def exchange(self, sought: Flags, work: float) -> None:
-        """Look for worlds of a few values that open these classes; little work remains for whom they do not open.
+        """Look for worlds of a few values that open these classes; clauses are not asked about the others any more.
 
-        Clauses have failed about them before, and they are few: more of the same takes minutes and decides nobody.
+        They have failed before, and a solver that is stuck takes minutes beyond the work it was allowed.
         """
         opened, spent = open_by_exchanges(self.parts.worlds, ~sought, work)
         self.open_ones |= opened
         self.work += spent
-        self.most_work = min(self.most_work, self.work + work / STUBBORN)
+        self._stuck = True
 
     def _by_clauses(self, classes: Ints) -> Flags:
         return np.asarray(self.parts.suited[self.parts.part_of[classes]])
@@ -113,7 +114,7 @@ class Answers:
             return False
         if not self.parts.suited[number]:
             return self._programmes(one)
-        if self._failed[number] >= FAILURES:
+        if self._stuck or self._failed[number] >= FAILURES:
             return None
         said = self._clauses(one, step)
         self._failed[number] = self._failed[number] + 1 if said is None else 0

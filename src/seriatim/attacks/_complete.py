@@ -40,7 +40,7 @@ comes to the same verdict as an idle one.
 """
 MUCH = 10_000.0
 """With less work nothing is tried before asking."""
-PROBED = 8
+PROBED = 4
 """So many people are asked about with little work first: if clauses decide none, worlds of a few values are tried."""
 CONFIDENCE = 0.95
 
@@ -103,9 +103,9 @@ def complete_sample(found: Exclusion, sample: int | None = None, seed: int = 1, 
 
 
 def _is_stuck(answers: Answers, by_clauses: Flags, people: Sequence[Ints]) -> bool:
-    """Return whether clauses decide nobody of a few people."""
+    """Return whether clauses leave most of a few people undecided."""
     probed = [classes for classes in people[:PROBED] if by_clauses[classes].all()]
-    return len(probed) >= PROBED // 2 and all(one is None for one in answers.probe(probed))
+    return len(probed) >= PROBED // 2 and 2 * answers.probe(probed).count(None) > len(probed)
 
 
 def _drawn(
