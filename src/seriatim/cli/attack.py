@@ -195,8 +195,8 @@ def _sentences(result: AttackResult) -> list[str]:
     return [
         f"exclusion, {known}{told}: {once.share:.2%} of people breached in one round, "
         f"{iterated.share:.2%} to the fixed point{interval}",
-        f"linear combinations of groups: {result.n_twins:,} people in {result.n_twin_sets:,} sets of twins, "
-        f"the value of {result.n_determined:,} determined" + joined + undecided,
+        f"linear combinations of groups: the value of {result.n_determined:,} people determined{joined}; "
+        f"{result.n_twins:,} people in {result.n_twin_sets:,} sets of twins{undecided}",
         f"wrong inferences: {result.wrong}",
     ]
 
