@@ -40,6 +40,8 @@ comes to the same verdict as an idle one.
 """
 MUCH = 10_000.0
 """With less work nothing is tried before asking."""
+SEVERAL = 100
+"""Fewer people are asked about at once."""
 PROBED = 4
 """So many people are asked about with little work first: if clauses decide none, worlds of a few values are tried."""
 CONFIDENCE = 0.95
@@ -93,7 +95,7 @@ def complete_sample(found: Exclusion, sample: int | None = None, seed: int = 1, 
     parts = connected_parts(worlds)
     by_clauses = parts.suited[parts.part_of]
     answers = Answers(parts, work, *open_by_exchanges(worlds, by_clauses, work / 4 if len(everyone) else 0.0))
-    if work >= MUCH and _is_stuck(answers, by_clauses, _drawn(found, worlds, answers, PROBED, seed)[2]):
+    if work >= MUCH and _is_stuck(answers, by_clauses, _drawn(found, worlds, answers, SEVERAL, seed)[2]):
         answers.exchange(by_clauses, min(work / 2, work - answers.work))
     left, chosen, people = _drawn(found, worlds, answers, sample, seed)
     said = answers.ask(people)
@@ -105,7 +107,7 @@ def complete_sample(found: Exclusion, sample: int | None = None, seed: int = 1, 
 def _is_stuck(answers: Answers, by_clauses: Flags, people: Sequence[Ints]) -> bool:
     """Return whether clauses leave most of a few people undecided."""
     probed = [classes for classes in people[:PROBED] if by_clauses[classes].all()]
-    return len(probed) >= PROBED // 2 and 2 * answers.probe(probed).count(None) > len(probed)
+    return len(people) >= SEVERAL and len(probed) > 0 and 2 * answers.probe(probed).count(None) > len(probed)
 
 
 def _drawn(
