@@ -88,13 +88,13 @@ class Answers:
         return said
 
     def exchange(self, sought: Flags, work: float) -> None:
-        """Look for worlds of a few values that open these classes; clauses are not asked about the others any more.
-
-        They have failed before, and a solver that is stuck takes minutes beyond the work it was allowed.
-        """
+        """Look for worlds of a few values that open these classes."""
         opened, spent = open_by_exchanges(self.parts.worlds, ~sought, work)
         self.open_ones |= opened
         self.work += spent
+
+    def leave_clauses(self) -> None:
+        """Ask clauses about nobody any more: a solver that is stuck takes minutes beyond the work it was allowed."""
         self._stuck = True
 
     def _by_clauses(self, classes: Ints) -> Flags:

@@ -95,9 +95,12 @@ def complete_sample(found: Exclusion, sample: int | None = None, seed: int = 1, 
     parts = connected_parts(worlds)
     by_clauses = parts.suited[parts.part_of]
     answers = Answers(parts, work, *open_by_exchanges(worlds, by_clauses, work / 4 if len(everyone) else 0.0))
-    if work >= MUCH and _is_stuck(answers, by_clauses, _drawn(found, worlds, answers, SEVERAL, seed)[2]):
+    before, _, several = _drawn(found, worlds, answers, SEVERAL, seed)
+    if work >= MUCH and _is_stuck(answers, by_clauses, several):
         answers.exchange(by_clauses, min(work / 2, work - answers.work))
     left, chosen, people = _drawn(found, worlds, answers, sample, seed)
+    if 2 * len(left) < len(before):  # where exchanges open next to nobody, only clauses can decide
+        answers.leave_clauses()
     said = answers.ask(people)
     asked = chosen[: len(said)]
     certain, undecided = (asked[[one is kind for one in said]] if said else asked for kind in (True, None))
