@@ -44,6 +44,8 @@ SEVERAL = 100
 """Fewer people are asked about at once."""
 PROBED = 4
 """So many people are asked about with little work first: if clauses decide none, worlds of a few values are tried."""
+FEW_LEFT = 20
+"""A stuck solver is asked about nobody any more if exchanges leave fewer than one person in so many."""
 CONFIDENCE = 0.95
 
 
@@ -99,7 +101,7 @@ def complete_sample(found: Exclusion, sample: int | None = None, seed: int = 1, 
     if work >= MUCH and _is_stuck(answers, by_clauses, several):
         answers.exchange(by_clauses, min(work / 2, work - answers.work))
     left, chosen, people = _drawn(found, worlds, answers, sample, seed)
-    if 2 * len(left) < len(before):  # where exchanges open next to nobody, only clauses can decide
+    if FEW_LEFT * len(left) < len(before):  # where exchanges leave many, only clauses can decide about them
         answers.leave_clauses()
     said = answers.ask(people)
     asked = chosen[: len(said)]
