@@ -130,6 +130,27 @@ def _assert_boxes(made, m: int) -> None:
         assert n >= min(m, members[group])
 
 
+def test_few_wait_in_a_long_series():
+    """Newcomers of the values that no leaver had were left over, more in every release, until a release was refused."""
+    chance = np.random.default_rng(14)
+    value = chance.integers(0, 10, 400).astype(np.int32)
+    here, memory, history, rules = np.arange(400), SlotMemory(), [], SerialRules(3, allowed=0.05)
+    mixed = 0
+    for release in range(35):
+        view = plain_view(value, here, 10)
+        made = lineage_groups(view, rules, memory, Draw(b"s", release), OneWorker())
+        assert (made.group < 0).mean() <= rules.allowed, release
+        mixed += made.counters["given_back"] > 0
+        history.append(published(view, made))
+        memory.remember(history[-1])
+        gone = chance.random(400) < 0.05
+        here = np.concatenate((here[~gone], len(value) + np.arange(gone.sum())))
+        value = np.concatenate((value, chance.integers(0, 10, gone.sum()))).astype(np.int32)
+    assert mixed, "nothing was at stake"
+    assert_lineages_keep_their_promise(history, 3)
+    assert lasting_places(Judged(remembered(history)), 3).kept
+
+
 @pytest.mark.parametrize("gone_for", [1, 2])
 def test_who_comes_back_finds_his_own_slot(gone_for: int):
     chance = np.random.default_rng(5)

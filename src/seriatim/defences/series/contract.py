@@ -89,6 +89,8 @@ class SerialRules:
     """How much the odds of a value may grow that has more than one m-th of the table; None keeps 1/m for all."""
     cohort: int | None = None
     """Cohorts only: new cohorts are at least this large, if there are enough newcomers."""
+    allowed: float = 1.0
+    """The share of people who may be withheld: ``[defence] suppress``, or the method's default."""
     exits: str = "whole"
     """Cohorts only: whether those who left are given up all at once or not at all, or the longest fair beginning."""
 

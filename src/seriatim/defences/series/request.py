@@ -101,6 +101,7 @@ def _rules_of(policy: Policy) -> SerialRules:
         when_not_eligible=WhenNotEligible(options.when_not_eligible or WhenNotEligible.DEFER),
         cell=LINEAGE_SIZE if options.lineage_size is None else options.lineage_size,
         common=terms.common,
+        allowed=policy.defence.allowed,
         cohort=options.cohort_size,
         exits=options.exits or "whole",
     )

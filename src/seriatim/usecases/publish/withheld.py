@@ -83,9 +83,17 @@ def _remedy(view: View, draft: Draft, policy: Policy) -> str:
     m, share = policy.terms.series.m, _most_frequent(view)
     bound = _bound(draft)
     if not draft.serial or m is None or share <= 1 / m or policy.terms.series.common is not None:
-        return f"{bound}; or ask for less"
+        return f"{bound}; {_fewer(policy)}or ask for less"
     fits = f"m = {int(1 / share)} has room for its most frequent value" if share <= 1 / 2 else "no m has room for it"
     return f"{fits}; {_common(policy)}; {bound}, and whoever is withheld has one of few values"
+
+
+def _fewer(policy: Policy) -> str:
+    """Say that lineages leave those who wait fairer with ``common``: then more of them find a lineage to join."""
+    asks_lineage = policy.defence is not None and policy.defence.method == "lineage"
+    if not asks_lineage or policy.terms.series.common is not None:
+        return ""
+    return "a new series with [promise] common = 1.5 withholds fewer; "
 
 
 def _common(policy: Policy) -> str:

@@ -17,7 +17,8 @@ This is our own defence against the cascade that breaches m-invariance and Cor-S
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 
 import numpy as np
 
@@ -64,22 +65,36 @@ def lineage(
 def lineage_groups(
     view: SerialView, rules: SerialRules, memory: SlotMemory, draw: Draw, workers: Workers
 ) -> SerialGrouping:
-    """Update the lineages: leave, return, refill, drop, join, start new ones; then cut boxes."""
+    """Update the lineages: leave, return, refill, drop, join, start new ones; then cut boxes.
+
+    Batches first take the newcomers whose values they need, and those left over hold few values. In a long series too
+    few others come for them to join a lineage with, and more of them wait every time. Where common values have caps,
+    batches therefore always leave a fair rest. Elsewhere they do so only if too many people would wait otherwise.
+    """
     view.check(rules)
     view.check_values(memory.look_up(memory.value, view.person, -1))
     active = _active(view, rules, memory)
     own_slot = memory.look_up(memory.slot, view.person, -1)
-    aside = np.zeros(len(view), dtype=np.bool_)
+    leave = partial(_leave, view, rules, memory, active, draw, workers)
+    making = _settled(partial(leave, fair_rest=rules.common is not None), own_slot, active)
+    if not making.fair_rest and making.n_waiting > rules.allowed * len(view):
+        making = min(making, _settled(partial(leave, fair_rest=True), own_slot, active), key=lambda one: one.n_waiting)
+    wait_beside_others(making, own_slot, active)
+    return _grouping(making, active, own_slot)
+
+
+def _settled(leave: Callable[[], Making], own_slot: LongArray, active: BoolArray) -> Making:
+    """Update the lineages, again without the newcomers whom none suits."""
+    aside = np.zeros(len(active), dtype=np.bool_)
     for _ in range(TRIES):
-        making = _leave(view, rules, memory, active, draw, workers)
+        making = leave()
         new = active & (own_slot < 0) & ~aside
         _update(making, own_slot, active, new)
         unsuited = _unsuited(making, new)
         if not len(unsuited):
             break
         aside[unsuited] = True
-    wait_beside_others(making, own_slot, active)
-    return _grouping(making, active, own_slot)
+    return making
 
 
 def _update(making: Making, own_slot: LongArray, active: BoolArray, new: BoolArray) -> None:
@@ -115,7 +130,13 @@ def _active(view: SerialView, rules: SerialRules, memory: SlotMemory) -> BoolArr
 
 
 def _leave(
-    view: SerialView, rules: SerialRules, memory: SlotMemory, active: BoolArray, draw: Draw, workers: Workers
+    view: SerialView,
+    rules: SerialRules,
+    memory: SlotMemory,
+    active: BoolArray,
+    draw: Draw,
+    workers: Workers,
+    fair_rest: bool,
 ) -> Making:
     n_people = max(int(view.person.max(initial=-1)), len(memory.slot) - 1) + 1
     record_of = np.full(n_people + 1, -1, dtype=np.int32)  # the last entry is for counterfeits
@@ -135,6 +156,7 @@ def _leave(
         place=view.place(),
         table=table,
         has_slot=has_slot,
+        fair_rest=fair_rest,
     )
 
 
@@ -191,7 +213,7 @@ def _refill(making: Making, new: BoolArray, waiting: LongArray) -> None:
         supply = np.bincount(view.sensitive[pool], minlength=view.n_values).astype(np.int64)
         count, first = _waiting_at(making, own)
         batches = reserve_refill(order, slots, supply, count, limits)
-        if making.capped:
+        if making.fair_rest:
             making.counters["given_back"] += leave_fair_rest(batches, slots, supply, count, limits)
         reserved = _fill_returned(making, own, first, np.flatnonzero(batches))
         _match(making, pool, reserved, starts)

@@ -62,6 +62,8 @@ class Making:
     place: PlaceArray
     table: Table
     has_slot: BoolArray
+    fair_rest: bool = False
+    """Whether batches give slots back until the newcomers without one are fair (``kernels.lineage.fair_rest``)."""
     fresh: BoolArray = field(default_factory=lambda: np.empty(0, dtype=np.bool_))
     """Slots that this release refills."""
     shrunk: LongArray = field(default_factory=lambda: np.empty(0, dtype=np.int64))
@@ -72,6 +74,11 @@ class Making:
     def capped(self) -> bool:
         """Return whether values have caps of their own; then every part has a floor of strangers as well."""
         return self.rules.common is not None
+
+    @property
+    def n_waiting(self) -> int:
+        """Return how many people of the view have no slot."""
+        return int((~self.has_slot).sum())
 
     @property
     def lineage_size(self) -> int:
