@@ -12,7 +12,7 @@ from seriatim.tables.source_files import SourceFile, source_file_of
 from seriatim.tables.views import view_of
 
 if TYPE_CHECKING:
-    from seriatim.usecases.publish.publish import Plan
+    from seriatim.usecases.publish.plan import Plan
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -25,16 +25,16 @@ class Prepared:
 
     def begin(self) -> None:
         """Raise the errors of a first release before a ledger is made for it."""
-        from seriatim.usecases.publish import publish as publish_case
+        from seriatim.usecases.publish.plan import check_first_publish
 
-        publish_case.check_first_publish(self.view, self.plan)
+        check_first_publish(self.view, self.plan)
 
 
 def prepare(source: Any, policy: Policy, separator: str | None = None, encoding: str | None = None) -> Prepared:
     """Check a policy and read a table under it: all bad input shows here, before any ledger is opened."""
-    from seriatim.usecases.publish import publish as publish_case
+    from seriatim.usecases.publish.plan import plan_to_publish
 
-    plan = publish_case.plan_to_publish(prepared_policy(policy))
+    plan = plan_to_publish(prepared_policy(policy))
     view = source if isinstance(source, View) else view_of(read_table(source, separator, encoding), policy)
     return Prepared(view, plan, source_file_of(source))
 

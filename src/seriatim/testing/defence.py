@@ -18,7 +18,7 @@ from seriatim.tables.reader import read_table
 from seriatim.tables.views import view_of
 from seriatim.testing.contract import check_contract
 from seriatim.testing.ledger import SECRET, Wish, publish_in_ledger
-from seriatim.usecases.publish.publish import settle_to_publish
+from seriatim.usecases.publish.plan import settle_to_publish
 
 T = TypeVar("T")
 R = TypeVar("R")

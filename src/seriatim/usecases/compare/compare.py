@@ -15,7 +15,8 @@ from seriatim.attacks import estimate_share, prepare, reveal_leavers
 from seriatim.errors import Fault, InputError, PolicyError
 from seriatim.model import METHODS, DefenceSettings, Policy, SeriesTerms, Terms, Thresholds, Verdict
 from seriatim.ports import Ledger, no_progress
-from seriatim.usecases.publish.publish import Order, Parts, plan_to_publish, publish
+from seriatim.usecases.publish.plan import plan_to_publish
+from seriatim.usecases.publish.publish import Order, Parts, publish
 
 _SELECTIVITY = 0.05
 _SEEDS = (1, 2, 3)

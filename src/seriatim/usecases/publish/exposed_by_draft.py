@@ -14,7 +14,7 @@ from seriatim.promises.series.newest import newest_with_draft
 from seriatim.promises.single.worst_classes import worst_classes_all_named
 from seriatim.usecases.attack.attack import AttackPlan
 from seriatim.usecases.attack.exposed import exposed_people
-from seriatim.usecases.publish.publish import Plan
+from seriatim.usecases.publish.plan import Plan
 
 SCHEMA = pa.schema(
     [

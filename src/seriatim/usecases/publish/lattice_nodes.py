@@ -5,7 +5,7 @@ from __future__ import annotations
 from seriatim.errors import Fault, PolicyError
 from seriatim.model import View
 from seriatim.ports import Workers
-from seriatim.usecases.publish.publish import Plan
+from seriatim.usecases.publish.plan import Plan
 
 METHOD = "lattice"
 

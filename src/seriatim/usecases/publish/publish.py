@@ -7,15 +7,13 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 
-from seriatim.defences import defence_named
-from seriatim.errors import Fault, PolicyError, TableError
-from seriatim.knowledge.breach import breach_degree_chosen
+from seriatim.errors import Fault, TableError
 from seriatim.model import (
     Approval,
     Draft,
@@ -33,52 +31,27 @@ from seriatim.model import (
 )
 from seriatim.model.history import no_history
 from seriatim.model.holdings import Holder, holdings_of
-from seriatim.model.methods import Degree, method_named
-from seriatim.model.own_tables import has_own_tables, policy_of_own_table, secret_of_own_table, view_of_own_table
-from seriatim.ports import (
-    Defence,
-    Ledger,
-    Progress,
-    Promise,
-    ReleaseRecord,
-    Reservation,
-    Workers,
-    Writer,
-    no_progress,
-)
-from seriatim.promises import promised_bounds, promises_of
+from seriatim.model.methods import method_named
+from seriatim.model.own_tables import secret_of_own_table, view_of_own_table
+from seriatim.ports import Ledger, Progress, ReleaseRecord, Reservation, Workers, Writer, no_progress
 from seriatim.usecases.publish.codebook import codebook_of
-from seriatim.usecases.publish.column_names import check_column_names
 from seriatim.usecases.publish.corrections import (
     Corrections,
     check_corrections,
     history_with_corrections,
     memory_with_corrections,
 )
-from seriatim.usecases.publish.foreknowledge import check_foreknowledge, refuse_untrue_foreknowledge
+from seriatim.usecases.publish.foreknowledge import refuse_untrue_foreknowledge
 from seriatim.usecases.publish.judgement import Case, judgement_by_followers, judgement_memory, judgement_of
 from seriatim.usecases.publish.notes import notes_of
 from seriatim.usecases.publish.other_series import other_series_notes
 from seriatim.usecases.publish.own_tables import draft_of_own_tables, verdict_of_own_tables
+from seriatim.usecases.publish.plan import Plan
 from seriatim.usecases.publish.release_files import write_release_files
 from seriatim.usecases.publish.repeated_view import judged_as_repeated, repeated_view
 from seriatim.usecases.publish.taken_over import taken_over
 from seriatim.usecases.publish.view_notes import view_notes
 from seriatim.usecases.publish.view_order import ViewKeys, view_in_order, view_keys, view_order_digest
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Plan:
-    """A policy that was checked once: what to do and what to keep."""
-
-    policy: Policy
-    """The policy as the steward wrote it, which is recorded."""
-    settled: Policy
-    """The policy with the degree chosen, which is used."""
-    defence: Defence
-    promises: tuple[Promise, ...]
-    own_tables: Mapping[str, Plan] = field(default_factory=dict)
-    """The plans by sensitive column, where each column has a table of its own."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -280,23 +253,6 @@ def _written(order: Order, parts: Parts, made: Release, state: SeriesState, dige
     return made.sealed(record.number, record.manifest, codebook)
 
 
-def settle_to_publish(policy: Policy) -> Policy:
-    """Return the policy with n = "choose" replaced by the degree that n-Choose finds, or say what to change.
-
-    If the method has no degree, n is dropped, and the verdict says so.
-    """
-    terms, row = policy.terms.series, method_named(policy.defence.method) if policy.defence else None
-    if row is not None and row.degree is Degree.MEANINGLESS:
-        return _with_degree(policy, None)
-    if terms.n != "choose" or terms.m is None:
-        return policy
-    return _with_degree(policy, breach_degree_chosen(terms.m, policy.adversary))
-
-
-def _with_degree(policy: Policy, n: int | None) -> Policy:
-    return replace(policy, terms=replace(policy.terms, series=replace(policy.terms.series, n=n)))
-
-
 def _remembered(order: Order, ledger: Ledger) -> Mapping[str, pa.Table]:
     memory = ledger.memory(order.policy.series)
     return memory if order.corrections is None else memory_with_corrections(memory, order.corrections)
@@ -330,56 +286,6 @@ def _follows_newest(plan: Plan) -> bool:
     assert plan.settled.defence is not None
     series = [promise for promise in plan.promises if promise.judges == "series"]
     return not plan.settled.defence.serial and all(one.rule in ("j", "sure_share") for one in series)
-
-
-def plan_to_publish(policy: Policy) -> Plan:
-    """Check a policy once; raise an error if it does not say what to do and keep, or this version cannot."""
-    if policy.defence is None:
-        raise PolicyError(Fault("[defence]", "missing", 'a section with method = "median", for example', "add it"))
-    check_column_names(policy)
-    _check_simulation(policy)
-    check_foreknowledge(policy)
-    if has_own_tables(policy):
-        plans = {rule.name: plan_to_publish(policy_of_own_table(policy, rule.name)) for rule in policy.sensitive}
-        promises = tuple(promise for plan in plans.values() for promise in plan.promises)
-        return Plan(policy, settle_to_publish(policy), defence_named(policy.defence.method), promises, plans)
-    ready = settle_to_publish(policy)
-    promises = promises_of(ready)
-    if not promises:
-        raise PolicyError(Fault("[promise]", "no promise", "at least one", "such as k = 5"))
-    return Plan(policy, ready, defence_named(policy.defence.method), (*promises, *promised_bounds(ready)))
-
-
-def check_first_publish(view: View, plan: Plan) -> None:
-    """Check whether a view may start a series, as far as possible without a history."""
-    policy = plan.settled
-    assert policy.defence is not None
-    if policy.defence.serial:
-        from seriatim.defences.series.request import check_first_series_request  # brings compiled kernels
-
-        for own in plan.own_tables.values():
-            check_first_series_request(view_of_own_table(view, own.settled), own.settled)
-        if not plan.own_tables:
-            check_first_series_request(view, policy)
-
-
-def _check_simulation(policy: Policy) -> None:
-    """Raise an error for a bound on an attack that nothing would judge: it follows people and their values."""
-    known = policy.adversary
-    if known.breach_share is None and known.sure_share is None:
-        return
-    where = "[adversary] breach_share" if known.breach_share is not None else "[adversary] sure_share"
-    faults = []
-    if policy.respondent is None:
-        faults.append(Fault(where, "needs a respondent column", "[series] respondent", "add it"))
-    if not policy.sensitive:
-        faults.append(Fault(where, "no sensitive column to attack", "at least one", 'give it the role "sensitive"'))
-    if faults:
-        raise PolicyError(faults)
-    if known.sure_share is not None:
-        from seriatim.knowledge.knowledge_files import knowledge_of_adversary
-
-        knowledge_of_adversary(known)  # a file that cannot be read shows here
 
 
 def _reserve(

@@ -17,7 +17,8 @@ from seriatim.model.release import Refusal
 from seriatim.ports import no_progress
 from seriatim.usecases.publish.coarser_view import coarser_policy, coarser_rules
 from seriatim.usecases.publish.later_view import later_leaving, later_view
-from seriatim.usecases.publish.publish import Order, Parts, plan_to_publish, publish
+from seriatim.usecases.publish.plan import plan_to_publish
+from seriatim.usecases.publish.publish import Order, Parts, publish
 
 SECONDS = 20.0
 """Seconds to search for changes that pass, if the caller sets no limit."""
