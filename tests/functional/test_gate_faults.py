@@ -27,10 +27,11 @@ def ask(running: Running, number: int) -> tuple[int, Any]:
 
 @pytest.mark.slow
 def test_killed_under_load_nothing_is_lost_and_nothing_leaves_twice(ledger_url: str) -> None:
-    command = [sys.executable, "-m", "support.killed_services", ledger_url, "10", "5"]
+    """Four kills on each database; ``./dev bench faults --gate`` makes 200."""
+    command = [sys.executable, "-m", "support.killed_services", ledger_url, "4", "5"]
     done = subprocess.run(command, capture_output=True, text=True, timeout=500, check=False, cwd=TESTS)
     assert done.returncode == 0, done.stderr[-3000:]
-    assert int(done.stdout.split()[0]) > 200
+    assert int(done.stdout.split()[0]) > 80
 
 
 def test_of_two_services_one_serves(ledger_url: str, tmp_path: Path) -> None:

@@ -26,11 +26,12 @@ def policy(tmp_path: Path) -> Any:
 
 
 @pytest.mark.slow
-def test_eight_kills(tmp_path: Path) -> None:
-    command = [sys.executable, "-m", "support.killed_publishers", str(tmp_path), "8", "7"]
+def test_four_kills(tmp_path: Path) -> None:
+    """``./dev bench faults`` makes 500, of stewards who do everything else too."""
+    command = [sys.executable, "-m", "support.killed_publishers", str(tmp_path), "4", "7"]
     done = subprocess.run(command, capture_output=True, text=True, timeout=500, cwd=TESTS)
     assert done.returncode == 0, done.stderr
-    assert int(done.stdout) >= 9
+    assert int(done.stdout) >= 5
 
 
 def test_two_publishers_at_once_one_wins(tmp_path: Path, policy: Any) -> None:

@@ -3,7 +3,7 @@
     python -m support.killed_publishers FOLDER KILLS SEED
 
 Publishers are forked from this process, which has imported everything that the first of them needed but opened nothing,
-so that a kill costs no start of an interpreter. Used by the tests (8 kills) and by `./dev bench faults` (500).
+so that a kill costs no start of an interpreter. Used by the tests (4 kills) and by `./dev bench faults` (500).
 """
 
 from __future__ import annotations

@@ -37,10 +37,9 @@ def all_nodes(columns: list[Coded]) -> list[tuple[int, ...]]:
 def plain_classes(columns: list[Coded], heights: tuple[int, ...]) -> list[list[int]]:
     """Records by class, one by one."""
     found: dict[tuple[int, ...], list[int]] = {}
-    for row in range(len(columns[0].codes)):
-        key = tuple(
-            int(column.scale.starts[height][column.codes[row]]) for column, height in zip(columns, heights, strict=True)
-        )
+    pairs = zip(columns, heights, strict=True)
+    shown = [column.scale.starts[height][column.codes].tolist() for column, height in pairs]
+    for row, key in enumerate(zip(*shown, strict=True)):
         found.setdefault(key, []).append(row)
     return list(found.values())
 
