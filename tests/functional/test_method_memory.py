@@ -19,7 +19,7 @@ from seriatim.ledger import SqlLedger, open_ledger
 from seriatim.model import Draft
 from seriatim.ports import Reservation
 from seriatim.studies.worlds.hospital import hospital
-from seriatim.usecases.publish import publish as publish_case
+from seriatim.usecases.publish import plan as plan_case
 
 ANY_TYPES = pa.table(
     {
@@ -163,7 +163,7 @@ def test_a_method_meets_its_own_memory_again(
     )
     view = hospital(60).select(["patient", "age", "disease"])
     met: list[int | None] = []
-    defence_named = publish_case.defence_named
+    defence_named = plan_case.defence_named
 
     def remembering(method: str) -> Any:
         def defend(view: Any, policy: Any, state: Any, workers: Any) -> Draft:
@@ -174,7 +174,7 @@ def test_a_method_meets_its_own_memory_again(
 
         return defend
 
-    monkeypatch.setattr(publish_case, "defence_named", remembering)
+    monkeypatch.setattr(plan_case, "defence_named", remembering)
     for _ in range(3):
         assert sr.publish(view, policy, ledger, out=tmp_path / "out", again=True).verdict.released
     assert met == [None, 1, 2]

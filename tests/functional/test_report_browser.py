@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import shutil
 from collections.abc import Iterator
 from dataclasses import replace
 from itertools import pairwise
@@ -11,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from support import reports as made_up
+from support.browsers import ARGUMENTS, CHROMIUM
 
 from seriatim.model import Axis, Bars, Chart, Heatmap, Line, Lines, Threshold, histogram_chart
 from seriatim.report import Charts, Report, Section, Signed, SignOff, html_page
@@ -19,19 +19,9 @@ from seriatim.usecases.compare.compare_page import Comparison
 from seriatim.usecases.compare.map_page import RiskMap
 from seriatim.usecases.compare.risk_map import MapPoint, MapWish
 
-CHROMIUM = shutil.which("chromium")
 pytestmark = [
     pytest.mark.browser,
     pytest.mark.skipif(CHROMIUM is None, reason="chromium is not installed; ./dev system installs it"),
-]
-ARGUMENTS = [
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
 ]
 HOSTILE = '</script><script>window.hacked=1</script><img src=x onerror="window.hacked=1"><!--\u2028'
 CASES = {"released": made_up.released, "refused": made_up.refused, "overridden": made_up.overridden}

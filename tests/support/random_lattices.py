@@ -25,7 +25,7 @@ def coded_columns(draw: Any, n: int, name: str, most: int = 6) -> Coded:
         edges = sorted(cuts)
         levels.append(tuple(f"h{height}r{sum(edge <= code for edge in edges)}" for code in range(size)))
     levels.append(tuple("*" for _ in range(size)))
-    codes = np.array(draw(st.lists(st.integers(0, size - 1), min_size=n, max_size=n)), dtype=np.int32)
+    codes = np.frombuffer(draw(st.binary(min_size=n, max_size=n)), dtype=np.uint8).astype(np.int32) % size
     texts = pa.array([f"v{code}" for code in range(size)], pa.string())
     return Coded(name, codes, scale_of("node", texts, np.arange(size, dtype=np.float64), levels))
 

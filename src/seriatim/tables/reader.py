@@ -6,7 +6,6 @@ import re
 import stat
 from collections import Counter
 from collections.abc import Mapping
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +20,7 @@ from seriatim.model.file_names import printable_file_name
 from seriatim.model.foreign_tables import ROW_NAMES
 from seriatim.model.header import MOST_NAMED, some_header_faults
 from seriatim.tables.quotes import cells_in_quotes, has_quotes, lines_in_quotes, open_quote
+from seriatim.tables.side_by_side import side_by_side
 from seriatim.tables.signatures import refuse_other_signatures
 
 PARQUET = frozenset({".parquet", ".pq"})
@@ -184,7 +184,7 @@ def _read_csv(path: Path, separator: str | None, encoding: str | None, unnamed: 
     except (UnicodeError, LookupError, OSError) as error:
         found = f"cannot be read as {encoding} text ({type(error).__name__})"
         raise TableError(Fault(path.name, found, "the file's own encoding", "name it with --encoding")) from None
-    columns = data.columns
+    columns, n_rows = data.columns, data.num_rows
     if has_quotes(path) and lines_in_quotes(columns):
         _refuse_open_quote(path, encoding, separator)
     del data  # so that the text of a column is freed as soon as the column is typed
@@ -192,8 +192,7 @@ def _read_csv(path: Path, separator: str | None, encoding: str | None, unnamed: 
     def typed(place: int) -> None:
         columns[place] = _as_read(columns[place])
 
-    with ThreadPoolExecutor(2) as pool:
-        list(pool.map(typed, range(len(columns))))
+    side_by_side(typed, range(len(columns)), n_rows)
     return Table(pa.table(columns, names=names), "csv", name=path.name, separator=separator)
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Collection
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
 import numpy as np
@@ -22,12 +21,11 @@ from seriatim.model.own_tables import SENSITIVE, has_own_tables
 from seriatim.model.scale import FloatArray, Form, Scale
 from seriatim.tables.bands import table_in_bands
 from seriatim.tables.codes import Cells, Unreadable, code_positions, codes_of, has_table_codes, nearly_number_codes
+from seriatim.tables.side_by_side import side_by_side
 from seriatim.tables.spellings import spelling_faults
 
 CODED = (Role.QUASI, Role.SENSITIVE)
 _MOSTLY = 0.9
-_FEW = 20_000
-"""So few records are read before a second thread has begun."""
 RESERVED = ("respondent", "group", "counterfeit", "suppressed")
 
 
@@ -42,8 +40,7 @@ def view_of(table: Table, policy: Policy) -> View:
     rules = [rule for rule in policy.columns.values() if rule.role in CODED and rule.name in present]
     suppressed_by: dict[str, npt.NDArray[np.bool_]] = {}
     coded: dict[str, Coded] = {}
-    with ThreadPoolExecutor(2 if n > _FEW else 1) as pool:  # reading cells releases the interpreter's lock
-        found = list(pool.map(lambda rule: _read_column(table, rule), rules))
+    found = side_by_side(lambda rule: _read_column(table, rule), rules, n)
     for rule, (column, out, wrong) in zip(rules, found, strict=True):
         faults.extend(wrong)
         if column is not None:
