@@ -9,7 +9,7 @@ from typing import Any
 import typer
 
 _COMMANDS = {
-    "demo": "init:init_demo_command",
+    "demo": "demo:demo_command",
     "init": "init:init_command",
     "publish": "publish:publish_command",
     "audit": "audit:audit_command",

@@ -6,13 +6,16 @@ import shutil
 import sys
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
+import typer
+
+from seriatim.cli.options import AsJson
 from seriatim.errors import Fault, InputError
-from seriatim.ports import Progress, no_progress
 
 if TYPE_CHECKING:
     from seriatim.api import Published
+    from seriatim.ports import Progress
     from seriatim.usecases.attack.attack import AttackResult
 
 MONTHS = 5
@@ -20,6 +23,27 @@ OVER_TIME = """
 [adversary]
 breach_share = 0.01   # at most one person in a hundred breached by all releases together
 """
+
+
+def demo_command(
+    out: Annotated[Path, typer.Option("--out", "-o", help="Folder for everything the demo makes.")] = Path(
+        "seriatim-demo"
+    ),
+    patients: Annotated[int, typer.Option(min=100, help="Number of made-up patients.")] = 3_000,
+    as_json: AsJson = False,
+) -> None:
+    """Publish a made-up hospital's months and show what leaks.
+
+    Example: seriatim demo --out seriatim-demo
+    """
+    from seriatim.cli import output
+
+    with output.output_bar(silent=as_json) as progress:
+        shown = run_demo(out, patients, progress)
+    if as_json:
+        output.output_json(shown.fields())
+    else:
+        shown.print()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -92,7 +116,7 @@ def _table(result: AttackResult) -> Any:
     return table
 
 
-def run_demo(out: Path, patients: int = 3_000, progress: Progress = no_progress) -> Shown:
+def run_demo(out: Path, patients: int = 3_000, progress: Progress = lambda *_: None) -> Shown:
     """Publish the same months naively and safely, attack both, and let a promise over time refuse the naive one."""
     from seriatim import api
     from seriatim.cli.ahead import compile_ahead

@@ -1,4 +1,4 @@
-"""seriatim demo and seriatim init."""
+"""seriatim init: a first policy, guessed from a table."""
 
 from __future__ import annotations
 
@@ -45,25 +45,3 @@ def init_command(
     else:
         output.console.print(f"wrote {out} with {guesses} guesses: read each one, then")
         output.output_json_text(f"  seriatim publish {table} --policy {out} --dry-run")
-
-
-def init_demo_command(
-    out: Annotated[Path, typer.Option("--out", "-o", help="Folder for everything the demo makes.")] = Path(
-        "seriatim-demo"
-    ),
-    patients: Annotated[int, typer.Option(min=100, help="Number of made-up patients.")] = 3_000,
-    as_json: AsJson = False,
-) -> None:
-    """Publish a made-up hospital's months and show what leaks.
-
-    Example: seriatim demo --out seriatim-demo
-    """
-    from seriatim.cli import output
-    from seriatim.cli.demo import run_demo
-
-    with output.output_bar(silent=as_json) as progress:
-        shown = run_demo(out, patients, progress)
-    if as_json:
-        output.output_json(shown.fields())
-    else:
-        shown.print()

@@ -59,7 +59,7 @@ def union_graph(old: Ints, new: Ints, n_old: int, n_nodes: int, out: Ints) -> Gr
 
 
 @kernel
-def unions_not_plainly_safe(starts: Longs, met: Ints, old_out: Ints, need: int) -> Ints:
+def unions_to_cut(starts: Longs, met: Ints, old_out: Ints, need: int) -> Ints:
     """Return groups of the newer release below ``need``, or too tied up for ways of one or two steps.
 
     ``met``: for each row, group after group, the older group that its person was in, -1 for none.

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from seriatim.kernels.check.union_cuts import smallest_cuts, union_graph, unions_not_plainly_safe
+from seriatim.kernels.check.union_cuts import smallest_cuts, union_graph, unions_to_cut
 from seriatim.model import Finding
 from seriatim.model.judged import Judged
 from seriatim.model.scale import IntArray
@@ -45,7 +45,7 @@ def _cuts_between(old: Groups, new: Groups, met: IntArray, n: int) -> IntArray:
     both = np.flatnonzero(met >= 0)
     old_out = (old.sizes - np.bincount(met[both], minlength=len(old.sizes))).astype(np.int32)
     lowest = np.zeros(len(new.sizes), dtype=np.int32)
-    asked = unions_not_plainly_safe(new.starts, met, old_out, 2 * n)
+    asked = unions_to_cut(new.starts, met, old_out, 2 * n)
     if not len(asked):
         return lowest
     of_row = np.repeat(np.arange(len(new.sizes), dtype=np.int32), new.sizes)[both]
