@@ -23,6 +23,7 @@ def courses(draw: st.DrawFn) -> list[list[Stand]]:
     chance = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
     n_places, n_values = draw(st.integers(1, 24)), draw(st.integers(1, 4))
     churn, forged = draw(st.sampled_from([0.2, 0.7])), draw(st.sampled_from([0.0, 0.0, 0.05]))
+    rejoining = draw(st.sampled_from([0.0, 0.5, 1.0]))
     stands = [(p, p % 2, p, int(chance.integers(n_values))) for p in range(n_places)]
     out, next_person = [stands], n_places
     for _ in range(draw(st.integers(0, 4))):
@@ -43,8 +44,12 @@ def courses(draw: st.DrawFn) -> list[list[Stand]]:
                 at, place, value = int(chance.integers(3)), int(chance.integers(n_places + 2)), value
             now.append((person, at, place, value))
         for _ in range(int(chance.integers(0, 9)) if chance.random() < 0.4 else 0):
-            n_places, next_person = n_places + 1, next_person + 1
-            now.append((next_person - 1, int(chance.integers(2)), n_places + 1, int(chance.integers(n_values))))
+            n_places += 1
+            if away and chance.random() < rejoining:
+                person = away.pop(int(chance.integers(len(away))))
+            else:
+                person, next_person = next_person, next_person + 1
+            now.append((person, int(chance.integers(2)), n_places + 1, int(chance.integers(n_values))))
         stands = now
         out.append(stands)
     return out
@@ -74,6 +79,7 @@ def plainly(course: list[list[Stand]], m: int) -> list[set[int]]:
     own: dict[int, int] = {}
     since: dict[int, int] = {}
     made: dict[int, int] = {}
+    met: dict[int, int] = {}
     shown: list[set[int]] = []
     lineages: list[set[int]] = []
     out = []
@@ -81,6 +87,7 @@ def plainly(course: list[list[Stand]], m: int) -> list[set[int]]:
         wrong: set[int] = set()
         refilled: dict[int, list[int]] = {}
         added: dict[int, list[int]] = {}
+        joiners: dict[int, list[tuple[int, int]]] = {}
         for i, (person, at, place, value) in enumerate(stands):
             if place not in founded:
                 founded[place], since[place] = (at, value), release
@@ -91,6 +98,7 @@ def plainly(course: list[list[Stand]], m: int) -> list[set[int]]:
                     wrong.add(at)
                 if shown_before:
                     added.setdefault(at, []).append(place)
+                    joiners.setdefault(at, []).extend([(person, value)] if person >= 0 else [])
                 fresh = False
             else:
                 again = any(other[2] == place for other in stands[:i])
@@ -109,6 +117,13 @@ def plainly(course: list[list[Stand]], m: int) -> list[set[int]]:
             held = Counter(value for when, value in mine if when == first)
             if 0 < len(added.get(at, [])) < 2 * m:
                 wrong.add(at)
+            back = [(met[person], value) for person, value in joiners.get(at, []) if person in met]
+            if back and len(back) < len(joiners[at]):
+                wrong.add(at)
+            if any(len({value for then, value in back if then == when}) < SHARED for when, _ in back):
+                wrong.add(at)
+            if any(held[value] < SHARED for _, value in back):
+                wrong.add(at)
             for time in {when for when, _ in mine}:
                 part = [value for when, value in mine if when == time]
                 if not fair(part, m) or (time != first and len(part) < m + SPARE):
@@ -123,6 +138,8 @@ def plainly(course: list[list[Stand]], m: int) -> list[set[int]]:
             apart = len(times) > 1 and any(len(part) < SHARED for part in parts)
             if gone and (len(gone) < m + SPARE or apart or not fair([founded[place][1] for place in gone], m)):
                 wrong.add(at)
+        for person, *_ in stands:
+            met.setdefault(person, release)
         shown.append({place for _, _, place, _ in stands})
         lineages.append(here)
         out.append(wrong)

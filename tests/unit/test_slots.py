@@ -15,7 +15,8 @@ from seriatim.promises.series.slots import lasting_places
 
 M = 2
 PARTS = ("with a rare value refilled", "refilled by too few", "that drop people who came at different times",
-         "that drop too few", "whose slots do not last", "joined by too few", "with an unfair part")  # fmt: skip
+         "that drop too few", "whose slots do not last", "joined by too few", "with an unfair part",
+         "that people who return joined beside others")  # fmt: skip
 FOUNDERS: list[Stand] = [(p, 0, p, p % 4) for p in range(16)]
 """Sixteen people in sixteen places; four of each value."""
 
@@ -44,6 +45,9 @@ LEFT = without(FOUNDERS, 0, 1, 2, 3, 4, 5, 6, 7)
 REFILLED = filled(LEFT, 20, 0, 1, 2, 3)
 JOINED: list[Stand] = [(20 + p, 0, 20 + p, p % 4) for p in range(8)]
 """Eight newcomers with places of their own, two of each value."""
+GIVEN_UP = dropped(LEFT, 0, 1, 2, 3)
+REJOINED: list[Stand] = [(p, 0, 30 + p, p % 4) for p in range(4)]
+"""Four people who return after their places were given up, with new ones."""
 
 
 @pytest.mark.parametrize(
@@ -55,6 +59,7 @@ JOINED: list[Stand] = [(20 + p, 0, 20 + p, p % 4) for p in range(8)]
         [FOUNDERS, LEFT, [], [(p + 30, 1, p + 30, v) for p, _, _, v in FOUNDERS]],
         [FOUNDERS, LEFT, filled(REFILLED, 0), dropped(without(REFILLED, 0, 1, 2, 3), 0, 1, 2, 3)],
         [FOUNDERS, FOUNDERS + JOINED],
+        [FOUNDERS, LEFT, GIVEN_UP, GIVEN_UP + REJOINED],
         [FOUNDERS, FOUNDERS + JOINED, dropped(FOUNDERS + JOINED, 20, 21, 22, 23)],
         [FOUNDERS, FOUNDERS + JOINED, dropped(FOUNDERS + JOINED, *range(20, 28))],
         [FOUNDERS, LEFT, dropped(LEFT, 4, 5, 6, 7) + JOINED],
@@ -67,6 +72,7 @@ JOINED: list[Stand] = [(20 + p, 0, 20 + p, p % 4) for p in range(8)]
         "closed",
         "a batch leaves and is dropped whole",
         "some join",
+        "some rejoin",
         "some who joined are dropped",
         "all who joined are dropped",
         "some go and some join",
@@ -163,6 +169,21 @@ def test_newcomers_beside_people_who_return_are_given_away() -> None:
     back = [(p, 0, 20 + p, p % 4) for p in range(3)]
     history = claimed(FOUNDERS, away, [*away, *back, (20, 0, 23, 4)])
     assert exclusion(history, []).breached[20] == 4
+
+
+def test_who_rejoins_does_so_among_returning_people_of_several_values_that_founders_hold() -> None:
+    def rejoined(*stands: Stand) -> list[str]:
+        return broken(claimed(FOUNDERS, LEFT, GIVEN_UP, [*GIVEN_UP, *stands]))
+
+    assert rejoined(*REJOINED) == []
+    assert rejoined(*REJOINED, *JOINED) == [PARTS[7]]
+    gone = dropped(LEFT, 0, 1, 4, 5)
+    two_values = [(p, 0, 30 + p, p % 4) for p in (0, 1, 4, 5)]
+    assert broken(claimed(FOUNDERS, LEFT, gone, gone + two_values)) == [PARTS[7]]
+    rare = [(person, at, place, 4 if place in (0, 8, 12) else value) for person, at, place, value in FOUNDERS]
+    away = dropped(without(rare, *range(8)), 0, 1, 2, 3)
+    back = [(p, at, 30 + p, value) for p, at, _, value in rare[:4]]
+    assert broken(claimed(rare, without(rare, *range(8)), away, away + back)) == [PARTS[7]], "two founders are left"
 
 
 def test_three_are_too_few_to_be_refilled_and_to_be_dropped() -> None:

@@ -17,10 +17,15 @@ from seriatim.kernels.check.slots import (
     ADDED,
     APART,
     DROPPED,
+    FIRST_SHOWN,
+    LAST_SHOWN,
+    MADE,
     ODD,
     REFILLED,
+    SINCE,
     THIN,
     UNFAIR,
+    VALUE,
     Asked,
     Shown,
     SlotRows,
@@ -35,6 +40,8 @@ from seriatim.promises.series.value_caps import ValueCaps
 SHARED = 3
 SPARE = 2
 RULE = "lasting_places"
+MIXED = UNFAIR + 1
+"""What is counted beside the columns of :func:`count_slots`."""
 
 
 class SlotsAsked(NamedTuple):
@@ -61,6 +68,9 @@ def lasting_slots(judged: Judged, asked: SlotsAsked, newest: bool = False) -> Fi
       of them came: someone who came alone stands out once the others are known.
     - At least 2m slots are added to a lineage at once. Among those dropped, and among those left of the ones added
       together, no value exceeds its cap; of those added later, m + 2 or none are left: all can be counted.
+    - Newcomers and people who return are never added to a lineage together: they differ in the values that they can
+      hold. Returning people are added only with values that founders hold three times, and those of them who were first
+      published in the same release hold three or more.
     - Slots last: each has one value and one lineage, and none comes back.
     """
     bare = sum(not {"lineage", "slot"} <= past.marks.keys() for past in judged.history.releases)
@@ -68,7 +78,7 @@ def lasting_slots(judged: Judged, asked: SlotsAsked, newest: bool = False) -> Fi
         detail = f"{bare} releases do not say who held which slot, so nothing can be checked"
         return Finding(RULE, False, float(bare), 0.0, None, bare, 0, detail)
     m = asked.m
-    broken, n_people = np.zeros(7, dtype=np.int64), 0
+    broken, n_people = np.zeros(8, dtype=np.int64), 0
     n_groups = 0
     for groups, counts in _followed(judged, asked, newest):
         wrong = np.column_stack(
@@ -80,6 +90,7 @@ def lasting_slots(judged: Judged, asked: SlotsAsked, newest: bool = False) -> Fi
                 counts[:, ODD] > 0,
                 (counts[:, ADDED] > 0) & (counts[:, ADDED] < 2 * m),
                 counts[:, UNFAIR] > 0,
+                counts[:, MIXED] > 0,
             )
         )
         broken += wrong.sum(axis=0)
@@ -87,7 +98,7 @@ def lasting_slots(judged: Judged, asked: SlotsAsked, newest: bool = False) -> Fi
         n_people += int((groups.sizes - groups.counterfeits)[wrong.any(axis=1)].sum())
     names = ("with a rare value refilled", "refilled by too few", "that drop people who came at different times",
              "that drop too few", "whose slots do not last", "joined by too few",
-             "with an unfair part")  # fmt: skip
+             "with an unfair part", "that people who return joined beside others")  # fmt: skip
     detail = "groups " + ", ".join(f"{n} {name}" for n, name in zip(broken, names, strict=True))
     return Finding(RULE, n_groups == 0, float(n_groups), 0.0, None, n_groups, n_people, detail)
 
@@ -101,15 +112,42 @@ def _followed(judged: Judged, wanted: SlotsAsked, newest: bool) -> Iterator[tupl
     millionths = np.zeros(n_values, dtype=np.int64) if wanted.caps is None else wanted.caps.millionths
     limits = Asked(n_values, SHARED, wanted.m, SPARE, millionths, wanted.strangers)
     before = np.empty(0, dtype=np.int64)
+    first = np.full(len(judged.history.respondents), -1, dtype=np.int64)
     asked = releases_of(judged, newest)
     for release, groups in enumerate(releases_taken_apart(judged)):
         past = groups.past
         lineage, slot = (np.ascontiguousarray(past.marks[name], dtype=np.int64) for name in ("lineage", "slot"))
         rows = SlotRows(groups.starts, groups.rows, past.person, past.value, lineage, slot)
+        mixed = _mixed(groups, rows, shown, first) if release in asked else None
         found = take_slots(release, rows, shown)
-        if release in asked:
-            yield groups, count_slots(release, rows, found, before, shown, limits)
+        if mixed is not None:
+            yield groups, np.column_stack((count_slots(release, rows, found, before, shown, limits), mixed))
+        people = past.person[past.person >= 0]
+        first[people[first[people] < 0]] = release
         before = slot
+
+
+def _mixed(groups: Groups, rows: SlotRows, shown: Shown, first: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+    """Count in each group what is wrong with returning people who are added to a lineage.
+
+    ``shown`` and ``first``, when everyone was first published, are as they were before this release.
+    """
+    out = np.zeros(groups.past.n_groups, dtype=np.int64)
+    added = (shown.slots[rows.slot, SINCE] < 0) & (shown.seen[rows.lineage, LAST_SHOWN] >= 0) & (rows.person >= 0)
+    back = added.copy()
+    back[added] = first[rows.person[added]] >= 0
+    if not back.any():
+        return out
+    group = groups.past.group.astype(np.int64)
+    out[np.intersect1d(group[back], group[added & ~back])] += 1
+    held = np.unique(np.column_stack((group[back], first[rows.person[back]], rows.value[back])), axis=0)
+    times, n_values = np.unique(held[:, :2], axis=0, return_counts=True)
+    np.add.at(out, times[n_values < SHARED, 0], 1)
+    founded = shown.slots[rows.slot, MADE] == shown.seen[rows.lineage, FIRST_SHOWN]
+    n_all = int(rows.value.max()) + int(shown.slots[:, VALUE].max()) + 2
+    old = np.bincount(group[founded] * n_all + shown.slots[rows.slot[founded], VALUE], minlength=len(out) * n_all)
+    np.add.at(out, group[back], old[group[back] * n_all + rows.value[back]] < SHARED)
+    return out
 
 
 def _one_more(judged: Judged, name: str) -> int:

@@ -24,7 +24,7 @@ PATIENT = 0.3
 def drop_capped_slots(making: Making, new: BoolArray) -> None:
     """Drop what can go; where nothing can, retire rare values; leave a lineage whole that newcomers can join."""
     table, limits, n_values = making.table, making.drop_limits(), making.view.n_values
-    empty = (table.record < 0) & ~_kept_for_returns(making) & ~needed_slots(making)
+    empty = (table.record < 0) & ~kept_for_returns(making) & ~needed_slots(making)
     dropped = drop_slots(making.slot_arrays(empty), ~making.fresh, n_values, limits)
     others = empty & ~np.isin(table.lineage, table.lineage[dropped])
     rare = drop_rare(making.slot_arrays(others), n_values, limits)
@@ -38,7 +38,7 @@ def drop_capped_slots(making: Making, new: BoolArray) -> None:
     table.keep(~dropped)
 
 
-def _kept_for_returns(making: Making) -> BoolArray:
+def kept_for_returns(making: Making) -> BoolArray:
     """Return which slots are kept for people who left just now; drawn by lot, whatever their values."""
     memory, view, table = making.memory, making.view, making.table
     last = memory.last_slots()
@@ -65,9 +65,13 @@ def _undo_unfair(making: Making, rare: BoolArray) -> None:
 
 
 def _spare_one(making: Making, new: BoolArray, dropped: BoolArray) -> None:
-    """Undo the smallest drop if every lineage would shrink although newcomers need one to join."""
+    """Undo the smallest drop if every lineage would shrink although newcomers need one to join.
+
+    Not one for which slots were given back, if there is another.
+    """
     lineage, left = making.table.lineage, int((new & ~making.has_slot).sum())
     here, sizes = np.unique(lineage[dropped], return_counts=True)
     may_join = making.rules.batch <= left < making.lineage_size
     if may_join and len(here) and len(here) == len(np.unique(lineage)):
+        sizes = sizes + len(lineage) * np.isin(here, making.freed)
         dropped[lineage == here[sizes.argmin()]] = False

@@ -4,9 +4,9 @@ A lineage is a fixed multiset of value slots. A counterfeit with the same value 
 Empty slots are refilled, or dropped, only in batches in which no value exceeds its cap; nor does it in the lineage or
 in the slots that stay. The cap is one m-th, or more for common values with ``[promise] common`` (``caps``). A few
 newcomers without a slot join a lineage together, with slots of their own; many start new lineages (``newcomers``). A
-person who returns takes their own slot, or a slot of their lineage in a batch, or is withheld; they never enter another
-lineage. Batches matter: a single replacement would show that two people have the same value, and two replacements would
-reveal the multiset.
+person who returns takes their own slot, or a slot of their lineage in a batch, or rejoins it among many (``rejoin``),
+or is withheld; they never enter another lineage. Batches matter: a single replacement would show that two people have
+the same value, and two replacements would reveal the multiset.
 
 The rules of the first notes (cells of 60, batches and drops of m, any value refilled, drops of people who came at
 different times) were breached on tables of 20,000 people; ``kernels.lineage.refill`` and ``drops`` say what was
@@ -36,9 +36,11 @@ from seriatim.defences.series.contract import (
 )
 from seriatim.defences.series.inherited import TRIES, Exchange, inherited_known_records
 from seriatim.defences.series.lineage.capped_drops import drop_capped_slots
+from seriatim.defences.series.lineage.idle import free_idle_slots
 from seriatim.defences.series.lineage.needed_slots import keep_needed_slots, needed_slots
 from seriatim.defences.series.lineage.newcomers import found_newcomers, join_newcomers
 from seriatim.defences.series.lineage.party import admit_party
+from seriatim.defences.series.lineage.rejoin import rejoin_together
 from seriatim.defences.series.lineage.slots import SlotMemory
 from seriatim.defences.series.lineage.waiting import wait_beside_others
 from seriatim.defences.series.lineage.workbench import Making, Table, workbench_pools
@@ -104,6 +106,7 @@ def _update(making: Making, own_slot: LongArray, active: BoolArray, new: BoolArr
         _refill(making, new, waiting)
         drop_capped_slots(making, new)
         admit_party(making, new)
+        rejoin_together(making, waiting)
     else:
         _retire(making)
         _refill(making, new, waiting)
@@ -215,6 +218,8 @@ def _refill(making: Making, new: BoolArray, waiting: LongArray) -> None:
         batches = reserve_refill(order, slots, supply, count, limits)
         if making.fair_rest:
             making.counters["given_back"] += leave_fair_rest(batches, slots, supply, count, limits)
+        if making.capped:
+            making.counters["given_back"] += free_idle_slots(making, batches, count, supply)
         reserved = _fill_returned(making, own, first, np.flatnonzero(batches))
         _match(making, pool, reserved, starts)
         filled = np.add.reduceat((table.record >= 0) & empty, starts[:-1]) if len(starts) > 1 else refilled

@@ -37,6 +37,8 @@ class SlotMemory:
         """The slot a person holds or held last; -1 for someone not yet published."""
         self.value = np.empty(0, dtype=np.int32)
         self.publications = np.empty(0, dtype=np.int32)
+        self.first = np.empty(0, dtype=np.int64)
+        """The release in which a person was first published."""
         self.lineage_of_slot = np.empty(0, dtype=np.int64)
         """The lineage of every slot there ever was."""
         self.last_holder = np.empty(0, dtype=np.int64)
@@ -75,6 +77,7 @@ class SlotMemory:
         """Add one release, the next in order."""
         if past.lineage is None or past.slot is None:
             raise PolicyError(_published_otherwise(self.n_releases + 1))
+        people = past.person[past.person >= 0]
         self._make_room(int(past.person.max(initial=-1)) + 1, int(past.slot.max(initial=-1)) + 1)
         take_into_memory(
             self.n_releases,
@@ -82,6 +85,7 @@ class SlotMemory:
             OwnSlots(self.slot, self.value, self.publications),
             HeldSlots(self.lineage_of_slot, self.last_holder, self.since),
         )
+        self.first[people[self.first[people] < 0]] = self.n_releases
         self.n_lineages = max(self.n_lineages, int(past.lineage.max(initial=-1)) + 1)
         self._founded = _longer(self._founded, self.n_lineages, self.n_releases)
         added = self.lineage_of_slot[len(self.made) :]
@@ -105,6 +109,7 @@ class SlotMemory:
         self.slot = _longer(self.slot, n_people, -1)
         self.value = _longer(self.value, n_people, -1)
         self.publications = _longer(self.publications, n_people, 0)
+        self.first = _longer(self.first, n_people, -1)
         self.lineage_of_slot = _longer(self.lineage_of_slot, n_slots, -1)
         self.last_holder = _longer(self.last_holder, n_slots, -1)
         self.since = _longer(self.since, n_slots, -1)

@@ -68,6 +68,8 @@ class Making:
     """Slots that this release refills."""
     shrunk: LongArray = field(default_factory=lambda: np.empty(0, dtype=np.int64))
     """Lineages that have dropped slots in this release."""
+    freed: LongArray = field(default_factory=lambda: np.empty(0, dtype=np.int64))
+    """Lineages whose batches gave slots back so that idle ones can be dropped."""
     counters: dict[str, int] = field(default_factory=dict)
 
     @property
@@ -90,6 +92,10 @@ class Making:
         """Return who stands where; lineages are numbered from 0."""
         _, group = np.unique(self.table.lineage, return_inverse=True)
         return Standing(group.astype(np.int64), self.table.value, self.table.record)
+
+    def counts(self, at: LongArray) -> LongArray:
+        """Return how often each value is among some slots."""
+        return np.bincount(self.table.value[at], minlength=self.view.n_values).astype(np.int64)
 
     def known_lineages(self) -> BoolArray:
         """Return for each lineage, in order, whether its people are known from releases of another method."""
