@@ -56,9 +56,39 @@ def test_integer_programmes_find_exactly_what_enumeration_finds(history: History
     assume(is_small(history))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(_connected_parts, "MOST_LITERALS", 0)
+        patch.setattr(_exchanges, "MOST_CLASSES", 0)
         found = complete(history, told)
     assert len(found.undecided) == 0
     assert found.breached == certain_by_enumeration(history, told)
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.filter_too_much])
+@given(histories(changing=True, most=6), st.integers(0, 1))
+def test_clauses_alone_find_exactly_what_enumeration_finds(history: History, n_told: int) -> None:
+    told = drawn_people(history, n_told)
+    assume(is_small(history))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(_exchanges, "MOST_CLASSES", 0)
+        patch.setattr(_connected_parts, "MOST_ALIKE", 1e9)
+        found = complete(history, told)
+    assert len(found.undecided) == 0
+    assert found.breached == certain_by_enumeration(history, told)
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.filter_too_much])
+@given(histories(changing=True, most=6))
+def test_exchanges_open_nobody_who_is_certain(history: History) -> None:
+    """Also where they are tried one by one, as in large histories, and where one of interchangeable people may move."""
+    assume(is_small(history))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(_exchanges, "MOST_CLASSES", 0)
+        patch.setattr(_exchanges, "ALIKE", 1)
+        patch.setattr(_answers, "MOST_CLASSES", 0)
+        steps = [_answers._Step(None, 0.0, together) for together in (2, 3)] + [_answers._Step(None, 1e6)]
+        patch.setattr(_answers, "_steps", lambda: iter(steps))
+        found = complete(history)
+    assert len(found.undecided) == 0
+    assert found.breached == certain_by_enumeration(history, [])
 
 
 @settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.filter_too_much])
@@ -69,6 +99,7 @@ def test_neighbourhoods_as_clauses_find_the_same(history: History) -> None:
     with pytest.MonkeyPatch.context() as patch:
         steps = [_answers._Step(size, 20.0) for size in (1, 2, 3)] + [_answers._Step(None, 1e6)]
         patch.setattr(_answers, "_steps", lambda: iter(steps))
+        patch.setattr(_exchanges, "MOST_CLASSES", 0)
         found = complete(history)
     assert len(found.undecided) == 0
     assert found.breached == certain_by_enumeration(history, [])
@@ -81,6 +112,7 @@ def test_small_neighbourhoods_find_the_same(history: History) -> None:
     assume(is_small(history))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(_answers, "BALLS", (1, 2, 3, 100))
+        patch.setattr(_exchanges, "MOST_CLASSES", 0)
         patch.setattr(_connected_parts, "MOST_LITERALS", 0)
         certain = certain_by_enumeration(history, [])
         assert complete(history).breached == certain
@@ -107,8 +139,8 @@ def test_exchanges_open_only_whom_a_world_opens_and_leave_fewer_to_ask_about() -
     run = prepare(history).compromise(np.empty(0, dtype=np.int32))
     worlds = _worlds.worlds_of(run.traces, run.words)
     nobody = np.zeros(len(worlds.size), dtype=np.bool_)
-    open_ones, work = _exchanges.open_by_exchanges(worlds, nobody, 1_000.0)
-    assert not _exchanges.open_by_exchanges(worlds, ~nobody, 1_000.0)[0].any(), "nobody is sought"
+    open_ones, work = _exchanges.open_by_exchanges(_exchanges.Exchanges(worlds), nobody, 1_000.0)
+    assert _exchanges.open_by_exchanges(_exchanges.Exchanges(worlds), ~nobody, 1_000.0)[1] == 0, "nobody is sought"
     found = complete_sample(run)
     assert work > 0
     assert found.exchanged == open_ones.sum() > 0

@@ -12,12 +12,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 
 from seriatim.attacks._connected_parts import LITERALS, PROPAGATIONS, ConnectedParts
-from seriatim.attacks._exchanges import open_by_exchanges
+from seriatim.attacks._exchanges import FRUITLESS, MOST_CLASSES, TOO_MANY_CLASSES, Exchanges, open_by_exchanges
 from seriatim.attacks._worlds import BALLS, differing_world, world_neighbourhood
 from seriatim.kernels.arrays import Flags, Ints
 
@@ -32,14 +33,13 @@ class _Step(NamedTuple):
     """About so many classes near by; None for the whole part."""
     times: float
     """With so much work, in times of what it takes to write a world down."""
-
-
-PROBE = _Step(300, 2.0)
+    together: int = 0
+    """About worlds in which so many values are exchanged all over the history, instead."""
 
 
 def _steps() -> Iterator[_Step]:
     """Return how to ask in each round."""
-    yield from (_Step(300, 20.0), _Step(1_000, 20.0), _Step(3_000, 20.0))
+    yield from (_Step(300, 20.0), _Step(None, 0.0, 2), _Step(None, 0.0, 3), _Step(1_000, 20.0), _Step(3_000, 20.0))
     times = 2.0
     while True:
         yield _Step(None, times)
@@ -57,13 +57,6 @@ class Answers:
     _failed: Counter[int] = field(default_factory=Counter)
     """Questions that failed in a row in this round, by part."""
 
-    _stuck: bool = False
-    """Whether clauses are not asked any more."""
-
-    def probe(self, people: Sequence[Ints]) -> list[bool | None]:
-        """Ask about people once and with little work: where all fail, other ways are tried before more is spent."""
-        return [self._person(classes, PROBE) for classes in people] if self.work <= self.most_work else []
-
     def ask(self, people: Sequence[Ints]) -> list[bool | None]:
         """Return whether a value of each person, given by their classes, is certain; None if it was not decided.
 
@@ -78,7 +71,7 @@ class Answers:
                 break
             said.append(self._person(classes, step))
         hard = [at for at, one in enumerate(said) if one is None and self._by_clauses(people[at]).all()]
-        while hard and self.work < self.most_work and not self._stuck:
+        while hard and self.work < self.most_work:
             step = next(steps)
             self._failed.clear()
             for at in hard:
@@ -87,15 +80,15 @@ class Answers:
             hard = [at for at in hard if said[at] is None]
         return said
 
-    def exchange(self, sought: Flags, work: float) -> None:
-        """Look for worlds of a few values that open these classes."""
-        opened, spent = open_by_exchanges(self.parts.worlds, ~sought, work)
-        self.open_ones |= opened
+    def exchange(self, work: float) -> None:
+        """Look for worlds of a few values that open people, in histories that are not too large."""
+        self.open_ones, spent = open_by_exchanges(self.exchanges, self.open_ones, work)
         self.work += spent
 
-    def leave_clauses(self) -> None:
-        """Ask clauses about nobody any more: a solver that is stuck takes minutes beyond the work it was allowed."""
-        self._stuck = True
+    @cached_property
+    def exchanges(self) -> Exchanges:
+        """Return worlds of a few values."""
+        return Exchanges(self.parts.worlds)
 
     def _by_clauses(self, classes: Ints) -> Flags:
         return np.asarray(self.parts.suited[self.parts.part_of[classes]])
@@ -114,11 +107,22 @@ class Answers:
             return False
         if not self.parts.suited[number]:
             return self._programmes(one)
-        if self._stuck or self._failed[number] >= FAILURES:
+        if self._failed[number] >= (FRUITLESS if step.together else FAILURES):
             return None
-        said = self._clauses(one, step)
+        said = self._exchanged(one, step.together) if step.together else self._clauses(one, step)
         self._failed[number] = self._failed[number] + 1 if said is None else 0
         return said
+
+    def _exchanged(self, one: int, together: int) -> bool | None:
+        """Return that a class is not certain if an exchange opens it; small histories were asked as a whole before."""
+        if not MOST_CLASSES < len(self.open_ones) <= TOO_MANY_CLASSES:
+            return None
+        opened, work = self.exchanges.open(one, together, self.most_work - self.work)
+        self.work += work
+        if opened is None:
+            return None
+        self.open_ones[opened] = True
+        return False
 
     def _clauses(self, one: int, step: _Step) -> bool | None:
         near = self.parts.near(one, step.classes) if step.classes else None

@@ -18,7 +18,6 @@ import numpy as np
 
 from seriatim.attacks._answers import Answers
 from seriatim.attacks._connected_parts import connected_parts
-from seriatim.attacks._exchanges import open_by_exchanges
 from seriatim.attacks._exclusion import Exclusion, Ground, estimate_interval, estimate_share, prepare
 from seriatim.attacks._worlds import Worlds, worlds_of
 from seriatim.attacks.trace import PriorValues
@@ -38,14 +37,6 @@ BUDGET = 300_000.0
 Who was not asked by then is left out of it, and the sample is smaller. It is counted, not timed, so that a busy machine
 comes to the same verdict as an idle one.
 """
-MUCH = 10_000.0
-"""With less work nothing is tried before asking."""
-SEVERAL = 100
-"""Fewer people are asked about at once."""
-PROBED = 4
-"""So many people are asked about with little work first: if clauses decide none, worlds of a few values are tried."""
-FEW_LEFT = 20
-"""A stuck solver is asked about nobody any more if exchanges leave fewer than one person in so many."""
 CONFIDENCE = 0.95
 
 
@@ -94,25 +85,14 @@ def complete_sample(found: Exclusion, sample: int | None = None, seed: int = 1, 
     """Ask a solver about people whom exclusion leaves open: everyone, or a seeded sample where they are many."""
     worlds = worlds_of(found.traces, found.words)
     everyone = _left(found, worlds, np.zeros(len(worlds.size), dtype=np.bool_))
-    parts = connected_parts(worlds)
-    by_clauses = parts.suited[parts.part_of]
-    answers = Answers(parts, work, *open_by_exchanges(worlds, by_clauses, work / 4 if len(everyone) else 0.0))
-    before, _, several = _drawn(found, worlds, answers, SEVERAL, seed)
-    if work >= MUCH and _is_stuck(answers, by_clauses, several):
-        answers.exchange(by_clauses, min(work / 2, work - answers.work))
+    answers = Answers(connected_parts(worlds), work, np.zeros(len(worlds.size), dtype=np.bool_))
+    if len(everyone):
+        answers.exchange(work / 2)
     left, chosen, people = _drawn(found, worlds, answers, sample, seed)
-    if FEW_LEFT * len(left) < len(before):  # where exchanges leave many, only clauses can decide about them
-        answers.leave_clauses()
     said = answers.ask(people)
     asked = chosen[: len(said)]
     certain, undecided = (asked[[one is kind for one in said]] if said else asked for kind in (True, None))
     return Complete(found, len(everyone), len(everyone) - len(left), asked, certain, undecided)
-
-
-def _is_stuck(answers: Answers, by_clauses: Flags, people: Sequence[Ints]) -> bool:
-    """Return whether clauses leave most of a few people undecided."""
-    probed = [classes for classes in people[:PROBED] if by_clauses[classes].all()]
-    return len(people) >= SEVERAL and len(probed) > 0 and 2 * answers.probe(probed).count(None) > len(probed)
 
 
 def _drawn(

@@ -4,6 +4,9 @@ Where hardly anybody is interchangeable, an integer programme is slow: its relax
 question as clauses is fast, because the solver learns from every contradiction: 'each person holds one value, and the
 people of each group hold each value as often as it was published there'. What it learns about a part stays for the next
 question, and one world answers for everybody who differs in it. Every world is counted again before it is believed.
+
+The solver is minicard: it compares its steps with its allowance at every contradiction. Gluecard does so at restarts
+only, which may be minutes apart.
 """
 
 from __future__ import annotations
@@ -15,9 +18,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from seriatim.attacks._group_differences import group_differences, membership
 from seriatim.attacks._worlds import Worlds, episodes_beside, world_neighbourhood
 from seriatim.kernels.arrays import Flags, Ints, Longs
-from seriatim.model.chance import open_chance
 
 MOST_LITERALS = 2_000_000
 """Larger parts are not asked as clauses."""
@@ -102,12 +105,19 @@ def connected_parts(worlds: Worlds) -> ConnectedParts:
 
 @dataclass(repr=False, eq=False)
 class ConnectedPart:
-    """People of whole classes, with a literal for each value that they may hold; everyone else is at the truth."""
+    """People, with a literal for each value that they may hold; everyone else is at the truth."""
 
     worlds: Worlds
     episodes: Ints
     far: bool
     """Whether worlds in which many people differ from the truth are tried first, until one is not found."""
+    only: Flags | None = None
+    """The values that may be held, if not all of them."""
+
+    def holds(self, one: int) -> bool:
+        """Return whether the example of a class is among these people."""
+        at = int(np.searchsorted(self.episodes, self.worlds.example[one]))
+        return at < len(self.episodes) and bool(self.episodes[at] == self.worlds.example[one])
 
     @cached_property
     def possible(self) -> Flags:
@@ -117,7 +127,7 @@ class ConnectedPart:
         position, near = self._beside
         outside = ~np.isin(near, self.episodes)
         out[position[outside], worlds.traces.value[near[outside]]] = False
-        return out
+        return out if self.only is None else out & self.only
 
     @cached_property
     def _beside(self) -> tuple[Longs, Longs]:
@@ -139,7 +149,7 @@ class ConnectedPart:
 
     @property
     def n_literals(self) -> int:
-        return int(self.literal.max())
+        return int(self.literal.max(initial=0))
 
     def differing(self, one: int, work: float) -> tuple[Ints | bool | None, float]:
         """Return the classes that differ from the truth in a world where class ``one`` does, and the work.
@@ -195,9 +205,7 @@ class ConnectedPart:
         worlds, traces = self.worlds, self.worlds.traces
         groups = self._groups
         people, at = worlds.members_of(groups)
-        held = self._with(values, people)
-        left = _shown(worlds, groups)
-        np.subtract.at(left, (at, held), 1)
+        left = self._less_held(_shown(worlds, groups, self._column), at, self._with(values, people))
         exact = traces.counterfeits[groups] == 0
         position, near = self._beside
         apart = (values[position] != self._with(values, near)).all()
@@ -207,6 +215,18 @@ class ConnectedPart:
         """Return the values of people, of whom those in question hold ``values``."""
         at = np.minimum(np.searchsorted(self.episodes, people), len(self.episodes) - 1)
         return np.where(self.episodes[at] == people, values[at], self.worlds.traces.value[people])
+
+    @cached_property
+    def _column(self) -> Longs:
+        """Return where each value is counted; -1 if it may not be held."""
+        only = np.ones(self.worlds.traces.n_values, dtype=np.bool_) if self.only is None else self.only
+        return np.where(only, np.cumsum(only) - 1, -1)
+
+    def _less_held(self, shown: Longs, at: npt.NDArray[Any], values: npt.NDArray[Any]) -> Longs:
+        """Return how often groups show values, less those that people in them hold."""
+        of = self._column[values]
+        np.subtract.at(shown, (at[of >= 0], of[of >= 0]), 1)
+        return shown
 
     @cached_property
     def _groups(self) -> Ints:
@@ -220,7 +240,7 @@ class ConnectedPart:
 
         literal = self.literal
         own = _lists(literal[self.possible], self.possible.sum(axis=1))
-        solver = Solver(name="gluecard4", bootstrap_with=own)
+        solver = Solver(name="minicard", bootstrap_with=own)
         for one in own:
             _at_most(solver, one, 1)
         for some, room, exact in self._rooms():
@@ -234,34 +254,28 @@ class ConnectedPart:
         return solver
 
     def _rooms(self) -> list[tuple[list[int], int, bool]]:
-        """Return the literals of a value in a group, how often it is there, and whether it must be: for all of them."""
-        worlds, traces = self.worlds, self.worlds.traces
-        groups = self._distinct_groups()
-        room = _shown(worlds, groups)
+        """Return literals, how many of them are true at most, and whether it must be so many, for all groups.
+
+        A literal is a value that a person of the group holds; where groups are subtracted, also one that they do not.
+        """
+        worlds, traces, groups = self.worlds, self.worlds.traces, self._groups
         people, at = worlds.members_of(groups)
         inside = np.isin(people, self.episodes)
-        np.subtract.at(room, (at[~inside], traces.value[people[~inside]]), 1)
-        who, at = np.searchsorted(self.episodes, people[inside]), at[inside]
-        entry, value = np.nonzero(self.possible[who])
-        key = at[entry].astype(np.int64) * traces.n_values + value
+        room = self._less_held(_shown(worlds, groups, self._column), at[~inside], traces.value[people[~inside]])
+        who = np.searchsorted(self.episodes, people[inside])
+        members = membership(at[inside], who, len(groups), len(self.episodes))
+        exact = traces.counterfeits[groups] == 0
+        differences = group_differences(members, exact)
+        rows, room = (differences @ members).tocoo(), differences @ room
+        entry, value = np.nonzero(self.possible[rows.col])
+        key = rows.row[entry].astype(np.int64) * room.shape[1] + self._column[value]
         order = np.argsort(key, kind="stable")
         keys, sizes = np.unique(key, return_counts=True)
-        lists = _lists(self.literal[who[entry], value][order], sizes)
-        rooms = room[keys // traces.n_values, keys % traces.n_values]
-        exact = traces.counterfeits[groups[keys // traces.n_values]] == 0
-        return list(zip(lists, rooms.tolist(), exact.tolist(), strict=True))
-
-    def _distinct_groups(self) -> Ints:
-        """Return groups without those that say the same as another: the same people here, and no counterfeit."""
-        worlds, groups = self.worlds, self._groups
-        salt = open_chance(0, "parts").integers(1, 1 << 63, size=len(self.episodes), dtype=np.uint64)
-        people, at = worlds.members_of(groups)
-        inside = np.isin(people, self.episodes)
-        key = np.zeros(len(groups), dtype=np.uint64)
-        np.add.at(key, at[inside], salt[np.searchsorted(self.episodes, people[inside])])
-        some = worlds.traces.counterfeits[groups] > 0
-        first = np.unique(key[~some], return_index=True)[1]
-        return np.asarray(np.concatenate((groups[~some][first], groups[some])))
+        sign = rows.data[entry].astype(np.int64)
+        lists = _lists((sign * self.literal[rows.col[entry], value])[order], sizes)
+        most = room[keys // room.shape[1], keys % room.shape[1]]
+        most = most + np.bincount(np.searchsorted(keys, key), weights=sign < 0, minlength=len(keys)).astype(np.int64)
+        return list(zip(lists, most.tolist(), exact[keys // room.shape[1]].tolist(), strict=True))
 
     def _apart(self) -> list[list[int]]:
         """Return pairs of literals of which one must be false: a value that would follow itself in one person."""
@@ -273,14 +287,15 @@ class ConnectedPart:
         return (-np.stack((one[both], other[both]), axis=1)).tolist() if both.any() else []
 
 
-def _shown(worlds: Worlds, groups: Ints) -> Longs:
-    """Return how often each group shows each value."""
+def _shown(worlds: Worlds, groups: Ints, column: Longs) -> Longs:
+    """Return how often each group shows each value that has a column."""
     traces = worlds.traces
-    out = np.zeros((len(groups), traces.n_values), dtype=np.int64)
+    out = np.zeros((len(groups), int(column.max(initial=-1)) + 1), dtype=np.int64)
     sizes = traces.sig_ptr[groups + 1] - traces.sig_ptr[groups]
     at = np.repeat(np.arange(len(groups)), sizes)
     spot = traces.sig_ptr[groups][at] + np.arange(len(at)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
-    out[at, traces.sig_val[spot]] = traces.sig_cnt[spot]
+    of = column[traces.sig_val[spot]]
+    out[at[of >= 0], of[of >= 0]] = traces.sig_cnt[spot][of >= 0]
     return out
 
 
@@ -294,5 +309,7 @@ def _at_most(solver: Any, literals: list[int], most: int) -> None:
     if most <= 0:
         for one in literals:
             solver.add_clause([-one])
+    elif len(literals) == 2 and most == 1:
+        solver.add_clause([-literals[0], -literals[1]])
     elif len(literals) > most:
         solver.add_atmost(literals, most)

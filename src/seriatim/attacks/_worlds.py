@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -27,9 +27,12 @@ BALLS = (40, 150, 600, 1200, 2400, 6000)
 """Classes that are looked at together, one size after the other, until one holds a world or is the connected part."""
 MOST_VARIABLES = 40_000
 """Larger programmes are not tried: whoever needs one is undecided."""
-SECONDS = 5.0
-"""For one programme; whoever needs longer is undecided."""
-MOST_NODES = 2_000
+MOST_WORK = 100_000.0
+"""For one programme, ten seconds or so; whoever needs more is undecided."""
+VARIABLES = 2_000.0
+"""With so many variables, a step of the simplex method takes as long as a variable."""
+ROOT, NODE = 4.0, 0.05
+"""Work before the first node in whole numbers, and for each node, in times of the work without whole numbers."""
 SETTING_UP = 50.0
 """What a programme costs before it is solved, in variables."""
 
@@ -161,7 +164,8 @@ def differing_world(worlds: Worlds, question: Question, one: int, settled: Flags
     programme = _programme(worlds, question)
     if programme is None or programme.n_variables > MOST_VARIABLES:
         return None, SETTING_UP
-    return programme.solved(worlds, one, settled), SETTING_UP + programme.n_variables
+    said, work = programme.solved(worlds, one, settled)
+    return said, SETTING_UP + programme.n_variables + work
 
 
 def holding_world(
@@ -175,7 +179,8 @@ def holding_world(
     programme = _programme(worlds, question)
     if programme is None or programme.n_variables > MOST_VARIABLES:
         return None, SETTING_UP
-    return programme.held(worlds, wanted, shown), SETTING_UP + programme.n_variables
+    said, work = programme.held(worlds, wanted, shown)
+    return said, SETTING_UP + programme.n_variables + work
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -186,7 +191,7 @@ class _Programme:
     of_class: Ints
     """The position in ``classes`` of each variable."""
     of_value: Ints
-    matrix: object
+    matrix: Any
     low: npt.NDArray[np.float64]
     high: npt.NDArray[np.float64]
 
@@ -194,44 +199,92 @@ class _Programme:
     def n_variables(self) -> int:
         return len(self.of_class)
 
-    def solved(self, worlds: Worlds, one: int, settled: Flags) -> Flags | bool | None:
+    def solved(self, worlds: Worlds, one: int, settled: Flags) -> tuple[Flags | bool | None, float]:
         size = worlds.size[self.classes]
         true = self.of_value == worlds.value[self.classes][self.of_class]
         asked = self.classes[self.of_class] == one
         upper = size[self.of_class].astype(np.float64)
         upper[true & asked] -= 1
         goal = np.where(true & (worlds.pure & ~settled)[self.classes][self.of_class], 1.0, 0.0)
-        found = self._solve(goal, np.zeros(len(upper)), upper)
-        return self._differs(found, true, size) if isinstance(found, np.ndarray) else found
+        found, work = self._solve(goal, np.zeros(len(upper)), upper)
+        return (self._differs(found, true, size) if isinstance(found, np.ndarray) else found), work
 
-    def held(self, worlds: Worlds, wanted: tuple[int, int], shown: Flags) -> tuple[Ints, Ints] | bool | None:
+    def held(
+        self, worlds: Worlds, wanted: tuple[int, int], shown: Flags
+    ) -> tuple[tuple[Ints, Ints] | bool | None, float]:
         """Return the classes and values of a world in which a class holds a value; False or None if there is none."""
         owner = self.classes[self.of_class]
         lower = ((owner == wanted[0]) & (self.of_value == wanted[1])).astype(np.float64)
         if not lower.any():
-            return False
+            return False, 0.0
         upper = worlds.size[owner].astype(np.float64)
-        found = self._solve(np.where(shown[owner, self.of_value], 0.0, -1.0), lower, upper)
+        found, work = self._solve(np.where(shown[owner, self.of_value], 0.0, -1.0), lower, upper)
         if not isinstance(found, np.ndarray):
-            return found
-        return owner[found > 0], self.of_value[found > 0]
+            return found, work
+        return (owner[found > 0], self.of_value[found > 0]), work
 
     def _solve(
         self, goal: npt.NDArray[np.float64], lower: npt.NDArray[np.float64], upper: npt.NDArray[np.float64]
-    ) -> npt.NDArray[np.float64] | bool | None:
-        """Return a world as counts; False if there is none, None if that was not decided."""
+    ) -> tuple[npt.NDArray[np.float64] | bool | None, float]:
+        """Return a world as counts, False if there is none, None if that was not decided, and the work.
+
+        People are parts of one at first: if there is no such world either, or if it has whole people anyway, that is
+        the answer. The steps this takes say how many nodes with whole people can be looked at.
+        """
+        from scipy.optimize import linprog
+
+        step = max(self.n_variables / VARIABLES, 0.2)
+        same = self.low == self.high
+        relaxed = linprog(
+            goal,
+            A_ub=self.matrix[~same] if not same.all() else None,
+            b_ub=self.high[~same] if not same.all() else None,
+            A_eq=self.matrix[same] if same.any() else None,
+            b_eq=self.high[same] if same.any() else None,
+            bounds=np.stack((lower, upper), axis=1),
+            method="highs-ds",
+            options={"maxiter": int(MOST_WORK / step)},
+        )
+        work = relaxed.nit * step
+        if relaxed.status != 0:
+            return (False if relaxed.status == 2 else None), work
+        whole = np.round(relaxed.x)
+        if np.abs(whole - relaxed.x).max() < 1e-6 and self._fits(whole):
+            return whole, work
+        if ROOT * work > MOST_WORK:
+            return None, work
+        return self._in_whole_numbers(goal, lower, upper, work)
+
+    def _fits(self, counts: npt.NDArray[np.float64]) -> bool:
+        """Return whether counts are a world."""
+        rows = self.matrix @ counts
+        return bool((rows >= self.low).all() and (rows <= self.high).all())
+
+    def _in_whole_numbers(
+        self,
+        goal: npt.NDArray[np.float64],
+        lower: npt.NDArray[np.float64],
+        upper: npt.NDArray[np.float64],
+        relaxed: float,
+    ) -> tuple[npt.NDArray[np.float64] | bool | None, float]:
+        """Return a world as counts, False if there is none, None if that was not decided, and all the work.
+
+        There is no limit of time, so that a busy machine comes to the same answer as an idle one.
+        """
         from scipy.optimize import Bounds, LinearConstraint, milp
 
+        node = 1.0 + NODE * relaxed
         found = milp(
             goal,
             integrality=np.ones(self.n_variables),
             bounds=Bounds(lower, upper),
             constraints=LinearConstraint(self.matrix, self.low, self.high),
-            options={"time_limit": SECONDS, "node_limit": MOST_NODES, "mip_rel_gap": 1e9},
+            options={"node_limit": max(int((MOST_WORK - ROOT * relaxed) / node), 1), "mip_rel_gap": 1e9},
         )
+        work = (1 + ROOT) * relaxed + node * (found.mip_node_count or 0)
         if found.status == 2:
-            return False
-        return None if found.x is None else np.asarray(np.round(found.x))
+            return False, work
+        return (None if found.x is None else np.asarray(np.round(found.x))), work
 
     def _differs(self, counts: npt.NDArray[np.float64], true: Flags, size: Ints) -> Flags:
         kept = np.bincount(self.of_class[true], weights=counts[true], minlength=len(size))
