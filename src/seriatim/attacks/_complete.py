@@ -18,8 +18,9 @@ import numpy as np
 
 from seriatim.attacks._answers import Answers
 from seriatim.attacks._connected_parts import connected_parts
-from seriatim.attacks._exclusion import Exclusion, Ground, estimate_interval, estimate_share, prepare
+from seriatim.attacks._exclusion import Exclusion, Ground, estimate_share, prepare
 from seriatim.attacks._worlds import Worlds, worlds_of
+from seriatim.attacks.intervals import exact_interval, interval_of_repetitions
 from seriatim.attacks.trace import PriorValues
 from seriatim.kernels.arrays import Flags, Ints
 from seriatim.model.chance import open_chance
@@ -37,7 +38,6 @@ BUDGET = 300_000.0
 Who was not asked by then is left out of it, and the sample is smaller. It is counted, not timed, so that a busy machine
 comes to the same verdict as an idle one.
 """
-CONFIDENCE = 0.95
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -169,18 +169,9 @@ def _joined(rules: Estimate, runs: Sequence[Complete]) -> Estimate:
             return replace(rules, detail=detail)
         if len(runs) == 1:
             return replace(rules, share=share, low=share, high=worst[0] / people[0], detail=detail)
-        low, high = estimate_interval(hits, people)[0], estimate_interval(worst, people)[1]
+        low, high = interval_of_repetitions(hits, people)[0], interval_of_repetitions(worst, people)[1]
         return replace(rules, share=share, low=low, high=high, detail=detail)
     part = (left - exchanged) / sum(people)
     missed = certain / asked if asked else 0.0
-    high = min(1.0, rules.high + part * _exact_upper(certain + undecided, asked))
+    high = min(1.0, rules.high + part * exact_interval(certain + undecided, asked)[1])
     return replace(rules, share=rules.share + part * missed, high=high, detail=detail)
-
-
-def _exact_upper(hits: int, of: int) -> float:
-    """Return the upper end of the interval of Clopper and Pearson."""
-    if hits >= of:
-        return 1.0
-    from scipy.special import betaincinv
-
-    return float(betaincinv(hits + 1, of - hits, (1 + CONFIDENCE) / 2))

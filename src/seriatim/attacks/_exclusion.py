@@ -18,6 +18,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from seriatim.attacks.intervals import interval_of_repetitions
 from seriatim.attacks.steps import Step, attack_steps_to
 from seriatim.attacks.trace import PriorValues, Traces, trace, trace_flags
 from seriatim.errors import AdversaryError, Fault
@@ -243,22 +244,10 @@ def _summed(name: str, runs: Iterable[Exclusion], share: float, seeds: Sequence[
     """Add up repetitions one by one, keeping only their counts."""
     counts = [(run.n_breached, run.n_people, run.wrong, len(run.traces.order)) for run in runs]
     breached, people = [c[0] for c in counts], [c[1] for c in counts]
-    low, high = estimate_interval(breached, people, confidence)
+    low, high = interval_of_repetitions(breached, people, confidence)
     mean = float(np.mean([b / n if n else 0.0 for b, n in zip(breached, people, strict=True)]))
     detail = {"compromised": share, "seeds": list(seeds), "confidence": confidence, "breached": breached}
     return Estimate(name, mean, low, high, counts[0][3], wrong=sum(c[2] for c in counts), detail=detail)
-
-
-def estimate_interval(hits: list[int], of: list[int], confidence: float = 0.95) -> tuple[float, float]:
-    """Return Student's interval of the mean over repetitions, or the exact binomial one for a single repetition."""
-    from scipy import stats
-
-    if len(hits) == 1:
-        exact = stats.binomtest(hits[0], max(of[0], 1)).proportion_ci(confidence, method="exact")
-        return float(exact.low), float(exact.high)
-    shares = np.array(hits) / np.maximum(of, 1)
-    half = stats.t.ppf((1 + confidence) / 2, len(shares) - 1) * shares.std(ddof=1) / np.sqrt(len(shares))
-    return max(0.0, float(shares.mean() - half)), min(1.0, float(shares.mean() + half))
 
 
 def _tell(words: Words, episodes: Ints, value: Ints) -> Ints:

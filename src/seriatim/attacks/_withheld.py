@@ -14,11 +14,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from seriatim.attacks.intervals import exact_interval
 from seriatim.kernels.arrays import Longs
 from seriatim.model.history import History, Past
 from seriatim.model.verdict import Estimate
-
-CONFIDENCE = 0.95
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +56,7 @@ class WithheldGuesses:
     @property
     def estimate(self) -> Estimate:
         """Return the share of guesses that are right, with its exact interval."""
-        low, high = _exact_interval(self.series.hits, self.series.n_withheld)
+        low, high = exact_interval(self.series.hits, self.series.n_withheld) if self.series.n_withheld else (0.0, 0.0)
         newest = self.releases[-1] if self.releases else self.series
         detail = {
             "by_margin": self.series.margin_share,
@@ -111,15 +110,3 @@ def _firsts(views: list[Longs]) -> Longs:
 def _guess(number: int | None, everyone: Longs, out: Longs) -> WithheldGuess:
     hits, most = (int(np.bincount(rows[:, 1]).max()) if len(rows) else 0 for rows in (out, everyone))
     return WithheldGuess(number, len(out), hits, len(everyone), most)
-
-
-def _exact_interval(hits: int, of: int) -> tuple[float, float]:
-    """Return the interval of Clopper and Pearson; nothing is known of nobody."""
-    if not of:
-        return 0.0, 0.0
-    from scipy.special import betaincinv
-
-    tail = (1 - CONFIDENCE) / 2
-    low = float(betaincinv(hits, of - hits + 1, tail)) if hits else 0.0
-    high = float(betaincinv(hits + 1, of - hits, 1 - tail)) if hits < of else 1.0
-    return low, high

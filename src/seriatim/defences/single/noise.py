@@ -113,9 +113,9 @@ def noise_trials(share: float, n_values: int) -> int:
 
 def binomial_noise_at(chance: FloatArray, trials: int) -> FloatArray:
     """Return the quantiles of Bin(trials, 1/2) at numbers from 0 to 1."""
-    from scipy.stats import binom
+    from scipy.special import bdtr  # scipy.stats takes a second to load
 
-    return np.searchsorted(binom.cdf(np.arange(trials + 1), trials, 0.5), chance, side="right").clip(0, trials) * 1.0
+    return np.searchsorted(bdtr(np.arange(trials + 1.0), trials, 0.5), chance, side="right").clip(0, trials) * 1.0
 
 
 def _share(amount: str) -> float:
