@@ -29,7 +29,8 @@ def rejoin_together(making: Making, waiting: LongArray) -> None:
     memory, table = making.memory, making.table
     home = memory.lineage_of_slot[memory.slot[making.view.person[left]]]
     closed = np.union1d(making.shrunk, table.lineage[table.slot >= memory.n_slots])
-    for lineage in np.setdiff1d(home, closed).tolist():
+    lineages, sizes = np.unique(home, return_counts=True)
+    for lineage in np.setdiff1d(lineages[sizes >= making.rules.batch], closed).tolist():
         party = _party(making, lineage, left[home == lineage])
         if len(party) >= making.rules.batch:
             values = making.view.sensitive[party]
