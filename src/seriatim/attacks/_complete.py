@@ -1,10 +1,11 @@
 """Complete: people whose value is certain although the rules of exclusion do not find it.
 
 Everyone is first judged by rules, which are sound and fast but miss conclusions that only many groups together allow.
-Of the people they leave, some are drawn, and for each a solver decides whether there is a world in which their value is
-another one: a SAT solver where hardly anybody is interchangeable (:mod:`seriatim.attacks._connected_parts`), else an
-integer programme (:mod:`seriatim.attacks._worlds`). What it finds in the sample is carried over to everyone, with an
-exact interval; whoever it cannot decide counts as certain. Riboni and Bettini (Cor-Split) have no such adversary:
+Of the people they leave, worlds of a few values open many at once (:mod:`seriatim.attacks._exchanges`). Of the others
+some are drawn, and for each a solver decides whether there is a world in which their value is another one: a SAT solver
+where hardly anybody is interchangeable (:mod:`seriatim.attacks._connected_parts`), else an integer programme
+(:mod:`seriatim.attacks._worlds`). What it finds in the sample is carried over to everyone, with an exact interval;
+whoever it cannot decide counts as certain. Riboni and Bettini (Cor-Split) have no such adversary:
 theirs draws each conclusion once.
 """
 
