@@ -71,7 +71,8 @@ def lineage_groups(
 
     Batches first take the newcomers whose values they need, and those left over hold few values. In a long series too
     few others come for them to join a lineage with, and more of them wait every time. Where common values have caps,
-    batches therefore always leave a fair rest. Elsewhere they do so only if too many people would wait otherwise.
+    batches therefore always leave a fair rest. Elsewhere they do so only if more than half
+    as many people would wait as may: at the bound itself it is too late in tables of a few hundred.
     """
     view.check(rules)
     view.check_values(memory.look_up(memory.value, view.person, -1))
@@ -79,7 +80,7 @@ def lineage_groups(
     own_slot = memory.look_up(memory.slot, view.person, -1)
     leave = partial(_leave, view, rules, memory, active, draw, workers)
     making = _settled(partial(leave, fair_rest=rules.common is not None), own_slot, active)
-    if not making.fair_rest and making.n_waiting > rules.allowed * len(view):
+    if not making.fair_rest and 2 * making.n_waiting > rules.allowed * len(view):
         making = min(making, _settled(partial(leave, fair_rest=True), own_slot, active), key=lambda one: one.n_waiting)
     wait_beside_others(making, own_slot, active)
     return _grouping(making, active, own_slot)

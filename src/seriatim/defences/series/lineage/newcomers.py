@@ -46,8 +46,8 @@ def join_newcomers(making: Making, new: BoolArray) -> None:
     for _, pool, known in workbench_pools(view, new & ~making.has_slot):
         if len(pool) >= making.rules.cell:
             continue
-        # with exactly 1 / m of one value, none of them could ever be dropped one by one
-        party = _without_excess(making, chance.permutation(pool), m + m // 3)
+        # with exactly 1 / m of one value, none of them could ever be dropped one by one; but if many wait, more enter
+        party = _without_excess(making, chance.permutation(pool), m if making.fair_rest else m + m // 3)
         if len(party) >= making.rules.batch:
             newcomers_into_lineages(making, party, known)
 
