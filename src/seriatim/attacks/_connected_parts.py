@@ -28,6 +28,8 @@ MOST_ALIKE = 3.0
 """Parts with more people to a class on average are not either: an integer programme counts them class by class."""
 SMALL = 3_000
 """A part of so few classes is asked as a whole: its solver is made once, and not for every neighbourhood."""
+SHORT = 500
+"""Groups with so few members in question, all together, are as short as their differences."""
 PROPAGATIONS = 200.0
 """Steps of the solver that take as long as a variable of an integer programme."""
 LITERALS = 15.0
@@ -147,9 +149,9 @@ class ConnectedPart:
     def true_literal(self) -> Longs:
         return self.literal[np.arange(len(self.episodes)), self.worlds.traces.value[self.episodes]]
 
-    @property
+    @cached_property
     def n_literals(self) -> int:
-        return int(self.literal.max(initial=0))
+        return int(self.possible.sum())
 
     def differing(self, one: int, work: float) -> tuple[Ints | bool | None, float]:
         """Return the classes that differ from the truth in a world where class ``one`` does, and the work.
@@ -263,16 +265,19 @@ class ConnectedPart:
         inside = np.isin(people, self.episodes)
         room = self._less_held(_shown(worlds, groups, self._column), at[~inside], traces.value[people[~inside]])
         who = np.searchsorted(self.episodes, people[inside])
-        members = membership(at[inside], who, len(groups), len(self.episodes))
         exact = traces.counterfeits[groups] == 0
-        differences = group_differences(members, exact)
-        rows, room = (differences @ members).tocoo(), differences @ room
-        entry, value = np.nonzero(self.possible[rows.col])
-        key = rows.row[entry].astype(np.int64) * room.shape[1] + self._column[value]
+        row, column, sign = at[inside], who, np.ones(len(who), dtype=np.int64)
+        if len(who) > SHORT:
+            members = membership(row, column, len(groups), len(self.episodes))
+            differences = group_differences(members, exact)
+            rows, room = (differences @ members).tocoo(), differences @ room
+            row, column, sign = rows.row, rows.col, rows.data
+        entry, value = np.nonzero(self.possible[column])
+        key = row[entry].astype(np.int64) * room.shape[1] + self._column[value]
         order = np.argsort(key, kind="stable")
         keys, sizes = np.unique(key, return_counts=True)
-        sign = rows.data[entry].astype(np.int64)
-        lists = _lists((sign * self.literal[rows.col[entry], value])[order], sizes)
+        sign = sign[entry].astype(np.int64)
+        lists = _lists((sign * self.literal[column[entry], value])[order], sizes)
         most = room[keys // room.shape[1], keys % room.shape[1]]
         most = most + np.bincount(np.searchsorted(keys, key), weights=sign < 0, minlength=len(keys)).astype(np.int64)
         return list(zip(lists, most.tolist(), exact[keys // room.shape[1]].tolist(), strict=True))

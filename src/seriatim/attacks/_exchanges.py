@@ -78,11 +78,9 @@ class Exchanges:
         if values not in self._parts:
             only = np.zeros(self.worlds.traces.n_values, dtype=np.bool_)
             only[list(values)] = True
-            movable = self.worlds.possible[:, only].sum(axis=1) > 1
-            episodes = self._some_alike
-            held = self.worlds.traces.value[episodes]
-            inside = episodes[only[held] & movable[self.worlds.class_of[episodes]]]
-            self._parts[values] = ConnectedPart(self.worlds, inside, True, only)
+            holders = np.sort(np.concatenate([self._holders[one] for one in values]))
+            movable = self.worlds.possible[self.worlds.class_of[holders]][:, list(values)].sum(axis=1) > 1
+            self._parts[values] = ConnectedPart(self.worlds, holders[movable], True, only)
         return self._parts[values]
 
     @cached_property
@@ -90,6 +88,13 @@ class Exchanges:
         """Return how many people with an open value hold each value."""
         traces = self.worlds.traces
         return np.bincount(traces.value[self.worlds.class_of >= 0], minlength=traces.n_values)
+
+    @cached_property
+    def _holders(self) -> list[Ints]:
+        """Return the holders of each value among :attr:`_some_alike`."""
+        held = self.worlds.traces.value[self._some_alike]
+        order, counts = np.argsort(held, kind="stable"), np.bincount(held, minlength=self.worlds.traces.n_values)
+        return np.split(self._some_alike[order], np.cumsum(counts)[:-1])
 
     @cached_property
     def _some_alike(self) -> Ints:
