@@ -49,7 +49,7 @@ def courses(draw: st.DrawFn) -> list[list[Stand]]:
                 person = away.pop(int(chance.integers(len(away))))
             else:
                 person, next_person = next_person, next_person + 1
-            now.append((person, int(chance.integers(2)), n_places + 1, int(chance.integers(n_values))))
+            now.append((person, int(chance.integers(-1, 2)) % 3, n_places + 1, int(chance.integers(n_values))))
         stands = now
         out.append(stands)
     return out

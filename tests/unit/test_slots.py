@@ -35,6 +35,10 @@ def dropped(stands: list[Stand], *places: int) -> list[Stand]:
     return [stand for stand in stands if stand[2] not in places]
 
 
+def in_lineage(number: int, stands: list[Stand]) -> list[Stand]:
+    return [(person, number, place, value) for person, _, place, value in stands]
+
+
 def broken(history: History) -> list[str]:
     found = lasting_places(Judged(history), M)
     assert found.kept == (not found.n_classes)
@@ -48,6 +52,8 @@ JOINED: list[Stand] = [(20 + p, 0, 20 + p, p % 4) for p in range(8)]
 GIVEN_UP = dropped(LEFT, 0, 1, 2, 3)
 REJOINED: list[Stand] = [(p, 0, 30 + p, p % 4) for p in range(4)]
 """Four people who return after their places were given up, with new ones."""
+NEW: list[Stand] = [(p + 50, 0, p + 50, v) for p, _, _, v in FOUNDERS]
+"""Sixteen newcomers in a lineage of their own."""
 
 
 @pytest.mark.parametrize(
@@ -60,6 +66,7 @@ REJOINED: list[Stand] = [(p, 0, 30 + p, p % 4) for p in range(4)]
         [FOUNDERS, LEFT, filled(REFILLED, 0), dropped(without(REFILLED, 0, 1, 2, 3), 0, 1, 2, 3)],
         [FOUNDERS, FOUNDERS + JOINED],
         [FOUNDERS, LEFT, GIVEN_UP, GIVEN_UP + REJOINED],
+        [*(in_lineage(1, part) for part in (FOUNDERS, LEFT, GIVEN_UP)), NEW + in_lineage(1, GIVEN_UP + REJOINED)],
         [FOUNDERS, FOUNDERS + JOINED, dropped(FOUNDERS + JOINED, 20, 21, 22, 23)],
         [FOUNDERS, FOUNDERS + JOINED, dropped(FOUNDERS + JOINED, *range(20, 28))],
         [FOUNDERS, LEFT, dropped(LEFT, 4, 5, 6, 7) + JOINED],
@@ -73,6 +80,7 @@ REJOINED: list[Stand] = [(p, 0, 30 + p, p % 4) for p in range(4)]
         "a batch leaves and is dropped whole",
         "some join",
         "some rejoin",
+        "some rejoin while others start a lineage",
         "some who joined are dropped",
         "all who joined are dropped",
         "some go and some join",

@@ -143,7 +143,8 @@ def _mixed(groups: Groups, rows: SlotRows, shown: Shown, first: npt.NDArray[np.i
     held = np.unique(np.column_stack((group[back], first[rows.person[back]], rows.value[back])), axis=0)
     times, n_values = np.unique(held[:, :2], axis=0, return_counts=True)
     np.add.at(out, times[n_values < SHARED, 0], 1)
-    founded = shown.slots[rows.slot, MADE] == shown.seen[rows.lineage, FIRST_SHOWN]
+    made = shown.slots[rows.slot, MADE]  # -1 for a slot that was not shown before
+    founded = (made >= 0) & (made == shown.seen[rows.lineage, FIRST_SHOWN])
     n_all = int(rows.value.max()) + int(shown.slots[:, VALUE].max()) + 2
     old = np.bincount(group[founded] * n_all + shown.slots[rows.slot[founded], VALUE], minlength=len(out) * n_all)
     np.add.at(out, group[back], old[group[back] * n_all + rows.value[back]] < SHARED)
