@@ -127,7 +127,7 @@ class ConnectedPart:
         worlds = self.worlds
         out = worlds.possible[worlds.class_of[self.episodes]]
         position, near = self._beside
-        outside = ~np.isin(near, self.episodes)
+        outside = ~self._among(near)[1]
         out[position[outside], worlds.traces.value[near[outside]]] = False
         return out if self.only is None else out & self.only
 
@@ -204,19 +204,22 @@ class ConnectedPart:
 
     def _fits(self, values: Longs) -> bool:
         """Return whether everyone else at the truth and these people at these values fit all that was published."""
-        worlds, traces = self.worlds, self.worlds.traces
-        groups = self._groups
-        people, at = worlds.members_of(groups)
-        left = self._less_held(_shown(worlds, groups, self._column), at, self._with(values, people))
-        exact = traces.counterfeits[groups] == 0
+        (people, at), groups = self._members, self._groups
+        left = self._less_held(at, self._with(values, people))
+        exact = self.worlds.traces.counterfeits[groups] == 0
         position, near = self._beside
         apart = (values[position] != self._with(values, near)).all()
         return bool((left >= 0).all() and (left[exact] == 0).all() and apart)
 
     def _with(self, values: Longs, people: npt.NDArray[Any]) -> Longs:
         """Return the values of people, of whom those in question hold ``values``."""
+        at, inside = self._among(people)
+        return np.where(inside, values[at], self.worlds.traces.value[people])
+
+    def _among(self, people: npt.NDArray[Any]) -> tuple[Longs, Flags]:
+        """Return where people stand in ``episodes``, and whether they do."""
         at = np.minimum(np.searchsorted(self.episodes, people), len(self.episodes) - 1)
-        return np.where(self.episodes[at] == people, values[at], self.worlds.traces.value[people])
+        return at, self.episodes[at] == people
 
     @cached_property
     def _column(self) -> Longs:
@@ -224,16 +227,28 @@ class ConnectedPart:
         only = np.ones(self.worlds.traces.n_values, dtype=np.bool_) if self.only is None else self.only
         return np.where(only, np.cumsum(only) - 1, -1)
 
-    def _less_held(self, shown: Longs, at: npt.NDArray[Any], values: npt.NDArray[Any]) -> Longs:
-        """Return how often groups show values, less those that people in them hold."""
+    def _less_held(self, at: npt.NDArray[Any], values: npt.NDArray[Any]) -> Longs:
+        """Return how often the groups show values, less those that people in them hold."""
         of = self._column[values]
-        np.subtract.at(shown, (at[of >= 0], of[of >= 0]), 1)
-        return shown
+        counted = of >= 0
+        left = self._published.copy()
+        np.subtract.at(left, (at[counted], of[counted]), 1)
+        return left
+
+    @cached_property
+    def _published(self) -> Longs:
+        """Return how often the groups show each value that may be held."""
+        return _shown(self.worlds, self._groups, self._column)
 
     @cached_property
     def _groups(self) -> Ints:
         """Return the groups of these people."""
         return np.unique(self.worlds.groups_of(np.unique(self.worlds.class_of[self.episodes]))[0])
+
+    @cached_property
+    def _members(self) -> tuple[Ints, Ints]:
+        """Return the members of these groups, and for each the position of the group."""
+        return self.worlds.members_of(self._groups)
 
     @cached_property
     def _solver(self) -> Any:
@@ -260,11 +275,9 @@ class ConnectedPart:
 
         A literal is a value that a person of the group holds; where groups are subtracted, also one that they do not.
         """
-        worlds, traces, groups = self.worlds, self.worlds.traces, self._groups
-        people, at = worlds.members_of(groups)
-        inside = np.isin(people, self.episodes)
-        room = self._less_held(_shown(worlds, groups, self._column), at[~inside], traces.value[people[~inside]])
-        who = np.searchsorted(self.episodes, people[inside])
+        traces, groups, (people, at) = self.worlds.traces, self._groups, self._members
+        who, inside = self._among(people)
+        room, who = self._less_held(at[~inside], traces.value[people[~inside]]), who[inside]
         exact = traces.counterfeits[groups] == 0
         row, column, sign = at[inside], who, np.ones(len(who), dtype=np.int64)
         if len(who) > SHORT:
@@ -285,9 +298,9 @@ class ConnectedPart:
     def _apart(self) -> list[list[int]]:
         """Return pairs of literals of which one must be false: a value that would follow itself in one person."""
         position, near = self._beside
-        later = (near > self.episodes[position]) & np.isin(near, self.episodes)
-        one = self.literal[position[later]]
-        other = self.literal[np.searchsorted(self.episodes, near[later])]
+        at, inside = self._among(near)
+        later = inside & (near > self.episodes[position])
+        one, other = self.literal[position[later]], self.literal[at[later]]
         both = (one > 0) & (other > 0)
         return (-np.stack((one[both], other[both]), axis=1)).tolist() if both.any() else []
 
