@@ -17,7 +17,7 @@ import pyarrow as pa
 
 from benchmarks.timing import keep, row
 from seriatim.attacks import belief, complete_share, prepare, reveal_leavers
-from seriatim.attacks._complete import complete_sample
+from seriatim.attacks._complete import BUDGET, complete_sample
 from seriatim.defences.series.cohort.grouping import cohort_groups
 from seriatim.defences.series.cohort.memory import CohortMemory
 from seriatim.defences.series.contract import Draw, SerialGrouping, SerialRules, SerialView
@@ -133,14 +133,14 @@ def _judged(world: World, method: str, counts: Counter[str]) -> None:
         counts[f"{label}: promise fair_cells broken"] += not found.kept
     ground = prepare(told)
     run = ground.compromise(ground.draw(KNOWN, 1), keep_log=False)
-    made = complete_sample(run, None, 1, 60_000.0)
+    made = complete_sample(run, None, 1, BUDGET)
     certain = run.n_breached + len(made.certain)
     counts[f"{label}: people attacked, 10% known"] += run.n_people
     counts[f"{label}: certain, 10% known"] += certain
     not_asked = made.left - made.exchanged - len(made.asked)
     counts[f"{label}: undecided or not asked"] += len(made.undecided) + not_asked
     if certain:
-        gate = complete_share(ground, KNOWN, SEEDS, 0.0, 90_000.0)
+        gate = complete_share(ground, KNOWN, SEEDS, 0.0, BUDGET)
         counts[f"{label}: series with somebody certain"] += 1
         counts[f"{label}: of these stopped by breach_share = 0"] += gate.high > 0
 
