@@ -121,8 +121,7 @@ class Shelf:
     root: Path
 
     def create(self) -> None:
-        if not self.root.is_dir():
-            self.root.mkdir(mode=0o700)
+        self.root.mkdir(mode=0o700, exist_ok=True)  # whoever opens a new ledger at the same time may make it too
 
     def series(self, name: str) -> Path:
         return self.root / shelf_slug(name)
