@@ -137,7 +137,7 @@ def _judged(world: World, method: str, counts: Counter[str]) -> None:
     certain = run.n_breached + len(made.certain)
     counts[f"{label}: people attacked, 10% known"] += run.n_people
     counts[f"{label}: certain, 10% known"] += certain
-    not_asked = made.left - made.exchanged - len(made.asked)
+    not_asked = made.left - made.opened - len(made.asked)
     counts[f"{label}: undecided or not asked"] += len(made.undecided) + not_asked
     if certain:
         gate = complete_share(ground, KNOWN, SEEDS, 0.0, BUDGET)

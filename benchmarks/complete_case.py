@@ -34,7 +34,7 @@ def _rows(name: str, n_releases: int, size: int) -> list[dict[str, Any]]:
     label = f"{name}, {size:,} people, {n_releases} releases"
     rules = 100 * found.n_breached / max(found.n_people, 1)
     return [
-        row(f"{label}: {made.exchanged:,} of {made.left:,} opened, {len(made.asked)} asked", seconds, 30.0, "s"),
+        row(f"{label}: {made.opened:,} of {made.left:,} opened, {len(made.asked)} asked", seconds, 30.0, "s"),
         row(f"{label}: certain by rules, of everyone", rules, None, "%"),
         row(f"{label}: certain by the solver, in the sample", len(made.certain), None, "people"),
         row(f"{label}: undecided, in the sample", len(made.undecided), None, "people"),

@@ -9,10 +9,36 @@ from hypothesis import strategies as st
 from support.enumeration import enumerated_values
 from support.histories import grouped, histories, history_of, subtraction
 
-from seriatim.attacks import _answers, _complete, _connected_parts, _exchanges, _worlds, complete, exclusion, prepare
+from seriatim.attacks import (
+    _answers,
+    _complete,
+    _connected_parts,
+    _exchanges,
+    _few_alike,
+    _worlds,
+    complete,
+    exclusion,
+    prepare,
+)
 from seriatim.attacks._complete import complete_sample, complete_share
 from seriatim.attacks.trace import trace
+from seriatim.kernels.arrays import Flags
 from seriatim.model.history import History
+
+Changes = tuple[tuple[object, str, object], ...]
+NO_FEW_ALIKE: Changes = ((_answers.Answers, "open_few_alike", lambda _answers, _work: None),)
+ONE_BY_ONE: Changes = (
+    *NO_FEW_ALIKE,
+    (_answers.Answers, "exchange", lambda _answers, _work: None),
+    (_answers, "TOO_MANY_CLASSES", 0),
+)
+BY_CLAUSES: Changes = ((_connected_parts, "MOST_ALIKE", 1e9),)
+BY_PROGRAMMES: Changes = ((_connected_parts, "MOST_LITERALS", 0),)
+
+
+def change(patch: pytest.MonkeyPatch, changes: Changes) -> None:
+    for where, name, value in changes:
+        patch.setattr(where, name, value)
 
 
 def is_small(history: History) -> bool:
@@ -31,7 +57,7 @@ def certain_by_enumeration(history: History, told: list[str]) -> set[str]:
 @pytest.fixture
 def by_programmes(monkeypatch: pytest.MonkeyPatch) -> None:
     """No part is asked as clauses."""
-    monkeypatch.setattr(_connected_parts, "MOST_LITERALS", 0)
+    change(monkeypatch, BY_PROGRAMMES)
 
 
 def drawn_people(history: History, n: int) -> list[str]:
@@ -39,37 +65,24 @@ def drawn_people(history: History, n: int) -> list[str]:
     return [who for who in history.respondents.to_pylist()[:n] if who in published]
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.filter_too_much])
-@given(histories(changing=True, most=6), st.integers(0, 1))
-def test_it_finds_exactly_what_enumeration_finds(history: History, n_told: int) -> None:
-    told = drawn_people(history, n_told)
-    assume(is_small(history))
-    found = complete(history, told)
-    assert len(found.undecided) == 0
-    assert found.breached == certain_by_enumeration(history, told)
-
-
+@pytest.mark.parametrize(
+    "changes",
+    [
+        pytest.param((), id="as it is"),
+        pytest.param((*NO_FEW_ALIKE, (_complete, "FEW", 0)), id="exchanges instead"),
+        pytest.param(((_complete, "FEW", 0),), id="exchanges too"),
+        pytest.param(((_connected_parts, "ALIKE", 1), *BY_PROGRAMMES), id="one of those alike may move"),
+        pytest.param(ONE_BY_ONE + BY_PROGRAMMES, id="integer programmes alone"),
+        pytest.param(ONE_BY_ONE + BY_CLAUSES, id="clauses alone"),
+    ],
+)
 @settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
-@given(histories(changing=True, most=6), st.integers(0, 1))
-def test_integer_programmes_find_exactly_what_enumeration_finds(history: History, n_told: int) -> None:
+@given(history=histories(changing=True, most=6), n_told=st.integers(0, 1))
+def test_it_finds_exactly_what_enumeration_finds(history: History, n_told: int, changes: Changes) -> None:
     told = drawn_people(history, n_told)
     assume(is_small(history))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(_connected_parts, "MOST_LITERALS", 0)
-        patch.setattr(_exchanges, "MOST_CLASSES", 0)
-        found = complete(history, told)
-    assert len(found.undecided) == 0
-    assert found.breached == certain_by_enumeration(history, told)
-
-
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.filter_too_much])
-@given(histories(changing=True, most=6), st.integers(0, 1))
-def test_clauses_alone_find_exactly_what_enumeration_finds(history: History, n_told: int) -> None:
-    told = drawn_people(history, n_told)
-    assume(is_small(history))
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(_exchanges, "MOST_CLASSES", 0)
-        patch.setattr(_connected_parts, "MOST_ALIKE", 1e9)
+        change(patch, changes)
         found = complete(history, told)
     assert len(found.undecided) == 0
     assert found.breached == certain_by_enumeration(history, told)
@@ -81,10 +94,9 @@ def test_exchanges_open_nobody_who_is_certain(history: History) -> None:
     """Also where they are tried one by one, as in large histories, and where one of interchangeable people may move."""
     assume(is_small(history))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(_exchanges, "MOST_CLASSES", 0)
-        patch.setattr(_exchanges, "ALIKE", 1)
+        patch.setattr(_connected_parts, "ALIKE", 1)
         patch.setattr(_answers, "MOST_CLASSES", 0)
-        steps = [_answers._Step(None, 0.0, together) for together in (2, 3)] + [_answers._Step(None, 1e6)]
+        steps = [_answers._Step(None, 0.0, together) for together in (2, 3)] + [_answers._Step(None, 1e6, first=True)]
         patch.setattr(_answers, "_steps", lambda: iter(steps))
         found = complete(history)
     assert len(found.undecided) == 0
@@ -97,9 +109,9 @@ def test_neighbourhoods_as_clauses_find_the_same(history: History) -> None:
     """Small neighbourhoods open people, with everyone else at the truth; certainty is left to the whole part."""
     assume(is_small(history))
     with pytest.MonkeyPatch.context() as patch:
-        steps = [_answers._Step(size, 20.0) for size in (1, 2, 3)] + [_answers._Step(None, 1e6)]
+        steps = [_answers._Step(size, 20.0) for size in (1, 2, 3)] + [_answers._Step(None, 1e6, first=True)]
         patch.setattr(_answers, "_steps", lambda: iter(steps))
-        patch.setattr(_exchanges, "MOST_CLASSES", 0)
+        change(patch, ONE_BY_ONE)
         found = complete(history)
     assert len(found.undecided) == 0
     assert found.breached == certain_by_enumeration(history, [])
@@ -112,7 +124,7 @@ def test_small_neighbourhoods_find_the_same(history: History) -> None:
     assume(is_small(history))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(_answers, "BALLS", (1, 2, 3, 100))
-        patch.setattr(_exchanges, "MOST_CLASSES", 0)
+        change(patch, ONE_BY_ONE)
         patch.setattr(_connected_parts, "MOST_LITERALS", 0)
         certain = certain_by_enumeration(history, [])
         assert complete(history).breached == certain
@@ -128,22 +140,33 @@ def test_a_conclusion_that_rules_miss() -> None:
 
 @pytest.fixture
 def one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Everyone is asked about alone: no history is small enough for exchanges."""
-    monkeypatch.setattr(_exchanges, "MOST_CLASSES", 0)
+    """Everyone is asked about alone."""
+    change(monkeypatch, ONE_BY_ONE)
 
 
 @pytest.mark.usefixtures("by_programmes")
-def test_exchanges_open_only_whom_a_world_opens_and_leave_fewer_to_ask_about() -> None:
+@pytest.mark.parametrize("way", ["exchanges", "few alike"])
+def test_they_open_only_whom_a_world_opens_and_leave_fewer_to_ask_about(way: str) -> None:
     held = {who: "123"[at % 3] for at, who in enumerate("abcdefghi")}
     history = history_of(grouped(held, "abc", "def", "ghi"), grouped(held, "aei", "bfg", "cdh"))
     run = prepare(history).compromise(np.empty(0, dtype=np.int32))
     worlds = _worlds.worlds_of(run.traces, run.words)
     nobody = np.zeros(len(worlds.size), dtype=np.bool_)
-    open_ones, work = _exchanges.open_by_exchanges(_exchanges.Exchanges(worlds), nobody, 1_000.0)
-    assert _exchanges.open_by_exchanges(_exchanges.Exchanges(worlds), ~nobody, 1_000.0)[1] == 0, "nobody is sought"
+    parts = _connected_parts.connected_parts(worlds)
+    exchanges = _exchanges.Exchanges(worlds, parts.some_alike)
+
+    def opened(open_ones: Flags) -> tuple[Flags, float]:
+        if way == "exchanges":
+            return _exchanges.open_by_exchanges(exchanges, open_ones, nobody, 1_000.0)
+        found, closed, work = _few_alike.open_by_few_alike(parts, open_ones, 1_000.0)
+        assert not closed.any()
+        return found, work
+
+    open_ones, work = opened(nobody)
+    assert opened(~nobody)[1] == 0, "nobody is sought"
     found = complete_sample(run)
     assert work > 0
-    assert found.exchanged == open_ones.sum() > 0
+    assert found.opened == open_ones.sum() > 0
     assert found.whole
     assert found.breached == certain_by_enumeration(history, [])
 

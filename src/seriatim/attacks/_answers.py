@@ -18,10 +18,13 @@ from typing import NamedTuple
 import numpy as np
 
 from seriatim.attacks._connected_parts import LITERALS, PROPAGATIONS, ConnectedParts
-from seriatim.attacks._exchanges import FRUITLESS, MOST_CLASSES, TOO_MANY_CLASSES, Exchanges, open_by_exchanges
+from seriatim.attacks._exchanges import FRUITLESS, TOO_MANY_CLASSES, Exchanges, open_by_exchanges
+from seriatim.attacks._few_alike import open_by_few_alike
 from seriatim.attacks._worlds import BALLS, differing_world, world_neighbourhood
 from seriatim.kernels.arrays import Flags, Ints
 
+MOST_CLASSES = 6_000
+"""Histories with more classes are not asked as a whole: the work is better spent on a sample."""
 FAILURES = 4
 """So many questions in a row that fail in a part end its round."""
 
@@ -35,11 +38,14 @@ class _Step(NamedTuple):
     """With so much work, in times of what it takes to write a world down."""
     together: int = 0
     """About worlds in which so many values are exchanged all over the history, instead."""
+    first: bool = False
+    """Whether it is the first round: integer programmes are solved once."""
 
 
 def _steps() -> Iterator[_Step]:
     """Return how to ask in each round."""
-    yield from (_Step(300, 20.0), _Step(None, 0.0, 2), _Step(None, 0.0, 3), _Step(1_000, 20.0), _Step(3_000, 20.0))
+    yield _Step(300, 20.0, first=True)
+    yield from (_Step(None, 0.0, 2), _Step(None, 0.0, 3), _Step(1_000, 20.0), _Step(3_000, 20.0))
     times = 2.0
     while True:
         yield _Step(None, times)
@@ -52,10 +58,15 @@ class Answers:
 
     parts: ConnectedParts
     most_work: float
-    open_ones: Flags
     work: float = 0.0
+    open_ones: Flags = field(init=False)
+    closed: Flags = field(init=False)
+    """Classes that easy worlds do not open."""
     _failed: Counter[int] = field(default_factory=Counter)
     """Questions that failed in a row in this round, by part."""
+
+    def __post_init__(self) -> None:
+        self.open_ones, self.closed = np.zeros((2, len(self.parts.worlds.size)), dtype=np.bool_)
 
     def ask(self, people: Sequence[Ints]) -> list[bool | None]:
         """Return whether a value of each person, given by their classes, is certain; None if it was not decided.
@@ -70,25 +81,32 @@ class Answers:
             if self.work > self.most_work:
                 break
             said.append(self._person(classes, step))
-        hard = [at for at, one in enumerate(said) if one is None and self._by_clauses(people[at]).all()]
+        hard = [at for at, one in enumerate(said) if one is None]
         while hard and self.work < self.most_work:
             step = next(steps)
             self._failed.clear()
             for at in hard:
                 if self.work < self.most_work:
                     said[at] = self._person(people[at], step)
-            hard = [at for at in hard if said[at] is None]
+            hard = [at for at in hard if said[at] is None and (step.together or self._by_clauses(people[at]).all())]
         return said
 
+    def open_few_alike(self, work: float) -> None:
+        """Look for worlds of whole parts that open many people at once, in histories that are not too large."""
+        if len(self.open_ones) <= MOST_CLASSES:
+            self.open_ones, self.closed, spent = open_by_few_alike(self.parts, self.open_ones, work)
+            self.work += spent
+
     def exchange(self, work: float) -> None:
-        """Look for worlds of a few values that open people, in histories that are not too large."""
-        self.open_ones, spent = open_by_exchanges(self.exchanges, self.open_ones, work)
-        self.work += spent
+        """Look for worlds of a few values that open many people at once, in histories that are not too large."""
+        if len(self.open_ones) <= MOST_CLASSES:
+            self.open_ones, spent = open_by_exchanges(self.exchanges, self.open_ones, self.closed, work)
+            self.work += spent
 
     @cached_property
     def exchanges(self) -> Exchanges:
         """Return worlds of a few values."""
-        return Exchanges(self.parts.worlds)
+        return Exchanges(self.parts.worlds, self.parts.some_alike)
 
     def _by_clauses(self, classes: Ints) -> Flags:
         return np.asarray(self.parts.suited[self.parts.part_of[classes]])
@@ -105,8 +123,8 @@ class Answers:
         number = int(self.parts.part_of[one])
         if self.open_ones[one]:
             return False
-        if not self.parts.suited[number]:
-            return self._programmes(one)
+        if not self.parts.suited[number] and not step.together:
+            return self._programmes(one) if step.first else None
         if self._failed[number] >= (FRUITLESS if step.together else FAILURES):
             return None
         said = self._exchanged(one, step.together) if step.together else self._clauses(one, step)
@@ -114,8 +132,8 @@ class Answers:
         return said
 
     def _exchanged(self, one: int, together: int) -> bool | None:
-        """Return that a class is not certain if an exchange opens it; small histories were asked as a whole before."""
-        if not MOST_CLASSES < len(self.open_ones) <= TOO_MANY_CLASSES:
+        """Return that a class is not certain if an exchange opens it, in histories that are not too large."""
+        if len(self.open_ones) > TOO_MANY_CLASSES:
             return None
         opened, work = self.exchanges.open(one, together, self.most_work - self.work)
         self.work += work

@@ -1,12 +1,12 @@
 """Complete: people whose value is certain although the rules of exclusion do not find it.
 
 Everyone is first judged by rules, which are sound and fast but miss conclusions that only many groups together allow.
-Of the people they leave, worlds of a few values open many at once (:mod:`seriatim.attacks._exchanges`). Of the others
-some are drawn, and for each a solver decides whether there is a world in which their value is another one: a SAT solver
-where hardly anybody is interchangeable (:mod:`seriatim.attacks._connected_parts`), else an integer programme
-(:mod:`seriatim.attacks._worlds`). What it finds in the sample is carried over to everyone, with an exact interval;
-whoever it cannot decide counts as certain. Riboni and Bettini (Cor-Split) have no such adversary:
-theirs draws each conclusion once.
+Of the people they leave, easy worlds open many at once (:mod:`seriatim.attacks._few_alike`,
+:mod:`seriatim.attacks._exchanges`). Of the others some are drawn, and for each a solver decides whether there is a
+world in which their value is another one: a SAT solver where hardly anybody is interchangeable
+(:mod:`seriatim.attacks._connected_parts`), else an integer programme (:mod:`seriatim.attacks._worlds`). What it finds
+in the sample is carried over to everyone, with an exact interval; whoever it cannot decide counts as certain. Riboni
+and Bettini (Cor-Split) have no such adversary: theirs draws each conclusion once.
 """
 
 from __future__ import annotations
@@ -48,8 +48,8 @@ class Complete:
     exclusion: Exclusion
     left: int
     """People whom neither rules nor an interchangeable person of another value decide."""
-    exchanged: int
-    """Those of them whom worlds of a few values open, all at once."""
+    opened: int
+    """Those of them whom easy worlds open, many at once."""
     asked: Ints
     """Those of the others who were asked about one by one, as indices of respondents."""
     certain: Ints
@@ -58,7 +58,7 @@ class Complete:
     @property
     def whole(self) -> bool:
         """Return whether everyone left was asked about."""
-        return len(self.asked) + self.exchanged == self.left
+        return len(self.asked) + self.opened == self.left
 
     @property
     def breached(self) -> set[Any]:
@@ -85,10 +85,12 @@ def complete(
 def complete_sample(found: Exclusion, sample: int | None = None, seed: int = 1, work: float = BUDGET) -> Complete:
     """Ask a solver about people whom exclusion leaves open: everyone, or a seeded sample where they are many."""
     worlds = worlds_of(found.traces, found.words)
-    everyone = _left(found, worlds, np.zeros(len(worlds.size), dtype=np.bool_))
-    answers = Answers(connected_parts(worlds), work, np.zeros(len(worlds.size), dtype=np.bool_))
+    answers = Answers(connected_parts(worlds), work)
+    everyone = _left(found, worlds, answers.open_ones)
     if len(everyone):
-        answers.exchange(work / 2)
+        answers.open_few_alike(work / 4)
+    if len(_left(found, worlds, answers.open_ones)) > FEW:
+        answers.exchange(work / 4)
     left, chosen, people = _drawn(found, worlds, answers, sample, seed)
     said = answers.ask(people)
     asked = chosen[: len(said)]
@@ -152,10 +154,10 @@ def _sample_size(rules: Estimate, runs: Sequence[Exclusion], bound: float | None
 def _joined(rules: Estimate, runs: Sequence[Complete]) -> Estimate:
     """Return the estimate of the rules with what the solver adds."""
     asked, certain, undecided = (sum(len(getattr(run, n)) for run in runs) for n in ("asked", "certain", "undecided"))
-    left, exchanged = (sum(getattr(run, n) for run in runs) for n in ("left", "exchanged"))
+    left, opened = (sum(getattr(run, n) for run in runs) for n in ("left", "opened"))
     counts = {
         "left_by_rules": left,
-        "asked": asked + exchanged,
+        "asked": asked + opened,
         "certain_by_solver": certain,
         "undecided": undecided,
     }
@@ -172,7 +174,7 @@ def _joined(rules: Estimate, runs: Sequence[Complete]) -> Estimate:
             return replace(rules, share=share, low=share, high=worst[0] / people[0], detail=detail)
         low, high = interval_of_repetitions(hits, people)[0], interval_of_repetitions(worst, people)[1]
         return replace(rules, share=share, low=low, high=high, detail=detail)
-    part = (left - exchanged) / sum(people)
+    part = (left - opened) / sum(people)
     missed = certain / asked if asked else 0.0
     high = min(1.0, rules.high + part * exact_interval(certain + undecided, asked)[1])
     return replace(rules, share=rules.share + part * missed, high=high, detail=detail)

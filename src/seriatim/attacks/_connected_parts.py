@@ -11,7 +11,7 @@ only, which may be minutes apart.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -28,6 +28,8 @@ MOST_ALIKE = 3.0
 """Parts with more people to a class on average are not either: an integer programme counts them class by class."""
 SMALL = 3_000
 """A part of so few classes is asked as a whole: its solver is made once, and not for every neighbourhood."""
+ALIKE = 2
+"""So many of the interchangeable people who hold a value may change it, where a few of them are enough."""
 SHORT = 500
 """Groups with so few members in question, all together, are as short as their differences."""
 PROPAGATIONS = 200.0
@@ -43,7 +45,9 @@ class ConnectedParts:
     worlds: Worlds
     part_of: Ints
     """The part of each class."""
-    asked: dict[int, ConnectedPart]
+    asked: dict[int, ConnectedPart] = field(default_factory=dict)
+    asked_few: dict[int, ConnectedPart] = field(default_factory=dict)
+    """Parts with a few of their interchangeable people, the others at the truth."""
 
     @cached_property
     def suited(self) -> Flags:
@@ -67,6 +71,34 @@ class ConnectedParts:
         if self.sizes[self.part_of[one]] <= max(most, SMALL):
             return None
         return self._of(world_neighbourhood(self.worlds, one, most).classes, far=False)
+
+    def few(self, one: int) -> tuple[ConnectedPart, bool]:
+        """Return the part of a class with a few of its interchangeable people, and whether it is asked for first."""
+        number = int(self.part_of[one])
+        fresh = number not in self.asked_few
+        if fresh:
+            self.asked_few[number] = ConnectedPart(self.worlds, self._some_alike_by_part[number], far=True)
+        return self.asked_few[number], fresh
+
+    @cached_property
+    def _some_alike_by_part(self) -> list[Ints]:
+        part = self.part_of[self.worlds.class_of[self.some_alike]]
+        order = np.argsort(part, kind="stable")
+        return np.split(self.some_alike[order], np.cumsum(np.bincount(part, minlength=len(self.sizes)))[:-1])
+
+    @cached_property
+    def some_alike(self) -> Ints:
+        """Return open episodes, a few of each class and value, an example of each class among them."""
+        worlds = self.worlds
+        episodes = np.flatnonzero(worlds.class_of >= 0)
+        first = np.zeros(len(worlds.class_of), dtype=np.bool_)
+        first[worlds.example] = True
+        held = worlds.traces.value[episodes]
+        order = np.lexsort((~first[episodes], held, worlds.class_of[episodes]))
+        kind = worlds.class_of[episodes].astype(np.int64) * worlds.traces.n_values + held
+        starts = np.flatnonzero(np.diff(kind[order], prepend=-1))
+        rank = np.arange(len(order)) - np.repeat(starts, np.diff(np.append(starts, len(order))))
+        return np.sort(episodes[order[rank < ALIKE]]).astype(np.int32)
 
     @cached_property
     def sizes(self) -> Longs:
@@ -102,7 +134,7 @@ def connected_parts(worlds: Worlds) -> ConnectedParts:
     nodes = n_classes + worlds.traces.n_groups
     _, part = connected_components(coo_matrix((np.ones(len(rows)), (rows, columns)), shape=(nodes, nodes)), False)
     _, numbers = np.unique(part[:n_classes], return_inverse=True)
-    return ConnectedParts(worlds, numbers.astype(np.int32), {})
+    return ConnectedParts(worlds, numbers.astype(np.int32))
 
 
 @dataclass(repr=False, eq=False)
@@ -142,8 +174,14 @@ class ConnectedPart:
     def literal(self) -> Longs:
         """Return the literal of each person and value, counted from 1; 0 where they cannot hold it."""
         out = np.zeros(self.possible.shape, dtype=np.int64)
-        out[self.possible] = np.arange(1, int(self.possible.sum()) + 1)
+        out[self._of_literal] = np.arange(1, self.n_literals + 1)
         return out
+
+    @cached_property
+    def _of_literal(self) -> tuple[Longs, Longs]:
+        """Return the person and the value of each literal, person by person."""
+        who, value = np.nonzero(self.possible)
+        return who, value
 
     @cached_property
     def true_literal(self) -> Longs:
@@ -151,7 +189,7 @@ class ConnectedPart:
 
     @cached_property
     def n_literals(self) -> int:
-        return int(self.possible.sum())
+        return len(self._of_literal[0])
 
     def differing(self, one: int, work: float) -> tuple[Ints | bool | None, float]:
         """Return the classes that differ from the truth in a world where class ``one`` does, and the work.
@@ -195,26 +233,30 @@ class ConnectedPart:
         took = (solver.accum_stats()["propagations"] - before) / PROPAGATIONS
         if not said:
             return said, took
-        chosen = np.array(solver.get_model()[: self.n_literals]) > 0
-        held = np.append(False, chosen)[self.literal]
-        values = np.argmax(held, axis=1)
-        assert (held.sum(axis=1) == 1).all()
-        assert self._fits(values)
-        return values, took
+        chosen = np.flatnonzero(np.array(solver.get_model()[: self.n_literals]) > 0)
+        who, value = self._of_literal
+        assert np.array_equal(who[chosen], np.arange(len(self.episodes))), "everyone holds one value"
+        assert self._fits(value[chosen])
+        return value[chosen], took
 
     def _fits(self, values: Longs) -> bool:
         """Return whether everyone else at the truth and these people at these values fit all that was published."""
-        (people, at), groups = self._members, self._groups
-        left = self._less_held(at, self._with(values, people))
-        exact = self.worlds.traces.counterfeits[groups] == 0
+        people, at = self._members
+        left = self._less_held(at, self._with(values, people, self._members_among))
+        exact = self.worlds.traces.counterfeits[self._groups] == 0
         position, near = self._beside
-        apart = (values[position] != self._with(values, near)).all()
+        apart = (values[position] != self._with(values, near, self._among(near))).all()
         return bool((left >= 0).all() and (left[exact] == 0).all() and apart)
 
-    def _with(self, values: Longs, people: npt.NDArray[Any]) -> Longs:
+    def _with(self, values: Longs, people: npt.NDArray[Any], among: tuple[Longs, Flags]) -> Longs:
         """Return the values of people, of whom those in question hold ``values``."""
-        at, inside = self._among(people)
+        at, inside = among
         return np.where(inside, values[at], self.worlds.traces.value[people])
+
+    @cached_property
+    def _members_among(self) -> tuple[Longs, Flags]:
+        """Return where the members of the groups stand in ``episodes``, and whether they do."""
+        return self._among(self._members[0])
 
     def _among(self, people: npt.NDArray[Any]) -> tuple[Longs, Flags]:
         """Return where people stand in ``episodes``, and whether they do."""
@@ -229,11 +271,10 @@ class ConnectedPart:
 
     def _less_held(self, at: npt.NDArray[Any], values: npt.NDArray[Any]) -> Longs:
         """Return how often the groups show values, less those that people in them hold."""
-        of = self._column[values]
+        of, shown = self._column[values], self._published
         counted = of >= 0
-        left = self._published.copy()
-        np.subtract.at(left, (at[counted], of[counted]), 1)
-        return left
+        held = np.bincount(at[counted] * shown.shape[1] + of[counted], minlength=shown.size)
+        return shown - held.reshape(shown.shape)
 
     @cached_property
     def _published(self) -> Longs:
@@ -276,7 +317,7 @@ class ConnectedPart:
         A literal is a value that a person of the group holds; where groups are subtracted, also one that they do not.
         """
         traces, groups, (people, at) = self.worlds.traces, self._groups, self._members
-        who, inside = self._among(people)
+        who, inside = self._members_among
         room, who = self._less_held(at[~inside], traces.value[people[~inside]]), who[inside]
         exact = traces.counterfeits[groups] == 0
         row, column, sign = at[inside], who, np.ones(len(who), dtype=np.int64)

@@ -5,6 +5,8 @@ are much simpler: some holders of one value and some of another change places, o
 everyone else at the truth that is a small question even about a whole history, and the one world that answers it
 differs for many people; each of them is open. Nothing follows about the others
 (:mod:`seriatim.attacks._answers`). Of interchangeable people a few are enough.
+
+They are for what :mod:`seriatim.attacks._few_alike` leaves.
 """
 
 from __future__ import annotations
@@ -20,8 +22,6 @@ from seriatim.attacks._connected_parts import LITERALS, ConnectedPart
 from seriatim.attacks._worlds import Worlds
 from seriatim.kernels.arrays import Flags, Ints, Longs
 
-MOST_CLASSES = 6_000
-"""Histories with more classes are not asked as a whole: the work is better spent on a sample."""
 TOO_MANY_CLASSES = 60_000
 """In histories with more, exchanges are not tried at all: writing one down takes longer than other questions."""
 WRITING = 3.0
@@ -30,8 +30,6 @@ TOGETHER = (2, 3, 4)
 """So many values are exchanged."""
 SETS = 4
 """So many sets of values are tried for a person, the most frequent values first."""
-ALIKE = 2
-"""So many of the interchangeable people who hold a value may change it."""
 ONE_SET = 2_000.0
 """Work that may be spent on one set of values for one person."""
 LARGE = 20_000
@@ -45,6 +43,8 @@ class Exchanges:
     """Questions about a few values each, which are kept: what a solver learned in one helps in the next."""
 
     worlds: Worlds
+    some_alike: Ints
+    """The people who may change their value, as episodes."""
     _parts: dict[tuple[int, ...], ConnectedPart] = field(default_factory=dict)
 
     def open(self, one: int, together: int, work: float) -> tuple[Ints | None, float]:
@@ -91,34 +91,18 @@ class Exchanges:
 
     @cached_property
     def _holders(self) -> list[Ints]:
-        """Return the holders of each value among :attr:`_some_alike`."""
-        held = self.worlds.traces.value[self._some_alike]
+        """Return the holders of each value among :attr:`some_alike`."""
+        held = self.worlds.traces.value[self.some_alike]
         order, counts = np.argsort(held, kind="stable"), np.bincount(held, minlength=self.worlds.traces.n_values)
-        return np.split(self._some_alike[order], np.cumsum(counts)[:-1])
-
-    @cached_property
-    def _some_alike(self) -> Ints:
-        """Return open episodes, a few of each class and value, an example of each class among them."""
-        worlds = self.worlds
-        episodes = np.flatnonzero(worlds.class_of >= 0)
-        first = np.zeros(len(worlds.class_of), dtype=np.bool_)
-        first[worlds.example] = True
-        held = worlds.traces.value[episodes]
-        order = np.lexsort((~first[episodes], held, worlds.class_of[episodes]))
-        kind = worlds.class_of[episodes].astype(np.int64) * worlds.traces.n_values + held
-        starts = np.flatnonzero(np.diff(kind[order], prepend=-1))
-        rank = np.arange(len(order)) - np.repeat(starts, np.diff(np.append(starts, len(order))))
-        return np.sort(episodes[order[rank < ALIKE]]).astype(np.int32)
+        return np.split(self.some_alike[order], np.cumsum(counts)[:-1])
 
 
-def open_by_exchanges(exchanges: Exchanges, open_ones: Flags, work: float) -> tuple[Flags, float]:
-    """Return the classes that are open, with those that exchanges open, and the work it took."""
+def open_by_exchanges(exchanges: Exchanges, open_ones: Flags, closed: Flags, work: float) -> tuple[Flags, float]:
+    """Return the classes that are open, with those that exchanges open, and the work; ``closed`` ones are not asked."""
     worlds, found, spent = exchanges.worlds, open_ones.copy(), 0.0
-    if len(worlds.size) > MOST_CLASSES:
-        return found, spent
     for together in TOGETHER:
         fruitless = 0
-        for one in np.flatnonzero(worlds.pure & ~found).tolist():
+        for one in np.flatnonzero(worlds.pure & ~found & ~closed).tolist():
             if fruitless == FRUITLESS or spent >= work:
                 break
             if not found[one]:

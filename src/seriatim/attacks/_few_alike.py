@@ -1,0 +1,44 @@
+"""A few alike: worlds in which some of a part's people differ from the truth, a few of those who are interchangeable.
+
+Where one of the interchangeable people can hold another value, each of them can: a few of each class are enough to open
+it, and a part of so few people is asked about within milliseconds. One world opens everybody who differs in it.
+Nothing is proved about the others (:mod:`seriatim.attacks._answers`): a world may need more of those who are alike.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import numpy as np
+
+from seriatim.attacks._connected_parts import LITERALS, PROPAGATIONS, ConnectedParts
+from seriatim.kernels.arrays import Flags
+
+MOST_LITERALS = 100_000
+"""Larger parts are not asked."""
+TIMES = 8.0
+"""Steps of the solver for one class, in literals of its part."""
+FAILURES = 4
+"""So many classes in a row that are not decided end the questions about a part."""
+
+
+def open_by_few_alike(parts: ConnectedParts, open_ones: Flags, work: float) -> tuple[Flags, Flags, float]:
+    """Return the classes that are open, those that a few cannot open, and the work it took."""
+    found, closed, spent = open_ones.copy(), np.zeros(len(open_ones), dtype=np.bool_), 0.0
+    failed = Counter[int]()
+    for one in np.flatnonzero(parts.worlds.pure & ~open_ones).tolist():
+        number = int(parts.part_of[one])
+        if found[one] or failed[number] >= FAILURES or spent >= work:
+            continue
+        part, fresh = parts.few(one)
+        if part.n_literals > MOST_LITERALS:
+            failed[number] = FAILURES
+            continue
+        spent += part.n_literals / LITERALS if fresh else 0.0
+        said, took = part.differing(one, TIMES * part.n_literals / PROPAGATIONS)
+        spent += took
+        failed[number] = failed[number] + 1 if said is None else 0
+        closed[one] = said is False
+        if isinstance(said, np.ndarray):
+            found[said] = True
+    return found, closed, spent
