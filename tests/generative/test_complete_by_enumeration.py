@@ -69,8 +69,8 @@ def drawn_people(history: History, n: int) -> list[str]:
     "changes",
     [
         pytest.param((), id="as it is"),
-        pytest.param((*NO_FEW_ALIKE, (_complete, "FEW", 0)), id="exchanges instead"),
-        pytest.param(((_complete, "FEW", 0),), id="exchanges too"),
+        pytest.param((*NO_FEW_ALIKE, (_complete, "SAMPLE", 0)), id="exchanges instead"),
+        pytest.param(((_complete, "SAMPLE", 0),), id="exchanges too"),
         pytest.param(((_connected_parts, "ALIKE", 1), *BY_PROGRAMMES), id="one of those alike may move"),
         pytest.param(ONE_BY_ONE + BY_PROGRAMMES, id="integer programmes alone"),
         pytest.param(ONE_BY_ONE + BY_CLAUSES, id="clauses alone"),

@@ -29,7 +29,7 @@ from seriatim.model.history import History
 from seriatim.model.verdict import Estimate
 
 SAMPLE = 200
-"""People who are asked about if the bound says nothing else."""
+"""People who are asked about if the bound says nothing else. If no more are left, exchanges would save no time."""
 LARGEST = 4_000
 FEW = 1_000
 """So few people are all asked about."""
@@ -89,7 +89,7 @@ def complete_sample(found: Exclusion, sample: int | None = None, seed: int = 1, 
     everyone = _left(found, worlds, answers.open_ones)
     if len(everyone):
         answers.open_few_alike(work / 4)
-    if len(_left(found, worlds, answers.open_ones)) > FEW:
+    if len(_left(found, worlds, answers.open_ones)) > SAMPLE:
         answers.exchange(work / 4)
     left, chosen, people = _drawn(found, worlds, answers, sample, seed)
     said = answers.ask(people)

@@ -36,15 +36,15 @@ def html_file(page: Page) -> str:
     """Return the whole file. Equal pages give equal bytes."""
     charts = [chart for section in page.sections for block in section.blocks for chart in _drawn(block)]
     numbers = {id(chart): position for position, chart in enumerate(charts)}
-    script = _drawing_script() if charts else ""
+    script, script_hash = _drawing_script() if charts else (Markup(), "")
     return (
         _html_environment()
         .get_template("page.html.j2")
         .render(
             page=page,
             style=Markup(html_asset("templates/page.css")),  # noqa: S704 - our own file
-            script=Markup(script),  # noqa: S704 - our own and vendored files
-            script_hash=_hash(script) if script else "",
+            script=script,
+            script_hash=script_hash,
             charts=html_data_block([chart_data(chart) for chart in charts]),
             position=lambda chart: numbers.get(id(chart)),
         )
@@ -82,8 +82,8 @@ def _html_environment() -> Environment:
 
 
 @cache
-def _drawing_script() -> str:
-    """Return the libraries with their licences, then the function that draws every kind of chart."""
+def _drawing_script() -> tuple[Markup, str]:
+    """Return the libraries with their licences and the function that draws every kind of chart; and their hash."""
     notices = "\n\n".join(f"{name}\n{html_asset(f'vendor/{name}.LICENSE').strip()}" for name in LICENCES)
     parts = (
         f"/*!\n{notices}\n*/",
@@ -91,7 +91,9 @@ def _drawing_script() -> str:
         html_asset("vendor/plot.min.js"),
         html_asset("templates/draw.js"),
     )
-    return "\n".join(part.strip() for part in parts)
+    script = "\n".join(part.strip() for part in parts)
+    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    return Markup(script), f"sha256-{digest}"  # noqa: S704 - our own and vendored files
 
 
 @cache
@@ -101,7 +103,3 @@ def html_asset(path: str) -> str:
 
 def _drawn(block: Block) -> list[Chart]:
     return [chart for chart in block.charts.values() if not is_empty_chart(chart)] if isinstance(block, Charts) else []
-
-
-def _hash(script: str) -> str:
-    return "sha256-" + base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
