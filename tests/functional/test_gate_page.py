@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from support.browsers import ARGUMENTS, CHROMIUM
+from support.browsers import ARGUMENTS, CHROMIUM, picture
 from support.gate_services import served_journal, serving
 from support.gates import AT, GATE, ask, drawn, rules
 
@@ -76,7 +76,7 @@ def test_the_page_draws_and_lets_only_officers_in(tmp_path: Path) -> None:
         assert not any(word in text for word in (*AGES, *LOCATIONS, "person 1"))
         waiting = len(desk.intake.waiting)
         assert re.search(rf"Waiting\s+{waiting:,}", text)
-        page.screenshot(path=str(tmp_path / "officer.png"), full_page=True)
+        picture(page, path=str(tmp_path / "officer.png"), full_page=True)
         assert (tmp_path / "officer.png").stat().st_size > 50_000
         assert page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth") <= 0
         (cookie,) = page.context.cookies()

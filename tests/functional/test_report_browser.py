@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from support import reports as made_up
-from support.browsers import ARGUMENTS, CHROMIUM
+from support.browsers import ARGUMENTS, CHROMIUM, picture
 
 from seriatim.model import Axis, Bars, Chart, Heatmap, Line, Lines, Threshold, histogram_chart
 from seriatim.report import Charts, Report, Section, Signed, SignOff, html_page
@@ -67,9 +67,9 @@ def test_it_draws_everything_and_asks_for_nothing(browser, tmp_path, case: str, 
     report = CASES[case]()
     visit = Visit(browser, written(report, tmp_path), width)
 
-    light = visit.page.screenshot(path=str(tmp_path / "light.png"))
+    light = picture(visit.page, path=str(tmp_path / "light.png"))
     visit.page.emulate_media(color_scheme="dark")
-    dark = visit.page.screenshot(path=str(tmp_path / "dark.png"))
+    dark = picture(visit.page, path=str(tmp_path / "dark.png"))
 
     assert visit.said == []
     assert visit.asked == [visit.url]
