@@ -149,7 +149,7 @@ def pytest_collection_finish() -> None:
     """Search what is loaded for garbage no more: it stays loaded, and searching takes an eighth of the tests' time."""
     gc.collect()
     gc.freeze()
-    gc.set_threshold(100_000, 20, 50)
+    gc.set_threshold(20_000, 20, 50)
 
 
 @pytest.fixture(scope="session", autouse=True)
