@@ -1,5 +1,5 @@
 """``python -m seriatim`` is ``seriatim``."""
 
-from seriatim.cli import main
+from seriatim.cli import program
 
-main()
+program()

@@ -115,9 +115,9 @@ def nursery() -> Nursery:
 def main(asked: socket.socket) -> None:
     import_everything()
     if _wait_for_command(asked):
-        from seriatim.cli import main as command_line
+        from seriatim.cli import program
 
-        command_line()  # and end as every interpreter does: what it could not say is noticed then
+        program()
 
 
 def _wait_for_command(asked: socket.socket) -> bool:

@@ -40,13 +40,16 @@ def audit(
     """
     from seriatim.measures.exposure import exposure_truta_weights
     from seriatim.tables.auditable import auditable, auditable_policy, read_auditable
-    from seriatim.tables.originals import Source
     from seriatim.usecases.audit import audit as audit_case
 
     prepared_policy(policy)
     published = read_auditable(table, separator, encoding)
     policy = auditable_policy(published, policy)
-    source = None if original is None else Source(read_auditable(original, separator, encoding), aligned)
+    source: Source | None = None
+    if original is not None:
+        from seriatim.tables.originals import Source
+
+        source = Source(read_auditable(original, separator, encoding), aligned)
     if aligned and source is None:
         raise InputError(Fault("aligned", "needs the original table"))
     if beside is None and source is not None and prior in ("margin", "conditional"):

@@ -10,11 +10,11 @@ from seriatim.errors import Fault, InputError, PolicyError
 from seriatim.model import History, Policy, Role
 from seriatim.model.holdings import Holdings, holdings_of
 from seriatim.ports import Ledger, ReleaseRecord
-from seriatim.report import Signed, SignOff, report_read_back
 from seriatim.tables.reader import read_table
 
 if TYPE_CHECKING:
     from seriatim.ledger import SqlLedger
+    from seriatim.report import Signed, SignOff
 
 
 def open_ledger(url: str | Path, shelf: str | Path | None = None, create: bool = True) -> SqlLedger:
@@ -68,6 +68,8 @@ def signed_in_ledger(ledger: Ledger, series: str, number: int) -> Signed:
         ledger_records(ledger, series)  # a series that does not exist is another mistake
         what = "was made before this ledger" if record is not None else f"has no release {number}"
         raise InputError(Fault(f"series {series!r}", what, "a release made with it", "seriatim ledger show lists them"))
+    from seriatim.report import Signed
+
     return Signed(
         date=f"{record.reserved_at[:16].replace('T', ' ')} UTC",
         version=record.version,
@@ -80,6 +82,8 @@ def signed_in_ledger(ledger: Ledger, series: str, number: int) -> Signed:
 
 def sign_off_in_ledger(ledger: SqlLedger, series: str, number: int) -> SignOff:
     """Return the page to sign of any release in the ledger, made anew with the recipients it has today."""
+    from seriatim.report import SignOff, report_read_back
+
     signed = signed_in_ledger(ledger, series, number)
     return SignOff(report_read_back(ledger.report_record(series, number)), signed)
 

@@ -18,12 +18,12 @@ from seriatim.ledger.rehearsal import NoLedger
 from seriatim.model import Approval, Policy, Refusal, Release, Verdict, View
 from seriatim.model.draft import PLAIN, VALUES
 from seriatim.ports import Ledger, Progress, no_progress
-from seriatim.report import Report, Signed, SignOff
 from seriatim.tables.reader import read_table
 from seriatim.tables.writer import writer_like_source
 from seriatim.wiring import wired_rehearsal
 
 if TYPE_CHECKING:
+    from seriatim.report import Report, Signed, SignOff
     from seriatim.usecases.publish.corrections import Corrections
 
 
@@ -103,6 +103,8 @@ class Published:
     @property
     def sign_off(self) -> SignOff | None:
         """Return the page to sign, with places for two signatures; None unless something was released."""
+        from seriatim.report import SignOff
+
         return None if self.signed is None else SignOff(self.report, self.signed)
 
     @property

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from seriatim.model import Draft, Finding, Verdict
     from seriatim.report import Filed
 
-console = Console(highlight=False)
+console = Console(highlight=False, emoji=False)
 NOTICED = 0.01
 """Published values that are off by less are not worth a word in the summary; the report has the figure."""
 
@@ -36,7 +36,7 @@ def output_bar(silent: bool = False) -> Iterator[Steps]:
         yield no_progress
         return
     columns = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
+    with Progress(*columns, console=Console(stderr=True, emoji=False), transient=True) as progress:
         task = progress.add_task("starting", total=1.0)
         current = ["starting"]
 
@@ -206,7 +206,7 @@ def output_records(records: Sequence[ReleaseRecord]) -> None:
 def output_whole(table: Table) -> None:
     """Print a table without cutting any cell: folded in a terminal, at full width in a file."""
     width = console.width if console.is_terminal else max(console.width, _full_width(table))
-    Console(highlight=False, width=width, file=console.file).print(table)
+    Console(highlight=False, emoji=False, width=width, file=console.file).print(table)
 
 
 def _full_width(table: Table) -> int:

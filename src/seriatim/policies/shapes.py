@@ -120,7 +120,8 @@ def _word(choices: Any, *, default: Any = None) -> Any:
 
 
 class _Shape(BaseModel):
-    model_config = ConfigDict(extra="forbid", strict=True, allow_inf_nan=False, frozen=True)
+    # a shape is built when it is first used: a policy has few of the sections, and pydantic takes milliseconds for each
+    model_config = ConfigDict(extra="forbid", strict=True, allow_inf_nan=False, frozen=True, defer_build=True)
 
 
 class SeriesShape(_Shape):

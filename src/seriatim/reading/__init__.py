@@ -1,8 +1,20 @@
 """For users of published tables: estimates that account for boxes and counterfeits."""
 
-from seriatim.reading.boxes import Axis, read_boxes
-from seriatim.reading.questions import PublishedRelease, open_release
-from seriatim.reading.range_counts import Boxes, RangeQueries, count_in_ranges
+from typing import TYPE_CHECKING
+
+from seriatim.lazy_names import lazy_names
+
+if TYPE_CHECKING:
+    from seriatim.reading.boxes import Axis, read_boxes
+    from seriatim.reading.questions import PublishedRelease, open_release
+    from seriatim.reading.range_counts import Boxes, RangeQueries, count_in_ranges
+
+_HOMES = {
+    "seriatim.reading.boxes": ("Axis", "read_boxes"),
+    "seriatim.reading.questions": ("PublishedRelease", "open_release"),
+    "seriatim.reading.range_counts": ("Boxes", "RangeQueries", "count_in_ranges"),
+}
+__getattr__ = lazy_names(__name__, {name: home for home, names in _HOMES.items() for name in names})
 
 __all__ = [
     "Axis",

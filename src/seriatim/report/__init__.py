@@ -1,28 +1,48 @@
 """Writes verdicts and releases as HTML and JSON. Never sees a row: only counts, figures and column names."""
 
-from seriatim.report.document import Report
-from seriatim.report.facts import ColumnFacts, Facts, TableCounts, column_facts
-from seriatim.report.filed import NO_ROWS, Filed
-from seriatim.report.for_recipients import PublicReport, promises_for_recipients
-from seriatim.report.html import html_page
-from seriatim.report.page import (
-    Banner,
-    Block,
-    Cell,
-    Charts,
-    Definitions,
-    Grid,
-    Note,
-    Page,
-    Points,
-    Prose,
-    Section,
-    Signatures,
-    Tile,
-    Tiles,
-)
-from seriatim.report.read_back import report_read_back
-from seriatim.report.sign_off import Signed, SignOff
+from typing import TYPE_CHECKING
+
+from seriatim.lazy_names import lazy_names
+
+if TYPE_CHECKING:
+    from seriatim.report.document import Report
+    from seriatim.report.facts import ColumnFacts, Facts, TableCounts, column_facts
+    from seriatim.report.filed import NO_ROWS, Filed
+    from seriatim.report.for_recipients import PublicReport, promises_for_recipients
+    from seriatim.report.html import html_page
+    from seriatim.report.page import (
+        Banner,
+        Block,
+        Cell,
+        Charts,
+        Definitions,
+        Grid,
+        Note,
+        Page,
+        Points,
+        Prose,
+        Section,
+        Signatures,
+        Tile,
+        Tiles,
+    )
+    from seriatim.report.read_back import report_read_back
+    from seriatim.report.sign_off import Signed, SignOff
+
+_HOMES = {
+    "seriatim.report.document": ("Report",),
+    "seriatim.report.facts": ("ColumnFacts", "Facts", "TableCounts", "column_facts"),
+    "seriatim.report.filed": ("NO_ROWS", "Filed"),
+    "seriatim.report.for_recipients": ("PublicReport", "promises_for_recipients"),
+    "seriatim.report.html": ("html_page",),
+    "seriatim.report.page": (
+        *("Banner", "Block", "Cell", "Charts", "Definitions", "Grid", "Note", "Page", "Points", "Prose", "Section"),
+        *("Signatures", "Tile", "Tiles"),
+    ),
+    "seriatim.report.read_back": ("report_read_back",),
+    "seriatim.report.sign_off": ("SignOff", "Signed"),
+}
+__getattr__ = lazy_names(__name__, {name: home for home, names in _HOMES.items() for name in names})
 
 __all__ = [
     "NO_ROWS",

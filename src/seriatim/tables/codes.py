@@ -67,11 +67,11 @@ def codes_of(column: pa.ChunkedArray, kind: Kind | None, where: str) -> Cells:
     elif kind is Kind.DATE and not clock:
         column = _as_date(column, where)
     found, values = class_text_codes(column)
-    order = pc.array_sort_indices(values).to_numpy()
+    order = pc.array_sort_indices(values)
     rank = np.empty(len(order) + 1, dtype=np.int32)
-    rank[order] = np.arange(len(order), dtype=np.int32)
+    rank[order.to_numpy()] = np.arange(len(order), dtype=np.int32)
     rank[-1] = -1  # a missing cell has the code -1, which takes the last entry
-    return Cells(rank[found], values.take(pa.array(order)), kind)
+    return Cells(rank[found], values.take(order), kind)
 
 
 def has_table_codes(kind: pa.DataType) -> bool:

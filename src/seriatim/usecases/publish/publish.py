@@ -47,7 +47,6 @@ from seriatim.usecases.publish.notes import notes_of
 from seriatim.usecases.publish.other_series import other_series_notes
 from seriatim.usecases.publish.own_tables import draft_of_own_tables, verdict_of_own_tables
 from seriatim.usecases.publish.plan import Plan
-from seriatim.usecases.publish.release_files import write_release_files
 from seriatim.usecases.publish.repeated_view import judged_as_repeated, repeated_view
 from seriatim.usecases.publish.taken_over import taken_over
 from seriatim.usecases.publish.view_notes import view_notes
@@ -291,6 +290,8 @@ def _follows_newest(plan: Plan) -> bool:
 def _reserve(
     order: Order, parts: Parts, made: Release, state: SeriesState, digest: str
 ) -> tuple[ReleaseRecord, dict[str, Any]]:
+    from seriatim.usecases.publish.release_files import write_release_files  # with all of report/: not for a dry run
+
     assert state.secret is not None
     number = state.n_releases + 1
     codebook = codebook_of(order.policy, made.draft, made.verdict, number)
