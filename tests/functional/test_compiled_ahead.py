@@ -14,7 +14,8 @@ from seriatim.kernels import ahead
 from seriatim.kernels.check.box_counts import count_inside, estimate_box_counts
 from seriatim.kernels.check.class_figures import class_figures
 from seriatim.kernels.check.classes import fold_class_keys, number_classes_direct, rows_by_class
-from seriatim.kernels.check.diversity import diversity_of_classes, diversity_total_variation
+from seriatim.kernels.check.closeness import closeness_total_variation
+from seriatim.kernels.check.diversity import diversity_of_classes
 from seriatim.kernels.deduce.conclusions import look_for_conclusions
 from seriatim.kernels.deduce.fixed_point import narrow_to_fixed_point
 from seriatim.kernels.deduce.nullspace import peel_nullspace, solve_dense_nullspace, substitute_in_nullspace
@@ -28,7 +29,7 @@ JUDGING = (
     number_classes_direct,
     rows_by_class,
     diversity_of_classes,
-    diversity_total_variation,
+    closeness_total_variation,
     count_inside,
     estimate_box_counts,
 )

@@ -57,9 +57,9 @@ def test_hit_chances(rows: list[tuple[int, int]], width: str) -> None:
     table = published(rows)
     chances = [hit_chance(values, width) for values in by_class(rows)]
     whole = hit_chance([v for _, v in rows], width)
-    finding = equivocation.equivocation_hit_chance("s", {width: 0.0}, "chance").check(table)
+    finding = equivocation.equivocation_hit_chance_bound("s", {width: 0.0}, "chance").check(table)
     assert finding.worst == pytest.approx(max(chances))
-    lifted = equivocation.equivocation_hit_chance("s", {width: 0.5}).check(table)
+    lifted = equivocation.equivocation_hit_chance_bound("s", {width: 0.5}).check(table)
     lifts = [max((chance - whole) / (1 - whole), 0) if whole < 1 else 0 for chance in chances]
     assert lifted.worst == pytest.approx(max(lifts))
     assert lifted.kept == (max(lifts) <= 0.5 + 1e-9)
@@ -74,20 +74,20 @@ def test_entropies_and_areas(rows: list[tuple[int, int]], width: int) -> None:
         counts = Counter(values)
         twins.append(plain.merged(list(counts), [n / len(values) for n in counts.values()]))
     least = min(plain.by_recurrence(twin, Fraction(width)) for twin in twins)
-    assert equivocation.equivocation_entropy("s", {str(width): 9.0}).check(table).worst == pytest.approx(
+    assert equivocation.equivocation_entropy_bound("s", {str(width): 9.0}).check(table).worst == pytest.approx(
         least, abs=1e-9
     )
     areas = [plain.area(twin) for twin in twins]
-    found = equivocation.equivocation_area("s", 5.0).check(table)
+    found = equivocation.equivocation_area_bound("s", 5.0).check(table)
     assert found.worst == pytest.approx(min(areas), abs=1e-9)
     assert found.n_classes == sum(area < 5 - 1e-9 for area in areas)
 
 
 def test_the_area_of_a_class_with_many_values_is_a_lower_bound(monkeypatch: pytest.MonkeyPatch) -> None:
     rows = [(0, v) for v in range(0, 60, 2)] + [(1, v) for v in (0, 40, 59)]
-    exact = equivocation.equivocation_area("s", 1e9).check(published(rows[:30]))
+    exact = equivocation.equivocation_area_bound("s", 1e9).check(published(rows[:30]))
     monkeypatch.setattr(equivocation, "EXACT_UP_TO", 10)
-    bound = equivocation.equivocation_area("s", 1e9).check(published(rows[:30]))
+    bound = equivocation.equivocation_area_bound("s", 1e9).check(published(rows[:30]))
     assert 0.8 * exact.worst < bound.worst <= exact.worst
 
 
@@ -148,7 +148,7 @@ def test_nine_near_incomes_and_an_outlier_fail_and_ten_spread_evenly_pass() -> N
     assert (both.kept, both.n_classes, both.classes) == (False, 1, (0,))
     assert finding_of([EVEN, [v + 7 for v in EVEN]], limit).kept
     areas = [
-        equivocation.equivocation_area("s", 0.0).check(published([(0, v) for v in g])).worst
+        equivocation.equivocation_area_bound("s", 0.0).check(published([(0, v) for v in g])).worst
         for g in (NEAR_AND_FAR, EVEN)
     ]
     assert areas[0] > areas[1], "the area would have passed the first before the second"

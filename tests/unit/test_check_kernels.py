@@ -13,13 +13,12 @@ from support import plain_promises as plain
 
 from seriatim.kernels.check.box_counts import count_inside, estimate_box_counts
 from seriatim.kernels.check.classes import class_ids, rows_by_class
-from seriatim.kernels.check.diversity import (
-    diversity_of_classes,
-    diversity_ordered_distance,
-    diversity_total_variation,
-    diversity_tree_distance,
-    recursive_diversity_slack,
+from seriatim.kernels.check.closeness import (
+    closeness_ordered_distance,
+    closeness_total_variation,
+    closeness_tree_distance,
 )
+from seriatim.kernels.check.diversity import diversity_of_classes, recursive_diversity_slack
 from seriatim.model.scale import scale_of
 
 few = settings(max_examples=80, deadline=None)
@@ -84,8 +83,8 @@ def test_equal_and_ordered_distance_of_every_class(made: tuple[np.ndarray, np.nd
     starts, values, n_values = made
     margin, domain = margin_of(values, n_values), list(range(n_values))
     equal, ordered = (
-        diversity_total_variation(starts, values, margin),
-        diversity_ordered_distance(starts, values, margin),
+        closeness_total_variation(starts, values, margin),
+        closeness_ordered_distance(starts, values, margin),
     )
     for each, members in enumerate(split(starts, values)):
         shares = plain.shares(members, domain)
@@ -121,7 +120,7 @@ def test_hierarchical_distance_is_the_cheapest_transport(made: tuple[np.ndarray,
     levels = LEVELS[n_values]
     scale = scale_of("node", pa.array([f"v{i}" for i in range(n_values)]), np.arange(float(n_values)), levels)
     margin = margin_of(values, n_values)
-    found = diversity_tree_distance(starts, values, margin, scale.starts)
+    found = closeness_tree_distance(starts, values, margin, scale.starts)
     for each, members in enumerate(split(starts, values)):
         shares = plain.shares(members, list(range(n_values)))
         wanted = plain.transport_distance(shares, margin.tolist(), heights_apart(levels, n_values))

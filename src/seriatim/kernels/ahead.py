@@ -57,12 +57,13 @@ def judging_ahead() -> None:
     """Compile what judges a draft: classes, diversity, closeness and query error."""
     from seriatim.kernels.check.box_counts import count_inside, estimate_box_counts
     from seriatim.kernels.check.classes import fold_class_keys, number_classes_direct, rows_by_class
-    from seriatim.kernels.check.diversity import diversity_of_classes, diversity_total_variation
+    from seriatim.kernels.check.closeness import closeness_total_variation
+    from seriatim.kernels.check.diversity import diversity_of_classes
 
     weights: Floats = np.zeros(1)
     estimate_box_counts(_ints(1, 1), _ints(1, 1), weights, _ints(1), _ints(1), _ints(1))
     count_inside(_ints(1, 1), _ints(1), _ints(1), _ints(1))
-    diversity_total_variation(_longs(1), _ints(1), weights)
+    closeness_total_variation(_longs(1), _ints(1), weights)
     diversity_of_classes(_longs(1), _ints(1), 1)
     rows_by_class(_ints(1), 1)
     number_classes_direct(_longs(1), 1)

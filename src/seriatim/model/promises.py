@@ -199,7 +199,7 @@ _ROWS = (
         per_column=True,
         allowed="a number from 0, in value units x bits",
         summary="a number stays hidden in a wide range; only beside max_hit_chance_at",
-        home=_SINGLE + "equivocation:equivocation_area",
+        home=_SINGLE + "equivocation:equivocation_area_bound",
     ),
     PromiseRow(
         key="min_entropy_at",
@@ -207,7 +207,7 @@ _ROWS = (
         per_column=True,
         allowed='a table of "width" = bits from 0; a width is "5", "5%", "±5", "±5%" or "±5% or 100"',
         summary="entropy is left to an attacker who is content with a window of that width",
-        home=_SINGLE + "equivocation:equivocation_entropy",
+        home=_SINGLE + "equivocation:equivocation_entropy_bound",
     ),
     PromiseRow(
         key="max_hit_chance_at",
@@ -215,7 +215,7 @@ _ROWS = (
         per_column=True,
         allowed='a table of "width" = chance from 0 to 1; a width is "5", "5%", "±5", "±5%" or "±5% or 100"',
         summary="a window of that width rarely holds the value, beyond what it holds in the whole table",
-        home=_SINGLE + "equivocation:equivocation_hit_chance",
+        home=_SINGLE + "equivocation:equivocation_hit_chance_bound",
         parameters=("hit_chance_kind",),
     ),
     PromiseRow(

@@ -27,7 +27,7 @@ from seriatim.model.hierarchies.paths import TOP
 from seriatim.model.methods import method_named
 from seriatim.model.own_tables import has_own_tables, policy_of_own_table
 from seriatim.model.scale import IntArray
-from seriatim.tables.reader import PARQUET, check_texts_read, read_table, reader_of_numbered
+from seriatim.tables.reader import PARQUET, check_texts_read, read_numbered_table, read_table
 from seriatim.tables.views import undeclared_in_view, view_of
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ def read_auditable(source: Any, separator: str | None = None, encoding: str | No
         return read_table(source)
     path = Path(source)
     if path.suffix.lower() not in PARQUET:
-        return reader_of_numbered(path, separator, encoding)
+        return read_numbered_table(path, separator, encoding)
     import pyarrow.parquet as pq
 
     try:

@@ -18,7 +18,7 @@ from seriatim.model.draft import TABLE, VALUES
 from seriatim.model.foreign_tables import foreign_without_row_names
 from seriatim.model.name_order import name_order
 from seriatim.model.own_tables import own_table_folder
-from seriatim.tables.reader import PARQUET, reader_of_numbered
+from seriatim.tables.reader import PARQUET, read_numbered_table
 
 READ = frozenset({".csv", ".tsv", ".txt", *PARQUET})
 _OF_VALUES = re.compile(r"^(?P<name>.+)[-_. ]values$", re.IGNORECASE)
@@ -59,7 +59,7 @@ def read_folder(folder: Path, besides: Path | None = None, sensitive: str | None
         found = f"{len(twice)} files share a stem"
         raise TableError(Fault(str(folder), found, "one file per release", "keep one format"))
     paths.sort(key=lambda path: (name_order(path[0]), path[0]))
-    read = {name: foreign_without_row_names(reader_of_numbered(path).data) for name, path in paths}
+    read = {name: foreign_without_row_names(read_numbered_table(path).data) for name, path in paths}
     owner = {name: matched["name"] for name in read if (matched := _OF_VALUES.match(name)) and matched["name"] in read}
     tables = {name: table for name, table in read.items() if name not in owner}
     return FolderTables(tables, {owner[name]: table for name, table in read.items() if name in owner})

@@ -56,7 +56,7 @@ def read_table(source: Any, separator: str | None = None, encoding: str | None =
     return table
 
 
-def reader_of_numbered(path: Path, separator: str | None = None, encoding: str | None = None) -> Table:
+def read_numbered_table(path: Path, separator: str | None = None, encoding: str | None = None) -> Table:
     """A CSV or Parquet file whose first column may be row numbers without a name, as R and pandas write them."""
     if path.suffix.lower() in PARQUET:
         return read_table(path)

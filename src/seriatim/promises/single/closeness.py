@@ -8,10 +8,10 @@ from typing import ClassVar, Literal
 import numpy as np
 import numpy.typing as npt
 
-from seriatim.kernels.check.diversity import (
-    diversity_ordered_distance,
-    diversity_total_variation,
-    diversity_tree_distance,
+from seriatim.kernels.check.closeness import (
+    closeness_ordered_distance,
+    closeness_total_variation,
+    closeness_tree_distance,
 )
 from seriatim.model import Finding, Scale
 from seriatim.model.published import PublishedTable
@@ -74,9 +74,9 @@ class Closeness:
             # not declared: a reader knows only the published values
             here = margin > 0
             rank = (np.cumsum(here) - 1).astype(np.int32)
-            return np.asarray(diversity_ordered_distance(starts, rank[values], margin[here]))
+            return np.asarray(closeness_ordered_distance(starts, rank[values], margin[here]))
         if self.distance == "ordered":
-            return np.asarray(diversity_ordered_distance(starts, values, margin))
+            return np.asarray(closeness_ordered_distance(starts, values, margin))
         if self.distance == "hierarchical":
-            return np.asarray(diversity_tree_distance(starts, values, margin, scale.starts))
-        return np.asarray(diversity_total_variation(starts, values, margin))
+            return np.asarray(closeness_tree_distance(starts, values, margin, scale.starts))
+        return np.asarray(closeness_total_variation(starts, values, margin))

@@ -44,7 +44,7 @@ Figure = Callable[[Tabulation, Scale, str], FloatArray]
 """Returns a figure of every class, for the window that a policy key names; nan for an empty class."""
 
 
-def equivocation_hit_chance(
+def equivocation_hit_chance_bound(
     column: str, limits: Mapping[str, float], hit_chance_kind: str | None = None
 ) -> NumberBound:
     """Return the promise that no window holds more than its chance of a class, beyond what it holds of the table."""
@@ -54,13 +54,13 @@ def equivocation_hit_chance(
     return NumberBound("max_hit_chance_at", column, tuple(limits.items()), figure, detail, by_margin=not plain)
 
 
-def equivocation_entropy(column: str, limits: Mapping[str, float]) -> NumberBound:
+def equivocation_entropy_bound(column: str, limits: Mapping[str, float]) -> NumberBound:
     """Return the promise that a window leaves this many bits in every class."""
     detail = "fewest bits left by windows of {}"
     return NumberBound("min_entropy_at", column, tuple(limits.items()), _entropies, detail, least=True)
 
 
-def equivocation_area(column: str, area: float) -> NumberBound:
+def equivocation_area_bound(column: str, area: float) -> NumberBound:
     """Return the promise that the area below H(eps) is at least this in every class."""
     return NumberBound("min_area", column, (("", area),), _areas, "smallest area, in units x bits{}", least=True)
 

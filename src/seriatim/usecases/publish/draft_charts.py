@@ -6,7 +6,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from seriatim.kernels.check.diversity import diversity_of_classes, diversity_total_variation
+from seriatim.kernels.check.closeness import closeness_total_variation
+from seriatim.kernels.check.diversity import diversity_of_classes
 from seriatim.measures.loss import loss_by_column
 from seriatim.model import Axis, Bars, Chart, Draft, Measure, Policy, Thresholds, histogram_chart
 from seriatim.model.chart import Threshold
@@ -80,7 +81,7 @@ def _of_column(published: PublishedTable, column: str, thresholds: Thresholds) -
         ),
         f"closeness of {column}": Chart(
             f"How unusual classes are in {column}",
-            histogram_chart(diversity_total_variation(seen.starts, seen.values, seen.margin)),
+            histogram_chart(closeness_total_variation(seen.starts, seen.values, seen.margin)),
             x=Axis("distance from the whole release (total variation)"),
             y=Axis("classes"),
             caption="0 means that a class reveals nothing new; 1 means that it reveals everything.",
