@@ -7,7 +7,6 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-import typer
 
 import seriatim as sr
 from seriatim import api
@@ -96,7 +95,7 @@ def commands_of(group: Any, before: str = "") -> dict[str, Any]:
     return found
 
 
-COMMANDS = commands_of(typer.main.get_command(cli_app_for(())))
+COMMANDS = commands_of(cli_app_for(()))
 
 
 def test_every_command_has_a_twin() -> None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
+from functools import cache
 from importlib import import_module
 from typing import Any
 
@@ -20,13 +21,14 @@ _COMMANDS = {
 _GROUPS = ("gate", "knowledge", "ledger", "study")
 
 
-def cli_app_for(words: Sequence[str]) -> typer.Typer:
+def cli_app_for(words: Sequence[str]) -> Any:
     """Return the command line with the one command that the words begin with; with all of them if they name none."""
-    named = [word for word in words[:1] if word in _COMMANDS or word in _GROUPS]
+    named = tuple(word for word in words[:1] if word in _COMMANDS or word in _GROUPS)
     return _app(named or (*_COMMANDS, *_GROUPS))
 
 
-def _app(names: Iterable[str]) -> typer.Typer:
+@cache
+def _app(names: tuple[str, ...]) -> Any:
     """Return the command line with some commands: typer reads every signature it is given, whichever is called."""
     app = typer.Typer(
         name="seriatim",
@@ -46,7 +48,7 @@ def _app(names: Iterable[str]) -> typer.Typer:
             app.add_typer(_loaded(name, "app"), name=name)
         else:
             app.command(name)(_loaded(*_COMMANDS[name].split(":")))
-    return app
+    return typer.main.get_command(app)
 
 
 def _loaded(module: str, name: str) -> Any:
@@ -65,9 +67,9 @@ def _version(
 
 def app_help_page() -> str:
     """Return what `seriatim --help` prints, 80 columns wide."""
-    command = typer.main.get_command(cli_app_for(()))
+    command = cli_app_for(())
     context = command.make_context("seriatim", [], resilient_parsing=True, terminal_width=80, max_content_width=80)
-    return command.get_help(context) + "\n"
+    return f"{command.get_help(context)}\n"
 
 
 __all__ = ["app_help_page", "cli_app_for"]
