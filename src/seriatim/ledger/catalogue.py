@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import astuple, replace
+from dataclasses import astuple, dataclass, field, replace
 from datetime import UTC, datetime
 from importlib import metadata
 from typing import Any
@@ -13,7 +13,7 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
-from seriatim.ledger import chain, shelf
+from seriatim.ledger import chain, shelf, statements
 from seriatim.ledger.chain import Entry, chain_text
 from seriatim.model.history import PastView, SeriesState
 from seriatim.model.verdict import Approval
@@ -24,8 +24,6 @@ Row = dict[str, Any]
 Facts = Mapping[str, Any]
 Inputs = dict[tuple[str, int], tuple[str, str, str]]
 """By series and number: name and SHA-256 of the input, and the version of the software."""
-_MAKING = (chain.RESERVED, chain.IMPORTED)
-"""Kinds of entries that make a release."""
 
 
 def catalogue_circumstances(**further: Any) -> dict[str, Any]:
@@ -41,16 +39,12 @@ def _version() -> str:
 
 def append_to_catalogue(connection: Connection, facts: Mapping[str, Any], circumstance: Mapping[str, Any]) -> Entry:
     entry = chain.chain_link(_last_entry(connection), facts, circumstance)
-    connection.execute(_ENTER, dict(zip(schema.entries.c.keys(), astuple(entry), strict=True)))
+    connection.execute(statements.ENTER, dict(zip(schema.entries.c.keys(), astuple(entry), strict=True)))
     return entry
 
 
-_ENTER = schema.entries.insert()
-_NEWEST = sa.select(schema.entries).order_by(schema.entries.c.seq.desc()).limit(1)
-
-
 def _last_entry(connection: Connection) -> Entry | None:
-    row = connection.execute(_NEWEST).first()
+    row = connection.execute(statements.NEWEST_ENTRY).first()
     return Entry(*row) if row else None
 
 
@@ -68,9 +62,7 @@ def catalogue_knows(connection: Connection, digest: str) -> bool:
 
 def catalogue_release_digests(connection: Connection, series: str) -> frozenset[str]:
     """Return the chain right after each release of a series was reserved or imported, as their manifests have it."""
-    entries = schema.entries.c
-    query = sa.select(entries.digest).where((entries.series == series) & entries.kind.in_(_MAKING))
-    return frozenset(connection.execute(query).scalars())
+    return frozenset(connection.execute(statements.DIGESTS, {"series": series}).scalars())
 
 
 def catalogue_state(connection: Connection, series: str) -> SeriesState:
@@ -78,11 +70,10 @@ def catalogue_state(connection: Connection, series: str) -> SeriesState:
 
     ``views`` are not in it (``catalogue_views``): each release would be read once more wherever a state is compared.
     """
-    found = connection.execute(_state_query(), {"series": series}).one()
+    found = connection.execute(statements.STATE, {"series": series}).one()
     if found.secret is None:
         return SeriesState(series)
     said: Facts = {"epoch": 0, "policy": None} if found.body is None else json.loads(found.body)
-    text = sa.select(schema.policies.c.canonical).where(schema.policies.c.digest == said["policy"])
     return SeriesState(
         series,
         version=found.version,
@@ -91,38 +82,16 @@ def catalogue_state(connection: Connection, series: str) -> SeriesState:
         n_deliveries=found.n_deliveries,
         epoch=said["epoch"],
         policy_digest=said["policy"],
-        policy=connection.execute(text).scalar(),
+        policy=connection.execute(statements.POLICY, {"digest": said["policy"]}).scalar(),
         secret=bytes(found.secret),
-    )
-
-
-@functools.cache
-def _state_query() -> sa.Select[Any]:
-    """Return one statement for all that is counted or looked up about a series: every publish asks it four times."""
-    name: sa.BindParameter[str] = sa.bindparam("series")
-    entries, releases = schema.entries.c, schema.releases.c
-    moved = schema.entries.alias("moved").c
-    last = sa.select(sa.func.max(moved.seq)).where((moved.series == name) & moved.kind.in_(chain.MOVING))
-    version = sa.select(sa.func.count()).where((entries.series == name) & entries.kind.in_(chain.MOVING))
-    delivered = sa.select(sa.func.count()).where((entries.series == name) & (entries.kind == chain.DELIVERED))
-    policy = sa.select(entries.body).where((entries.series == name) & (entries.kind == chain.POLICY))
-    return sa.select(
-        sa.select(schema.series.c.secret).where(schema.series.c.name == name).scalar_subquery().label("secret"),
-        version.scalar_subquery().label("version"),
-        sa.select(entries.digest).where(entries.seq == last.scalar_subquery()).scalar_subquery().label("head"),
-        sa.select(sa.func.count()).where(releases.series == name).scalar_subquery().label("n_releases"),
-        delivered.scalar_subquery().label("n_deliveries"),
-        policy.order_by(entries.seq.desc()).limit(1).scalar_subquery().label("body"),
     )
 
 
 def catalogue_views(connection: Connection, series: str) -> tuple[PastView, ...]:
     """Return what the releases of a series were made from, as far as the chain says so."""
-    entries = schema.entries.c
-    query = sa.select(entries.body, entries.circumstance).order_by(entries.seq)
-    query = query.where((entries.series == series) & (entries.kind == chain.RESERVED))
-    found = [(_facts_of(body), _facts_of(circumstance)) for body, circumstance in connection.execute(query)]
-    gone = catalogue_recalled(connection, series)
+    told = connection.execute(statements.VIEWS, {"series": series}).all()
+    gone = {_facts_of(body)["number"] for kind, body, _ in told if kind == chain.RECALLED}
+    found = [(_facts_of(body), _facts_of(said)) for kind, body, said in told if kind == chain.RESERVED]
     return tuple(
         PastView(facts["number"], facts["view"], said.get("source") or "")
         for facts, said in found
@@ -185,8 +154,7 @@ def catalogue_record(row: Mapping[str, Any]) -> ReleaseRecord:
 
 def catalogue_series(connection: Connection) -> Sequence[str]:
     """Return the series that have releases, in order of their names."""
-    names = schema.releases.c.series
-    return connection.execute(sa.select(names).distinct().order_by(names)).scalars().all()
+    return connection.execute(statements.SERIES_WITH_RELEASES).scalars().all()
 
 
 def catalogue_records(connection: Connection, series: str | None = None) -> Sequence[ReleaseRecord]:
@@ -200,9 +168,7 @@ def catalogue_records(connection: Connection, series: str | None = None) -> Sequ
 
 
 def catalogue_newest_record(connection: Connection, series: str, number: int) -> ReleaseRecord | None:
-    columns = schema.releases.c
-    query = sa.select(schema.releases).where((columns.series == series) & (columns.number == number))
-    row = connection.execute(query).first()
+    row = connection.execute(statements.RECORD, {"series": series, "number": number}).first()
     if row is None:
         return None
     record = _with_reason(connection, catalogue_record(row._asdict()))
@@ -219,14 +185,12 @@ def _inputs(connection: Connection, series: str | None, digest: str | None = Non
 
     ``digest`` is of the entry of one release, if only that is asked for.
     """
-    entries = schema.entries.c
-    query = sa.select(entries.series, entries.body, entries.circumstance).where(entries.kind == chain.RESERVED)
-    if series is not None:
-        query = query.where(entries.series == series)
-    if digest is not None:
-        query = query.where(entries.digest == digest)
+    if series is None:
+        query = statements.INPUTS
+    else:
+        query = statements.INPUTS_OF_SERIES if digest is None else statements.INPUT_OF_RELEASE
     found = {}
-    for name, body, circumstance in connection.execute(query):
+    for name, body, circumstance in connection.execute(query, {"series": series, "digest": digest}):
         said = json.loads(circumstance)
         known = said.get("input") or {"name": said.get("source") or "", "sha256": ""}
         found[name, json.loads(body)["number"]] = known["name"], known["sha256"], said.get("version", "")
@@ -241,23 +205,38 @@ def _with_reason(connection: Connection, record: ReleaseRecord) -> ReleaseRecord
 
 def catalogue_recalled(connection: Connection, series: str) -> dict[int, str]:
     """Return the releases of a series that were recalled, with the reasons."""
-    entries = schema.entries.c
-    query = sa.select(entries.body).where((entries.series == series) & (entries.kind == chain.RECALLED))
-    found = [json.loads(body) for body in connection.execute(query).scalars()]
+    found = [_facts_of(body) for body in connection.execute(statements.RECALLED, {"series": series}).scalars()]
     return {facts["number"]: facts["reason"] for facts in found}
 
 
-def catalogue_counting_facts(connection: Connection, series: str, everything: Sequence[Facts]) -> list[Facts]:
-    """Return what the chain says about the releases that count: all but the recalled ones."""
-    gone = catalogue_recalled(connection, series)
-    return [facts for facts in everything if facts["number"] not in gone]
+@dataclass(frozen=True, slots=True)
+class PastReleases:
+    """What the chain says about the releases of a series so far."""
+
+    made: Sequence[Facts] = ()
+    """Each release, in order, recalled ones too."""
+    recalled: frozenset[int] = frozenset()
+    erased: Mapping[int, Mapping[str, Any]] = field(default_factory=dict)
+    """By release the newest fingerprint of each file that someone was erased from."""
+
+    @property
+    def counting(self) -> list[Facts]:
+        """Return the releases that count: all but the recalled ones."""
+        return [facts for facts in self.made if facts["number"] not in self.recalled]
 
 
-def catalogue_release_facts(connection: Connection, series: str) -> list[Facts]:
-    """Return what the chain says about each release of a series, in order, recalled ones too."""
-    entries = schema.entries.c
-    query = sa.select(entries.body).where((entries.series == series) & entries.kind.in_(_MAKING)).order_by(entries.seq)
-    return [_facts_of(body) for body in connection.execute(query).scalars()]
+def catalogue_past(connection: Connection, series: str) -> PastReleases:
+    """Return the past of a series from one statement: one publication asks three times."""
+    told = [(kind, _facts_of(body)) for kind, body in connection.execute(statements.PAST, {"series": series})]
+    erased: dict[int, dict[str, Any]] = {}
+    for kind, facts in told:
+        if kind == chain.ERASED:
+            erased.setdefault(facts["number"], {}).update(catalogue_erased_files(facts))
+    return PastReleases(
+        [facts for kind, facts in told if kind in statements.MAKING],
+        frozenset(facts["number"] for kind, facts in told if kind == chain.RECALLED),
+        erased,
+    )
 
 
 @functools.lru_cache(maxsize=2048)
@@ -267,17 +246,6 @@ def _facts_of(body: str) -> Facts:
     return facts
 
 
-def catalogue_files_after_erasures(connection: Connection, series: str) -> dict[int, dict[str, Any]]:
-    """Return by release the newest fingerprint of each file that someone was erased from."""
-    entries = schema.entries.c
-    query = sa.select(entries.body).where((entries.series == series) & (entries.kind == chain.ERASED))
-    facts = [json.loads(body) for body in connection.execute(query.order_by(entries.seq)).scalars()]
-    found: dict[int, dict[str, Any]] = {}
-    for one in facts:
-        found.setdefault(one["number"], {}).update(catalogue_erased_files(one))
-    return found
-
-
 def catalogue_erased_files(facts: Mapping[str, Any]) -> dict[str, Any]:
     """Return the files that an erasure rewrote, with their fingerprints."""
     people = {shelf.PEOPLE: facts["people"]} if "people" in facts else {}
@@ -285,6 +253,4 @@ def catalogue_erased_files(facts: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def update_catalogue_release(connection: Connection, series: str, number: int, **changes: Any) -> None:
-    columns = schema.releases.c
-    which = (columns.series == series) & (columns.number == number)
-    connection.execute(schema.releases.update().where(which).values(**changes))
+    connection.execute(statements.CHANGE_RELEASE, {"of_series": series, "of_number": number, **changes})

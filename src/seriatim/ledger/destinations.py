@@ -7,17 +7,14 @@ import os
 import shutil
 from pathlib import Path
 
-import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
 from seriatim.errors import Fault, InputError
-from seriatim.ledger import chain, shelf
+from seriatim.ledger import shelf, statements
 from seriatim.ports import ReleaseRecord
-from seriatim.storage import schema
 
 OPEN_FOLDER, OPEN_FILE = 0o750, 0o640
 """Modes of what leaves the house: the steward's group may read it. Whoever else may is for the steward to say."""
-_NAMING_ONE = (chain.RESERVED, chain.REDIRECTED, chain.DELIVERED)
 
 
 def destination_in(destination: Path, series: str, number: int) -> Path:
@@ -39,9 +36,7 @@ def _partial_of(target: Path) -> Path:
 
 def every_destination(connection: Connection) -> list[Path]:
     """Return every folder that any release of this ledger ever went to."""
-    entries = schema.entries.c
-    query = sa.select(entries.circumstance).where(entries.kind.in_(_NAMING_ONE)).distinct()
-    found = {json.loads(text).get("destination") for text in connection.execute(query).scalars()}
+    found = {json.loads(text).get("destination") for text in connection.execute(statements.DESTINATIONS).scalars()}
     return sorted(Path(folder) for folder in found if folder)
 
 

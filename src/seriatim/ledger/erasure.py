@@ -29,11 +29,11 @@ def erasure_of_person(database: Database, place: Shelf, series: str, respondent:
     """
     settle_erasures(database, place, series)
     with durable_disk_errors(place.root), database.writing() as connection:
-        erased = catalogue.catalogue_files_after_erasures(connection, series)
+        past = catalogue.catalogue_past(connection, series)
         numbers: set[int] = set()
         found = 0
-        for facts in catalogue.catalogue_release_facts(connection, series):
-            files = {name: recall_current_file(place, series, facts, name, erased) for name in _naming(facts)}
+        for facts in past.made:
+            files = {name: recall_current_file(place, series, facts, name, past.erased) for name in _naming(facts)}
             numbers |= _numbers_of(files[shelf.PEOPLE], respondent)
             rest = {name: less for name, table in files.items() if (less := _without(table, numbers)) is not None}
             if rest:
@@ -83,7 +83,7 @@ def settle_erasures(database: Database, place: Shelf, series: str) -> None:
     if not any(_waiting(place, series)):
         return
     with durable_disk_errors(place.root), database.writing() as connection:
-        wanted = catalogue.catalogue_files_after_erasures(connection, series)
+        wanted = catalogue.catalogue_past(connection, series).erased
         for path in _waiting(place, series):
             file = shelf.awaited_on_shelf(path.name) or ""
             if wanted.get(int(path.parent.name), {}).get(file) == shelf.shelf_fingerprint(path):

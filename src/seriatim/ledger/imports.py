@@ -44,8 +44,8 @@ def import_releases(
         with database.reading() as connection:
             refuse_behind_manifest(connection, place, policy.series, None)
             state = catalogue.catalogue_state(connection, policy.series)
-            known = catalogue.catalogue_release_facts(connection, policy.series)
-            crowd = recall_people(connection, place, policy.series, known)
+            known = catalogue.catalogue_past(connection, policy.series)
+            crowd = recall_people(place, policy.series, known)
         prepared = []
         for number, (label, groups) in enumerate(releases, start=state.n_releases + 1):
             made = folder / f"{number:06d}"
@@ -55,7 +55,7 @@ def import_releases(
             facts = _facts(policy, number, label, len(groups)) | files
             prepared.append(Prepared(made, facts, catalogue.catalogue_circumstances()))
         if not again:
-            _refuse_repeated(policy.series, prepared, known)
+            _refuse_repeated(policy.series, prepared, known.made)
         with database.writing() as connection:
             reservations.check_reservation_unmoved(state, catalogue.catalogue_state(connection, policy.series))
             _refuse_after_own(connection, policy.series)

@@ -18,7 +18,8 @@ import pyarrow.parquet as pq
 from sqlalchemy.engine import Connection
 
 from seriatim.errors import LedgerDamaged
-from seriatim.ledger import catalogue, pseudonyms, shelf
+from seriatim.ledger import pseudonyms, shelf
+from seriatim.ledger.catalogue import PastReleases, catalogue_past
 from seriatim.ledger.newcomers import newcomers_files
 from seriatim.ledger.reservations import Crowd
 from seriatim.ledger.shelf import Shelf
@@ -30,16 +31,14 @@ Facts = Mapping[str, Any]
 _SMALL = 1 << 15
 
 
-def recall_people(connection: Connection, place: Shelf, series: str, facts: Sequence[Facts]) -> Crowd:
+def recall_people(place: Shelf, series: str, past: PastReleases) -> Crowd:
     """Return everyone in the series so far, except people who were erased or only in a recalled release.
 
     Numbers of those, and of people whose values were corrected, are not given to others.
     """
-    erased = catalogue.catalogue_files_after_erasures(connection, series)
-    gone = catalogue.catalogue_recalled(connection, series)
-    counting = [one for one in facts if one["number"] not in gone]
+    facts, counting = past.made, past.counting
     tables = [pseudonyms.no_pseudonyms()]
-    tables += [recall_current_file(place, series, one, file, erased) for one, file in newcomers_files(counting)]
+    tables += [recall_current_file(place, series, one, file, past.erased) for one, file in newcomers_files(counting)]
     last = facts[-1]["people"] if facts else {"first": 0, "new": 0}
     firsts = tuple(one["people"]["first"] for one in facts)
     corrected = {number for one in counting for number in one.get("corrected", ())}
@@ -71,14 +70,13 @@ def recall_memory_files(facts: Facts) -> dict[str, str]:
 
 def recall_memory(connection: Connection, place: Shelf, series: str) -> dict[str, pa.Table]:
     """Read what the newest release's method remembered; earlier memories are not read, however many there are."""
-    everything = catalogue.catalogue_release_facts(connection, series)
-    facts = catalogue.catalogue_counting_facts(connection, series, everything)
+    past = catalogue_past(connection, series)
+    facts = past.counting
     files = recall_memory_files(facts[-1]) if facts else {}
     if not files:
         return {}
-    erased = catalogue.catalogue_files_after_erasures(connection, series)
-    people = recall_people(connection, place, series, everything).known
-    tables = {name: recall_current_file(place, series, facts[-1], file, erased) for name, file in files.items()}
+    people = recall_people(place, series, past).known
+    tables = {name: recall_current_file(place, series, facts[-1], file, past.erased) for name, file in files.items()}
     return {name: pseudonyms.without_pseudonyms(table, people) for name, table in tables.items()}
 
 

@@ -16,14 +16,14 @@ import pyarrow.compute as pc
 from sqlalchemy.engine import Connection
 
 from seriatim.errors import Fault, LedgerBehind, LedgerDamaged, LedgerError, LedgerMoved, PolicyError, SeriatimError
-from seriatim.ledger import catalogue, chain, pseudonyms, shelf
+from seriatim.ledger import catalogue, chain, pseudonyms, shelf, statements
 from seriatim.ledger.newcomers import newcomers_since
 from seriatim.ledger.shelf import Shelf
 from seriatim.model.epochs import check_epoch
 from seriatim.model.history import SeriesState
 from seriatim.model.policy import Policy
 from seriatim.ports import ReleaseRecord, Reservation
-from seriatim.storage import durable, schema
+from seriatim.storage import durable
 from seriatim.storage.database import Database
 
 
@@ -186,7 +186,7 @@ def reservation_of_series(connection: Connection, state: SeriesState, policy: Po
         facts = {"kind": chain.SERIES, "series": state.series, "secret": chain.chain_sha256(secret)}
         entry = catalogue.append_to_catalogue(connection, facts, catalogue.catalogue_circumstances())
         created = entry.circumstances["time"]
-        connection.execute(schema.series.insert().values(name=state.series, secret=secret, created=created))
+        connection.execute(statements.ENTER_SERIES, {"name": state.series, "secret": secret, "created": created})
     elif not hmac.compare_digest(state.secret, secret):
         raise LedgerError(f"series {state.series!r}: the secret is not the one in the ledger")
     if (state.policy_digest, state.epoch) != (policy.digest, policy.epoch):
@@ -202,10 +202,10 @@ def _enter_policy(connection: Connection, policy: Policy) -> None:
         "epoch": policy.epoch,
     }
     catalogue.append_to_catalogue(connection, facts, catalogue.catalogue_circumstances())
-    known = connection.execute(schema.policies.select().where(schema.policies.c.digest == policy.digest)).first()
+    known = connection.execute(statements.POLICY, {"digest": policy.digest}).scalar()
     if known is None:
-        connection.execute(schema.policies.insert().values(digest=policy.digest, canonical=policy.canonical))
-    elif known.canonical != policy.canonical:
+        connection.execute(statements.ENTER_POLICY, {"digest": policy.digest, "canonical": policy.canonical})
+    elif known != policy.canonical:
         raise LedgerDamaged(f"policy {policy.digest[:12]}: the ledger holds another text under this digest")
 
 
@@ -215,7 +215,7 @@ def reservation_of_release(connection: Connection, place: Shelf, prepared: Prepa
     _clear_leftovers(place, series, number)
     entry = catalogue.append_to_catalogue(connection, prepared.facts, prepared.circumstances)
     row = catalogue.catalogue_release_row(entry)
-    connection.execute(schema.releases.insert().values(row))
+    connection.execute(statements.ENTER_RELEASE, row)
     place.take(prepared.folder, series, number)
     return catalogue.catalogue_record(row)
 

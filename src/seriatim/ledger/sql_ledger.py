@@ -88,9 +88,8 @@ class SqlLedger:
         ``newest`` reads only so many releases; ``respondents`` is everyone all the same.
         """
         with self.database.reading() as connection:
-            everything = catalogue.catalogue_release_facts(connection, series)
-            crowd = recall_people(connection, self.shelf, series, everything)
-            facts = catalogue.catalogue_counting_facts(connection, series, everything)
+            past = catalogue.catalogue_past(connection, series)
+            crowd, facts = recall_people(self.shelf, series, past), past.counting
             read = facts if newest is None else facts[max(len(facts) - newest, 0) :]
             return recall_history(self.shelf, series, read, crowd, sensitive)
 
@@ -130,7 +129,7 @@ class SqlLedger:
         with self.database.reading() as connection:
             state = catalogue.catalogue_state(connection, series)
             reservations.check_reservation_unmoved(reservation.state, state)
-            crowd = recall_people(connection, self.shelf, series, catalogue.catalogue_release_facts(connection, series))
+            crowd = recall_people(self.shelf, series, catalogue.catalogue_past(connection, series))
         crowd, retired = reservations.reservation_crowd(crowd, reservation.corrected)
         sensitive = tuple(rule.name for rule in policy.sensitive)
         folder = reservation.staged.parent
