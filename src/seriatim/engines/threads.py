@@ -2,25 +2,21 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from threading import Thread
 from typing import TypeVar, cast
+
+from seriatim.engines.helpers import lend_to_helper, usable_cores
 
 T = TypeVar("T")
 R = TypeVar("R")
-
-
-def _cores() -> int:
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 @dataclass(frozen=True, slots=True)
 class Threads:
     """Results come back in order, so the number of workers never changes a result."""
 
-    count: int = field(default_factory=_cores)
+    count: int = field(default_factory=usable_cores)
 
     def map(self, work: Callable[[T], R], items: Iterable[T]) -> list[R]:
         """Do the work in this thread and as many others as there are cores; raise the first item's error, if any."""
@@ -37,12 +33,10 @@ class Threads:
                 if failed:
                     return
 
-        others = [Thread(target=take, daemon=True) for _ in range(min(self.count, len(waiting)) - 1)]
-        for other in others:
-            other.start()
+        others = [lend_to_helper(take) for _ in range(min(self.count, len(waiting)) - 1)]
         take()
         for other in others:
-            other.join()
+            other.take_back()
         if failed:
             raise failed[min(failed)]
         return cast(list[R], done)

@@ -29,6 +29,8 @@ from seriatim.model.own_tables import SENSITIVE
 
 Facts = Mapping[str, Any]
 _SMALL = 1 << 15
+_FEW = 20_000
+"""So few rows are read before a second thread has begun."""
 
 
 def recall_people(place: Shelf, series: str, past: PastReleases) -> Crowd:
@@ -94,9 +96,10 @@ def recall_history(place: Shelf, series: str, facts: Sequence[Facts], crowd: Cro
         return History(_respondents(crowd), pa.array([], pa.string()))
     with ThreadPoolExecutor() as pool:  # decoding and digests release the interpreter's lock
         paths = [place.release(series, one["number"]) / shelf.GROUPS for one in facts]
-        read = list(pool.map(_published, paths, facts, repeat(chosen)))
+        each = pool.map if sum(one["rows"] for one in facts) > _FEW else map
+        read = list(each(_published, paths, facts, repeat(chosen)))
         tables = [table for table, _ in read]
-        coded = list(pool.map(_encoded, (t.column(column) if column else _nothing(len(t)) for t in tables)))
+        coded = list(each(_encoded, (t.column(column) if column else _nothing(len(t)) for t in tables)))
     values, codes = _common_values(coded)
     pasts = tuple(
         Past(

@@ -8,6 +8,7 @@ import shutil
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +26,9 @@ from seriatim.model.policy import Policy
 from seriatim.ports import ReleaseRecord, Reservation
 from seriatim.storage import durable
 from seriatim.storage.database import Database
+
+_FEW = 20_000
+"""So few people are numbered before a second thread has begun."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,16 +70,18 @@ class Contents:
 
 def prepare_reservation_folder(folder: Path, contents: Contents, crowd: Crowd) -> tuple[dict[str, Any], Crowd]:
     """Write groups, newcomers and memories beside ``published``, flush all, and return the facts about the files."""
+    publishing = partial(_published_facts, folder / shelf.PUBLISHED, contents.write)
     with ThreadPoolExecutor(1) as beside:  # what is published is written, flushed and hashed while people are numbered
-        published = beside.submit(_published_facts, folder / shelf.PUBLISHED, contents.write)
+        published = beside.submit(publishing).result if len(contents.groups) > _FEW else publishing
         files, newcomers = _private_files(contents, crowd)
         after = _with_newcomers(crowd, newcomers)
         files |= _kept_together(after)
         for name, table in files.items():
             (folder / name).write_bytes(pseudonyms.pseudonymous_parquet(table))
+        found = published()
     durable.make_durable_private(folder)
     facts = {
-        "files": published.result(),
+        "files": found,
         "private": {name: shelf.shelf_fingerprint(folder / name) for name in files},
         "people": {"first": crowd.first_free, "new": len(newcomers)},
         "sensitive": list(contents.sensitive),

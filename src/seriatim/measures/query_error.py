@@ -148,7 +148,8 @@ def draw_queries(
     low, high = np.tile(whole_low, (count, 1)), np.tile(whole_high, (count, 1))
     at = np.nonzero(np.arange(chosen.shape[1]) < asked[:, None])
     low[at[0], chosen[at]], high[at[0], chosen[at]] = first[at], last[at]
-    return [Query(chosen[i, : asked[i]].astype(np.int32), low[i], high[i]) for i in range(count)]
+    columns = [row[:n] for row, n in zip(chosen.astype(np.int32), asked.tolist(), strict=True)]
+    return list(map(Query, columns, low, high))
 
 
 def _different(below: int, most: int, count: int, chance: np.random.Generator) -> npt.NDArray[np.int64]:

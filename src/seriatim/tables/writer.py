@@ -123,7 +123,8 @@ def write_csv(table: pa.Table, path: Path, separator: str = ",") -> None:
 
     # the next batches are made ready while one is written
     with pacsv.CSVWriter(path, schema, write_options=options) as writer, ThreadPoolExecutor(2) as pool:
-        for batch in pool.map(harmless, table.to_batches(max_chunksize=_BATCH)):
+        each = pool.map if len(table) > _BATCH else map
+        for batch in each(harmless, table.to_batches(max_chunksize=_BATCH)):
             writer.write_batch(batch)
 
 
