@@ -145,7 +145,8 @@ def _prepare_sqlite(dbapi: Any, _record: Any) -> None:
 
 def _begin_sqlite(connection: Connection) -> None:
     writes = connection.get_execution_options().get(_WRITE)
-    connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
+    dbapi: Any = connection.connection.driver_connection  # past SQLAlchemy, which takes ten times as long for it
+    dbapi.execute("BEGIN IMMEDIATE" if writes else "BEGIN")
 
 
 def _parsed(url: str, kind: Revisions) -> URL:
@@ -191,10 +192,17 @@ def _set_wal(database: Database) -> None:
 
 
 def _revision(connection: Connection, kind: Revisions) -> str | None:
-    if not sa.inspect(connection).has_table(kind.version_table):
+    if not _has_table(connection, kind.version_table):
         return None
-    revision = connection.execute(sa.text(f"SELECT version_num FROM {kind.version_table}")).scalar()  # noqa: S608
+    revision = connection.exec_driver_sql(f"SELECT version_num FROM {kind.version_table}").scalar()  # noqa: S608
     return None if revision is None else str(revision)
+
+
+def _has_table(connection: Connection, name: str) -> bool:
+    if connection.dialect.name != "sqlite":
+        return sa.inspect(connection).has_table(name)
+    asked = "SELECT 1 FROM sqlite_master WHERE type IN ('table', 'view') AND name = ?"
+    return connection.exec_driver_sql(asked, (name,)).first() is not None  # an inspection takes ten times as long
 
 
 def _refuse_foreign(connection: Connection, found: str | None, database: Database) -> None:
