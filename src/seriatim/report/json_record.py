@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import asdict
+from dataclasses import asdict, fields
 from typing import Any
 
 from seriatim.model.policy import Policy, Thresholds
-from seriatim.model.verdict import Verdict
+from seriatim.model.verdict import Estimate, Finding, Measure, Verdict
 from seriatim.report.chart_views import chart_data
 from seriatim.report.facts import Facts, TableCounts
 from seriatim.report.formats import format_plain
@@ -32,12 +32,17 @@ def record_of(policy: Policy, verdict: Verdict, facts: Facts) -> dict[str, Any]:
         "approval": {"by": approval.by, "override": approval.override} if approval else None,
         "counts": _counts(facts),
         **({"tables": [{"sensitive": name, **_counts(own)} for name, own in facts.tables]} if facts.tables else {}),
-        "findings": [format_plain({**asdict(finding), "result": finding.result}) for finding in verdict.findings],
-        "estimates": [format_plain(asdict(estimate)) for estimate in verdict.estimates],
-        "measures": [format_plain(asdict(measure)) for measure in verdict.measures],
+        "findings": [format_plain({**_fields(finding), "result": finding.result}) for finding in verdict.findings],
+        "estimates": [format_plain(_fields(estimate)) for estimate in verdict.estimates],
+        "measures": [format_plain(_fields(measure)) for measure in verdict.measures],
         "charts": {name: chart_data(chart) for name, chart in verdict.charts.items()},
         "policy": _policy(policy, facts),
     }
+
+
+def _fields(one: Finding | Estimate | Measure) -> dict[str, Any]:
+    """Return the fields by name as they are; ``asdict`` would copy what ``format_plain`` copies next."""
+    return {field.name: getattr(one, field.name) for field in fields(one)}
 
 
 def _counts(table: TableCounts) -> dict[str, int]:

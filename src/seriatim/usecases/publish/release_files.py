@@ -68,4 +68,4 @@ def _public_report_of(report: Report, draft: Draft) -> PublicReport:
 
 
 def _write(path: Path, text: str) -> None:
-    path.write_text(text, encoding="utf-8")
+    path.write_bytes(text.encode())
