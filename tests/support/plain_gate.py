@@ -8,7 +8,7 @@ from functools import cache
 from math import log, log2
 
 import numpy as np
-from scipy.stats import chi2
+from scipy.special import gammaincinv  # scipy.stats takes a second to load
 
 from seriatim.gate import dixon_critical
 
@@ -151,7 +151,7 @@ class PlainGate:
 
 @cache
 def chi_square(alpha: float, freedom: int) -> float:
-    return float(chi2.ppf(1 - alpha, freedom))
+    return 2 * float(gammaincinv(freedom / 2, 1 - alpha))
 
 
 dixon = cache(dixon_critical)

