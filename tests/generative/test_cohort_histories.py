@@ -45,14 +45,14 @@ def stays(history: list[Published]) -> dict[int, tuple[int, int]]:
     return found
 
 
-def beliefs(history: list[Published]) -> dict[int, dict[int, Fraction]]:
-    """Everyone's belief by exact counting, told all memberships and every published multiset.
+def beliefs(history: list[Published]) -> list[dict[int, Fraction]]:
+    """Everyone's belief by exact counting, told all memberships and every published multiset; one of all who are alike.
 
     In each release and group it is known who is in it (leavers included) and which values are. People who were in it
     over the same releases are alike. What a set of alike people holds follows by subtracting multisets.
     """
     last = {slot: end for slot, (_, end) in stays(history).items()}
-    out: dict[int, dict[int, Fraction]] = {}
+    out: list[dict[int, Fraction]] = []
     groups: dict[int, dict[int, Counter[int]]] = defaultdict(dict)
     members: dict[int, dict[int, set[int]]] = defaultdict(dict)
     for release, past in enumerate(history):
@@ -66,9 +66,9 @@ def beliefs(history: list[Published]) -> dict[int, dict[int, Fraction]]:
             gone = members[at][release] - members[at].get(release + 1, set())
             held = values - shown.get(release + 1, Counter())
             assert sum(held.values()) == len(gone), "nobody joins later"
-            for slot in gone:
-                assert last[slot] == release
-                out[slot] = {value: Fraction(n, len(gone)) for value, n in held.items()}
+            assert all(last[slot] == release for slot in gone)
+            if gone:
+                out.append({value: Fraction(n, len(gone)) for value, n in held.items()})
     return out
 
 
@@ -97,9 +97,9 @@ def test_beliefs_stay_below_the_stated_bound(
     assert found.kept, found.detail
     caps = caps_by_hand(history, rules)
     believed = beliefs(history)
-    assert all(float(b) <= caps[v] + 1e-9 for one in believed.values() for v, b in one.items())
+    assert all(float(b) <= caps[v] + 1e-9 for one in believed for v, b in one.items())
     if believed:
-        worst = max(b for one in believed.values() for b in one.values())
+        worst = max(b for one in believed for b in one.values())
         assert f"at most {float(worst):.1%} " in found.detail
     for past in history:
         persons = past.person[past.person >= 0]
