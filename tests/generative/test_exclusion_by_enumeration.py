@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections import Counter
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from hypothesis import given, settings
@@ -65,13 +65,23 @@ def test_the_kernel_equals_its_slow_twin(history: History, picks: set[int]) -> N
     assert left_of(exclusion(history, told)) == slow_fixed_point(trace(history), told_episodes(history, told))
 
 
+class Group(NamedTuple):
+    members: set[int]
+    counts: Counter[int]
+    counterfeits: int
+
+
 def slow_fixed_point(traces: Traces, told: set[int]) -> list[set[int]]:
     """The same rule on sets and counters, for every pair of groups of different releases, again and again."""
     n = len(traces.respondent)
     left = [set(range(traces.n_values)) for _ in range(n)]
-    for g in range(traces.n_groups):
-        for e in enumerated_members(traces, g):
-            left[e] &= set(enumerated_counts(traces, g))
+    groups = [
+        Group(set(enumerated_members(traces, g)), enumerated_counts(traces, g), int(traces.counterfeits[g]))
+        for g in range(traces.n_groups)
+    ]
+    for group in groups:
+        for e in group.members:
+            left[e] &= set(group.counts)
     for e in told:
         left[e] = {int(traces.value[e])}
     pairs = [(g, h) for g in range(traces.n_groups) for h in range(-1, traces.n_groups)
@@ -79,23 +89,23 @@ def slow_fixed_point(traces: Traces, told: set[int]) -> list[set[int]]:
     while True:
         before = [set(held) for held in left]
         for g, h in pairs:
-            slow_look(traces, g, h, left)
+            slow_look(groups[g], groups[h] if h >= 0 else None, left)
         if left == before:
             return left
 
 
-def slow_look(traces: Traces, g: int, h: int, left: list[set[int]]) -> None:
-    in_g = set(enumerated_members(traces, g))
-    in_h = in_g if h < 0 else set(enumerated_members(traces, h))
+def slow_look(g: Group, h: Group | None, left: list[set[int]]) -> None:
+    in_g = g.members
+    in_h = in_g if h is None else h.members
     parts = {"K": in_g & in_h, "X": in_g - in_h, "Y": in_h - in_g}
-    values = set(enumerated_counts(traces, g)) | (set() if h < 0 else set(enumerated_counts(traces, h)))
+    values = set(g.counts) | (set() if h is None else set(h.counts))
     holds = {(p, a): sum(left[e] == {a} for e in who) for p, who in parts.items() for a in values}
     may = {(p, a): sum(a in left[e] for e in who) for p, who in parts.items() for a in values}
     lo = {(p, a): 0 for p in parts for a in values}
     hi = {(p, a): 0 for p in parts for a in values}
-    sides = [("X", enumerated_counts(traces, g), traces.counterfeits[g])]
-    if h >= 0:
-        sides.append(("Y", enumerated_counts(traces, h), traces.counterfeits[h]))
+    sides = [("X", g.counts, g.counterfeits)]
+    if h is not None:
+        sides.append(("Y", h.counts, h.counterfeits))
     for a in values:
         lo["K", a] = max([holds["K", a]] + [int(s[a] - may[p, a] - f) for p, s, f in sides if s[a]])
         hi["K", a] = min([may["K", a]] + [int(s[a] - holds[p, a]) for p, s, _ in sides if s[a]])
