@@ -34,7 +34,8 @@ class Query:
             raise InputError(Fault("query", "an unknown kind", ", ".join(KINDS)))
         if not isinstance(self.records, range):
             object.__setattr__(self, "records", _positions(self.records))
-        if not len(self.records) or len(set(self.records)) < len(self.records) or min(self.records) < 0:
+        twice = not isinstance(self.records, range) and len(set(self.records)) < len(self.records)
+        if not len(self.records) or twice or self._ends[0] < 0:
             raise InputError(Fault("query", "no records, or one twice, or one before the first", "positions from 0"))
         if self.weights is not None:
             object.__setattr__(self, "weights", _weights(self.kind, self.weights, len(self.records)))
@@ -64,8 +65,20 @@ class Query:
         """Return first and last (exclusive) if the records are neighbours and count alike."""
         if self.weights is not None:
             return None
-        first, last = min(self.records), max(self.records) + 1
-        return (first, last) if last - first == len(self.records) else None
+        first, last = self._ends
+        return (first, last + 1) if last + 1 - first == len(self.records) else None
+
+    @property
+    def _ends(self) -> tuple[int, int]:
+        """Return the first and the last record; those of a range are at its ends."""
+        some = (self.records[0], self.records[-1]) if isinstance(self.records, range) else self.records
+        return min(some), max(some)
+
+    @property
+    def _places(self) -> LongArray:
+        """Return the records as an index; a range is not written out one by one."""
+        asked = self.records
+        return np.arange(asked.start, asked.stop, asked.step) if isinstance(asked, range) else np.array(asked)
 
     def total(self, answer: float) -> float:
         """Return an answer as a sum."""
@@ -74,7 +87,7 @@ class Query:
     def row(self, n: int) -> FloatArray:
         """Return what each record counts: 0 if it is not asked about, else 1 or its weight."""
         found = np.zeros(n)
-        found[list(self.records)] = self.counted
+        found[self._places] = self.counted
         return found
 
     @property
@@ -84,7 +97,7 @@ class Query:
 
     def answer(self, values: FloatArray) -> float:
         """Return the true answer."""
-        chosen = values[list(self.records)]
+        chosen = values[self._places]
         if self.kind == "sum":
             return float((chosen * self.counted).sum())
         if self.kind == "average":
