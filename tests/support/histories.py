@@ -12,6 +12,8 @@ from seriatim.model.history import History, Past
 
 Row = tuple[str | None, int, str]
 """respondent (None: a counterfeit), group, value"""
+SPOTS = (0, 1, 2, -1)
+"""Groups of a drawn release; -1: not in it."""
 
 
 def history_of(*releases: Sequence[Row]) -> History:
@@ -68,13 +70,13 @@ def histories(draw: st.DrawFn, changing: bool = False, fakes: bool = True, most:
     n_people, n_values = draw(st.integers(2, most)), draw(st.integers(2, 4))
     n_releases = draw(st.integers(1, 4))
     value = st.integers(0, n_values - 1)
-    held = draw(st.lists(value, min_size=n_people, max_size=n_people))
+    each = st.binary(min_size=n_people, max_size=n_people)  # a byte for each: drawing numbers one by one takes longer
+    held = [byte % n_values for byte in draw(each)]
     releases: list[list[Row]] = []
     for _ in range(n_releases):
-        spots = draw(st.lists(st.integers(-1, 2), min_size=n_people, max_size=n_people))
-        if changing:
-            changed = draw(st.lists(st.none() | value, min_size=n_people, max_size=n_people))
-            held = [old if new is None else new for old, new in zip(held, changed, strict=True)]
+        spots = [SPOTS[byte % len(SPOTS)] for byte in draw(each)]
+        if changing:  # half of them
+            held = [byte // 2 % n_values if byte % 2 else old for old, byte in zip(held, draw(each), strict=True)]
         rows: list[Row] = [(f"p{i}", g, f"v{held[i]}") for i, g in enumerate(spots) if g >= 0]
         if fakes:
             extra = draw(st.lists(st.tuples(st.integers(0, 2), value), max_size=2))

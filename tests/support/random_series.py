@@ -14,6 +14,9 @@ from seriatim.defences.series.memory import Published
 from seriatim.model.scale import scale_of
 
 
+SCALES = tuple(scale_of("interval", pa.array([str(i) for i in range(k)]), np.arange(k, dtype=float)) for k in (7, 3))
+
+
 class OneWorker:
     count = 1
 
@@ -53,16 +56,13 @@ def series(draw, max_people: int = 90, max_releases: int = 6) -> Series:
     chance = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
     weights = np.arange(1, n_values + 1, dtype=float) ** -skew
     value = chance.choice(n_values, n_people, p=weights / weights.sum()).astype(np.int32)
-    quasi = np.column_stack([chance.integers(0, k, n_people) for k in (7, 3)]).astype(np.int32)
+    quasi = np.column_stack([chance.integers(0, len(scale), n_people) for scale in SCALES]).astype(np.int32)
     here = chance.random(n_people) < 0.6
     present = []
     for _ in range(n_releases):
         present.append(chance.permutation(np.flatnonzero(here)))
         here = np.where(chance.random(n_people) < churn, chance.random(n_people) < 0.6, here)
-    scales = tuple(
-        scale_of("interval", pa.array([str(i) for i in range(k)]), np.arange(k, dtype=float)) for k in (7, 3)
-    )
-    return Series(m, n, n_values, quasi, value, tuple(present), scales)
+    return Series(m, n, n_values, quasi, value, tuple(present), SCALES)
 
 
 def plain_view(value: np.ndarray, who: np.ndarray, n_values: int) -> SerialView:
