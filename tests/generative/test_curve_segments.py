@@ -87,9 +87,9 @@ def orders(draw: Any, most: int = 11) -> tuple[list[Coded], Coded]:
             columns.append(draw(plain.coded_columns(n, f"q{index}")))
             continue
         size = draw(st.sampled_from([1, 2, 5, 400]))
-        codes = np.frombuffer(draw(st.binary(min_size=2 * n, max_size=2 * n)), dtype="<u2") % size
+        codes = draw(st.lists(st.integers(0, size - 1), min_size=n, max_size=n))
         scale = _scale(draw(st.sampled_from(["interval", "set"])), size, draw(st.integers(0, 1)) if size > 2 else 0)
-        columns.append(Coded(f"q{index}", codes.astype(np.int32), scale))
+        columns.append(Coded(f"q{index}", np.array(codes, dtype=np.int32), scale))
     return columns, draw(plain.coded_columns(n, "s", most=3))
 
 

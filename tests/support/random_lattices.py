@@ -19,10 +19,10 @@ def coded_columns(draw: Any, n: int, name: str, most: int = 6) -> Coded:
     """A column on a random hierarchy: levels are coarsenings of runs of neighbours."""
     size = draw(st.integers(1, most))
     levels: list[tuple[str, ...]] = []
-    edges = list(range(1, size))
+    cuts = set(range(1, size))
     for height in range(draw(st.integers(0, 2))):
-        kept = draw(st.integers(0, 2 ** len(edges) - 1))  # a bit for each edge: drawing them one by one takes longer
-        edges = [edge for bit, edge in enumerate(edges) if kept >> bit & 1]
+        cuts = {cut for cut in sorted(cuts) if draw(st.booleans())}
+        edges = sorted(cuts)
         levels.append(tuple(f"h{height}r{sum(edge <= code for edge in edges)}" for code in range(size)))
     levels.append(tuple("*" for _ in range(size)))
     codes = np.frombuffer(draw(st.binary(min_size=n, max_size=n)), dtype=np.uint8).astype(np.int32) % size
