@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import TypeVar, cast
 
-from seriatim.engines.helpers import lend_to_helper, usable_cores
+from seriatim.engines.waiting_threads import lend_to_waiting_thread, usable_cores
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -33,7 +33,7 @@ class Threads:
                 if failed:
                     return
 
-        others = [lend_to_helper(take) for _ in range(min(self.count, len(waiting)) - 1)]
+        others = [lend_to_waiting_thread(take) for _ in range(min(self.count, len(waiting)) - 1)]
         take()
         for other in others:
             other.take_back()

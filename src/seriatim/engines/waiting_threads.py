@@ -1,6 +1,6 @@
 """Threads that wait for work: starting one takes longer than most pieces of work on a small table.
 
-A helper that has not begun by the time the work is done is let go at once, so that small work stays in the thread that
+One that has not begun by the time the work is done is let go at once, so that small work stays in the thread that
 asked for it.
 """
 
@@ -13,14 +13,14 @@ from threading import Thread
 
 Work = Callable[[], None]
 _MOST = 32
-"""So many helpers wait for work; should more have been busy at once, the others end."""
+"""So many wait for work; should more have been busy at once, the others end."""
 
 
 def usable_cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-class Helper:
+class WaitingThread:
     """A thread that does one piece of work after another."""
 
     def __init__(self, first: Work) -> None:
@@ -49,15 +49,16 @@ class Helper:
             self._done.put(None)
 
 
-_idle: list[Helper] = []
-os.register_at_fork(after_in_child=_idle.clear)  # a child has none of these threads
+_idle: list[WaitingThread] = []
+if hasattr(os, "register_at_fork"):  # not on Windows
+    os.register_at_fork(after_in_child=_idle.clear)  # a child has none of these threads
 
 
-def lend_to_helper(work: Work) -> Helper:
+def lend_to_waiting_thread(work: Work) -> WaitingThread:
     """Have the work, which raises nothing, done by a thread that waits for some, or by a new one."""
     try:
-        helper = _idle.pop()
+        one = _idle.pop()
     except IndexError:
-        return Helper(work)
-    helper.ask(work)
-    return helper
+        return WaitingThread(work)
+    one.ask(work)
+    return one
