@@ -13,7 +13,6 @@ from seriatim.defences.series.contract import SerialGrouping, SerialView, Withhe
 from seriatim.defences.series.memory import Published
 from seriatim.model.scale import scale_of
 
-
 SCALES = tuple(scale_of("interval", pa.array([str(i) for i in range(k)]), np.arange(k, dtype=float)) for k in (7, 3))
 
 
