@@ -233,7 +233,8 @@ class ConnectedPart:
         took = (solver.accum_stats()["propagations"] - before) / PROPAGATIONS
         if not said:
             return said, took
-        chosen = np.flatnonzero(np.array(solver.get_model()[: self.n_literals]) > 0)
+        model = np.fromiter(solver.get_model(), dtype=np.int64, count=self.n_literals)
+        chosen = np.flatnonzero(model > 0)
         who, value = self._of_literal
         assert np.array_equal(who[chosen], np.arange(len(self.episodes))), "everyone holds one value"
         assert self._fits(value[chosen])
@@ -243,10 +244,9 @@ class ConnectedPart:
         """Return whether everyone else at the truth and these people at these values fit all that was published."""
         people, at = self._members
         left = self._less_held(at, self._with(values, people, self._members_among))
-        exact = self.worlds.traces.counterfeits[self._groups] == 0
         position, near = self._beside
-        apart = (values[position] != self._with(values, near, self._among(near))).all()
-        return bool((left >= 0).all() and (left[exact] == 0).all() and apart)
+        apart = (values[position] != self._with(values, near, self._beside_among)).all()
+        return bool((left >= 0).all() and (left[self._exact] == 0).all() and apart)
 
     def _with(self, values: Longs, people: npt.NDArray[Any], among: tuple[Longs, Flags]) -> Longs:
         """Return the values of people, of whom those in question hold ``values``."""
@@ -257,6 +257,16 @@ class ConnectedPart:
     def _members_among(self) -> tuple[Longs, Flags]:
         """Return where the members of the groups stand in ``episodes``, and whether they do."""
         return self._among(self._members[0])
+
+    @cached_property
+    def _beside_among(self) -> tuple[Longs, Flags]:
+        """Return where those beside stand in ``episodes``, and whether they do."""
+        return self._among(self._beside[1])
+
+    @cached_property
+    def _exact(self) -> Flags:
+        """Return which of the groups hold no counterfeits."""
+        return np.asarray(self.worlds.traces.counterfeits[self._groups] == 0)
 
     def _among(self, people: npt.NDArray[Any]) -> tuple[Longs, Flags]:
         """Return where people stand in ``episodes``, and whether they do."""
