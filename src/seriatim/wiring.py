@@ -20,6 +20,11 @@ if TYPE_CHECKING:
     from seriatim.usecases.publish.publish import Parts
 
 
+_FEW = 5_000
+"""So few records are ordered and judged by one thread: a second one mostly waits for the interpreter's lock, and makes
+the first wait for it, too."""
+
+
 def wired_workers() -> Workers:
     """Return the threads of this machine."""
     return Threads()
@@ -30,7 +35,8 @@ def wired_publishing(ledger: Ledger, source: Table, progress: Progress = no_prog
     from seriatim.tables.views import view_of
     from seriatim.usecases.publish.publish import Parts
 
-    return Parts(ledger, wired_workers(), writer_for(source), progress, view_of)
+    by_record = Threads(1) if source.data.num_rows <= _FEW else wired_workers()
+    return Parts(ledger, wired_workers(), by_record, writer_for(source), progress, view_of)
 
 
 def wired_rehearsal(url: str | Path, shelf: str | Path | None = None) -> Ledger:

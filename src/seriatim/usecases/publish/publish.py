@@ -84,6 +84,9 @@ class Parts:
 
     ledger: Ledger
     workers: Workers
+    """For the defence: its search may be long on few records, too."""
+    by_record: Workers
+    """For what takes a moment per record: ordering and judging."""
     writer: Writer
     progress: Progress = no_progress
     read: Callable[[Table, Policy], View] | None = None
@@ -101,7 +104,7 @@ def publish(order: Order, parts: Parts) -> Release | Refusal:
     memory = _remembered(order, parts.ledger)
     secret = state.secret or secrets.token_bytes(32)
     state = replace(state, secret=secret, memory=memory)
-    keys = view_keys(order.view, secret, parts.workers)
+    keys = view_keys(order.view, secret, parts.by_record)
     digest = view_order_digest(keys, secret)
     ordered = None if order.plan.own_tables else keys
     cases = [_drafted(one, parts, own, ordered) for one, own in _orders_by_table(order, state)]
@@ -149,8 +152,8 @@ def _drafted(order: Order, parts: Parts, state: SeriesState, keys: ViewKeys | No
     policy, secret = order.plan.settled, state.secret
     assert secret is not None
     alone = keys is not None
-    keys = view_keys(order.view, secret, parts.workers) if keys is None else keys
-    view, rows = view_in_order(order.view, keys, secret, state.n_releases + 1, parts.workers)
+    keys = view_keys(order.view, secret, parts.by_record) if keys is None else keys
+    view, rows = view_in_order(order.view, keys, secret, state.n_releases + 1, parts.by_record)
     order = replace(order, view=view)
     histories = _histories(order, parts.ledger, state.memory)
     history = next(iter(histories.values()), no_history())
@@ -168,7 +171,7 @@ def _drafted(order: Order, parts: Parts, state: SeriesState, keys: ViewKeys | No
 def _judged(case: Case, order: Order, parts: Parts, n_before: int) -> Verdict:
     """Return the verdict on one table, with everything that should be noted."""
     case = replace(case, named=bool(order.plan.own_tables))
-    verdict = judgement_of(case, parts.workers, order.approval)
+    verdict = judgement_of(case, parts.by_record, order.approval)
     notes = notes_of(case.draft, case.policy, n_before, case.history, _release_before(case, parts.ledger, n_before))
     notes = notes if case.before is None else (*notes, *case.before.notes)
     beside = view_notes(case.view, case.draft, case.policy)
