@@ -6,9 +6,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from seriatim import gate
-from seriatim.attacks.gate_observer import Watched, gate_observer_report, observer_thinned
+from seriatim.attacks.gate_observer import Watched, _mean_ranks, gate_observer_report, observer_thinned
 from seriatim.errors import InputError
 from seriatim.gate import Gate, JointGate, baseline_from, baseline_from_json, replay
 from seriatim.gate.attribute import Attribute, gate_attribute_bands
@@ -290,3 +292,12 @@ def test_gates_that_decide_together_release_sets_that_all_of_them_hold_safe() ->
     assert gates[0].counts.sum() == gates[1].counts.sum() == len(joint.released)
     assert len(joint.released) + len(joint.waiting) == 400
     assert set(joint.released).isdisjoint(joint.waiting)
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(st.sampled_from([-np.inf, 0.0, 0.5, 1.0, 7.0]), max_size=12))
+def test_ties_share_their_mean_rank(values: list[float]) -> None:
+    plainly = [
+        sum(other < value for other in values) + (sum(other == value for other in values) + 1) / 2 for value in values
+    ]
+    assert _mean_ranks(np.array(values, dtype=float)).tolist() == plainly
