@@ -34,7 +34,6 @@ from seriatim.model.holdings import Holder, holdings_of
 from seriatim.model.methods import method_named
 from seriatim.model.own_tables import secret_of_own_table, view_of_own_table
 from seriatim.ports import Ledger, Progress, ReleaseRecord, Reservation, Workers, Writer, no_progress
-from seriatim.usecases.publish.codebook import codebook_of
 from seriatim.usecases.publish.corrections import (
     Corrections,
     check_corrections,
@@ -293,7 +292,8 @@ def _follows_newest(plan: Plan) -> bool:
 def _reserve(
     order: Order, parts: Parts, made: Release, state: SeriesState, digest: str
 ) -> tuple[ReleaseRecord, dict[str, Any]]:
-    from seriatim.usecases.publish.release_files import write_release_files  # with all of report/: not for a dry run
+    from seriatim.usecases.publish.codebook import codebook_of  # with all of report/: not for a dry run
+    from seriatim.usecases.publish.release_files import write_release_files
 
     assert state.secret is not None
     number = state.n_releases + 1
