@@ -16,3 +16,8 @@ def lazy_names(package: str, homes: Mapping[str, str]) -> Callable[[str], Any]:
         return getattr(import_module(homes[name]), name)
 
     return load
+
+
+def lazy_names_by_home(package: str, homes: Mapping[str, tuple[str, ...]]) -> Callable[[str], Any]:
+    """As :func:`lazy_names`, with the names of each module together."""
+    return lazy_names(package, {name: home for home, names in homes.items() for name in names})

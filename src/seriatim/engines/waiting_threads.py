@@ -16,10 +16,6 @@ _MOST = 32
 """So many wait for work; should more have been busy at once, the others end."""
 
 
-def usable_cores() -> int:
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-
-
 class WaitingThread:
     """A thread that does one piece of work after another."""
 

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from seriatim.lazy_names import lazy_names
+from seriatim.lazy_names import lazy_names_by_home
 
 if TYPE_CHECKING:
     from seriatim.ports.defence import Defence
@@ -18,7 +18,7 @@ _HOMES = {
     "seriatim.ports.workers": ("Progress", "Workers", "no_progress"),
     "seriatim.ports.writer": ("Writer",),
 }
-__getattr__ = lazy_names(__name__, {name: home for home, names in _HOMES.items() for name in names})
+__getattr__ = lazy_names_by_home(__name__, _HOMES)
 
 __all__ = [
     "PRIVATE",

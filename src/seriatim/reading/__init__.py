@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from seriatim.lazy_names import lazy_names
+from seriatim.lazy_names import lazy_names_by_home
 
 if TYPE_CHECKING:
     from seriatim.reading.boxes import Axis, read_boxes
@@ -14,7 +14,7 @@ _HOMES = {
     "seriatim.reading.questions": ("PublishedRelease", "open_release"),
     "seriatim.reading.range_counts": ("Boxes", "RangeQueries", "count_in_ranges"),
 }
-__getattr__ = lazy_names(__name__, {name: home for home, names in _HOMES.items() for name in names})
+__getattr__ = lazy_names_by_home(__name__, _HOMES)
 
 __all__ = [
     "Axis",

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from seriatim.lazy_names import lazy_names
+from seriatim.lazy_names import lazy_names_by_home
 
 if TYPE_CHECKING:
     from seriatim.report.document import Report
@@ -42,7 +42,7 @@ _HOMES = {
     "seriatim.report.read_back": ("report_read_back",),
     "seriatim.report.sign_off": ("SignOff", "Signed"),
 }
-__getattr__ = lazy_names(__name__, {name: home for home, names in _HOMES.items() for name in names})
+__getattr__ = lazy_names_by_home(__name__, _HOMES)
 
 __all__ = [
     "NO_ROWS",
