@@ -11,8 +11,8 @@ from benchmarks.timing import row
 from seriatim.attacks._exclusion import prepare
 from seriatim.attacks._twins import twins
 from seriatim.model.history import History
-from seriatim.studies.cor_split import METHODS, Setting, play_cor_split
-from seriatim.studies.worlds.census import Churn
+from seriatim.studies.cor_split import METHODS, CorSplitSetting, play_cor_split
+from seriatim.studies.worlds.census import CensusChurn
 
 COMPROMISED = 0.04
 ATTACKED = ("cor-split", "repaired, sticky", "lineage")
@@ -35,7 +35,7 @@ def attack_rows(size: int, long: int) -> list[dict[str, Any]]:
 
 def _history(name: str, size: int, n_releases: int) -> History:
     method = next(method for method in METHODS if method.name == name)
-    setting = Setting(Churn(size, 0.10, n_releases), M, N, n_queries=1, query_every=n_releases)
+    setting = CorSplitSetting(CensusChurn(size, 0.10, n_releases), M, N, n_queries=1, query_every=n_releases)
     played = play_cor_split(method, setting, WORKERS)
     return played.history_with_leavers() if name == "lineage" else played.history()
 

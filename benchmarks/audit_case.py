@@ -19,8 +19,8 @@ import pyarrow.parquet as pq
 
 from benchmarks.peers import peer_python
 from benchmarks.timing import in_turns, row
-from seriatim.measures.leakage_given import Attribute, leakage_pairs, leakage_subsets
-from seriatim.model import ColumnRule, Policy, Role, Table, Terms
+from seriatim.measures.leakage_given import GivenAttribute, leakage_pairs, leakage_subsets
+from seriatim.model import ColumnRule, Policy, PromiseTerms, Role, Table
 from seriatim.studies.worlds.adultlike import adultlike
 from seriatim.tables.auditable import auditable, read_auditable
 from seriatim.usecases.audit.audit import audit
@@ -51,7 +51,7 @@ def _policy() -> Policy:
     return Policy(
         series="bench",
         columns=columns | {SENSITIVE: ColumnRule(SENSITIVE, Role.SENSITIVE)},
-        terms=Terms(),
+        terms=PromiseTerms(),
         defence=None,
     )
 
@@ -112,8 +112,8 @@ def pair_seconds(path: Path) -> float:
     """Seconds for all attribute pairs and all sets of up to three quasi-identifiers of an Adult-like file."""
     policy = _policy()
     coded = auditable(read_auditable(path), policy)
-    given = [Attribute(c.name, c.codes, c.n_values) for c in coded.given]
-    target = Attribute(SENSITIVE, coded.sensitive[0].codes, len(coded.sensitive[0].scale))
+    given = [GivenAttribute(c.name, c.codes, c.n_values) for c in coded.given]
+    target = GivenAttribute(SENSITIVE, coded.sensitive[0].codes, len(coded.sensitive[0].scale))
     return in_turns({"all": lambda: (leakage_pairs([*given, target]), list(leakage_subsets(target, given, 3)))}, 3)[
         "all"
     ]

@@ -20,15 +20,15 @@ from seriatim.attacks import belief, complete_share, prepare, reveal_leavers
 from seriatim.attacks._complete import BUDGET, complete_sample
 from seriatim.defences.series.cohort.grouping import cohort_groups
 from seriatim.defences.series.cohort.memory import CohortMemory
-from seriatim.defences.series.contract import Draw, SerialGrouping, SerialRules, SerialView
+from seriatim.defences.series.contract import SerialDraw, SerialGrouping, SerialRules, SerialView
 from seriatim.defences.series.lineage.grouping import lineage_groups
 from seriatim.defences.series.lineage.slots import SlotMemory
-from seriatim.defences.series.memory import Published
+from seriatim.defences.series.memory import RememberedRows
 from seriatim.engines.threads import Threads
-from seriatim.model.history import History, Past
-from seriatim.model.judged import Judged
+from seriatim.model.history import History, PastRelease
+from seriatim.model.judged import JudgedHistory
 from seriatim.model.scale import scale_of
-from seriatim.promises.series.cells import CellsAsked, fair_cells
+from seriatim.promises.series.fair_cells import CellsAsked, fair_cells
 
 SERIES = 500
 KNOWN = 0.1
@@ -78,12 +78,12 @@ class World:
             yield SerialView(places[who], SCALES, values[who], n_values, who)
 
 
-def _cohorts(m: int) -> tuple[Any, Callable[[SerialView, Any, Draw], SerialGrouping]]:
+def _cohorts(m: int) -> tuple[Any, Callable[[SerialView, Any, SerialDraw], SerialGrouping]]:
     rules = SerialRules(m, common=1.5)
     return CohortMemory(), lambda view, memory, draw: cohort_groups(view, rules, memory, draw)
 
 
-def _lineages(m: int) -> tuple[Any, Callable[[SerialView, Any, Draw], SerialGrouping]]:
+def _lineages(m: int) -> tuple[Any, Callable[[SerialView, Any, SerialDraw], SerialGrouping]]:
     rules, workers = SerialRules(m), Threads()
     return SlotMemory(), lambda view, memory, draw: lineage_groups(view, rules, memory, draw, workers)
 
@@ -93,20 +93,20 @@ def _played(world: World, method: str) -> tuple[int, History]:
     memory, group = (_cohorts if method == "cohort" else _lineages)(m)
     pasts, n_people, n_values = [], 0, 0
     for release, view in enumerate(views):
-        made = group(view, memory, Draw(b"series", release))
+        made = group(view, memory, SerialDraw(b"series", release))
         past = _published(view, made)
         memory.remember(past)
         assert past.lineage is not None
         assert past.slot is not None
         marks = {"lineage": past.lineage, "slot": past.slot}
         marks |= {} if past.baseline is None else {"baseline": past.baseline}
-        pasts.append(Past(release + 1, past.person.astype(np.int32), past.group, past.value, marks))
+        pasts.append(PastRelease(release + 1, past.person.astype(np.int32), past.group, past.value, marks))
         n_people, n_values = max(n_people, int(view.person.max()) + 1), view.n_values
     people, values = (pa.array([str(i) for i in range(n)]) for n in (n_people, n_values))
     return m, History(people, values, tuple(pasts))
 
 
-def _published(view: SerialView, made: SerialGrouping) -> Published:
+def _published(view: SerialView, made: SerialGrouping) -> RememberedRows:
     real = np.flatnonzero(made.group >= 0)
     group = np.concatenate((made.group[real], made.counterfeit_group)).astype(np.int32)
     value = np.concatenate((view.sensitive[real], made.counterfeit_value)).astype(np.int32)
@@ -114,7 +114,7 @@ def _published(view: SerialView, made: SerialGrouping) -> Published:
     slot = np.concatenate((made.slots.slot_of_record[real], made.slots.slot_of_counterfeit))
     baseline = None if made.slots.baseline is None else made.slots.baseline[value]
     person = np.concatenate((view.person[real], np.full(made.n_counterfeits, -1, dtype=np.int64)))
-    return Published(person, group, value, made.slots.lineage_of_group[group], slot, baseline)
+    return RememberedRows(person, group, value, made.slots.lineage_of_group[group], slot, baseline)
 
 
 def _judged(world: World, method: str, counts: Counter[str]) -> None:
@@ -123,7 +123,7 @@ def _judged(world: World, method: str, counts: Counter[str]) -> None:
     counts[f"{label}: series"] += 1
     told = reveal_leavers(history)
     if method == "cohort" and not world.returns:
-        found = fair_cells(Judged(history), CellsAsked(m, 1.5))
+        found = fair_cells(JudgedHistory(history), CellsAsked(m, 1.5))
         bounds = re.findall(r"about anyone at most ([\d.]+)%", found.detail)
         beliefs = belief(told)
         counts[f"{label}: people judged by exact counting"] += int(beliefs.exact[beliefs.cell].sum())

@@ -10,8 +10,8 @@ from benchmarks.timing import keep, row
 from seriatim.attacks._complete import complete_sample
 from seriatim.attacks._exclusion import prepare
 from seriatim.model.history import History
-from seriatim.studies.cor_split import METHODS, Setting, play_cor_split
-from seriatim.studies.worlds.census import Churn
+from seriatim.studies.cor_split import METHODS, CorSplitSetting, play_cor_split
+from seriatim.studies.worlds.census import CensusChurn
 
 SAMPLE = 200
 KNOWN = 0.02
@@ -44,6 +44,6 @@ def _rows(name: str, n_releases: int, size: int) -> list[dict[str, Any]]:
 def _history(name: str, size: int, n_releases: int) -> History:
     method = next(method for method in METHODS if method.name == name)
     m = 3 if size < 1_000 else 6
-    setting = Setting(Churn(size, 0.12, n_releases), m, min(N, 2), n_queries=1, query_every=n_releases)
+    setting = CorSplitSetting(CensusChurn(size, 0.12, n_releases), m, min(N, 2), n_queries=1, query_every=n_releases)
     played = play_cor_split(method, setting, WORKERS)
     return played.history_with_leavers() if name == "lineage" else played.history()

@@ -10,7 +10,7 @@ import numpy as np
 
 from benchmarks.timing import keep, row
 from seriatim.kernels.equivocation.sweep_lanes import sweep_areas
-from seriatim.kernels.equivocation.windows import window_entropies
+from seriatim.kernels.equivocation.window_entropies import window_entropies
 from seriatim.measures import equivocation
 from seriatim.measures._equivocation import equivocation_pairs
 from seriatim.queries.linear_bounds import linear_bounds

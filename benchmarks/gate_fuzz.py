@@ -18,7 +18,7 @@ def run(options: list[str]) -> None:
     from support.gate_services import ROLES, served_journal, serving
     from support.schema_fuzz import schema_fuzz
 
-    from seriatim.ports.journal import Held
+    from seriatim.ports.journal import JournalRecord
     from seriatim.studies.safe_release_counts import AGES
 
     sent, errors = 0, 0
@@ -29,7 +29,7 @@ def run(options: list[str]) -> None:
             journal = served_journal(url)
             if held:
                 body = json.dumps({"age": AGES[0]})
-                journal.hold_records("soldiers", [(f"p{i}", Held(i % 10, i % 5, body)) for i in range(500)])
+                journal.hold_records("soldiers", [(f"p{i}", JournalRecord(i % 10, i % 5, body)) for i in range(500)])
             with serving(url, folder) as running:
                 for role in ROLES:
                     sent += schema_fuzz(running, role, folder, 10 if "--quick" in options else EXAMPLES, 11)

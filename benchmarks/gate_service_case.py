@@ -107,10 +107,10 @@ def _restart(url: str, n: int) -> list[dict[str, Any]]:
     from support.gate_services import served_journal, start_service
     from support.gates import AT, GATE, ask, drawn, rules
 
-    from seriatim.usecases.gate.desk import Desk
+    from seriatim.usecases.gate.desk import GateDesk
 
     journal = served_journal(url)
-    (xs, ys), desk, writer = drawn(n, 3), Desk(rules), journal.writer(GATE)
+    (xs, ys), desk, writer = drawn(n, 3), GateDesk(rules), journal.writer(GATE)
     for first in range(0, n, 5_000):
         writer.append(desk.ask([ask(i, xs[i], ys[i]) for i in range(first, min(n, first + 5_000))], AT)[1])
     writer.close()

@@ -15,7 +15,12 @@ import pyarrow.csv as pc
 
 from benchmarks.timing import in_turns, row
 from seriatim.defences.single.lattice.generalisation import generalisation_task
-from seriatim.defences.single.lattice.optimum import Found, Search, find_minimal_beside_optimum, find_optimum
+from seriatim.defences.single.lattice.optimum import (
+    OptimumNode,
+    OptimumSearch,
+    find_minimal_beside_optimum,
+    find_optimum,
+)
 from seriatim.engines.threads import Threads
 from seriatim.model import Policy, View
 from seriatim.policies import policy_from_dict
@@ -82,14 +87,14 @@ def wide_view(n: int, quasi: tuple[str, ...]) -> tuple[View, Policy]:
     return _view(table, columns)
 
 
-def best_node(view: View, policy: Policy, workers: Threads) -> Found | None:
+def best_node(view: View, policy: Policy, workers: Threads) -> OptimumNode | None:
     task = generalisation_task(view, policy, ~view.suppressed)
-    return find_optimum(Search(task.lattice, task.finest, task.demand, workers))
+    return find_optimum(OptimumSearch(task.lattice, task.finest, task.demand, workers))
 
 
 def _all(view: View, policy: Policy, workers: Threads) -> int:
     task = generalisation_task(view, policy, ~view.suppressed)
-    return len(find_minimal_beside_optimum(Search(task.lattice, task.finest, task.demand, workers)))
+    return len(find_minimal_beside_optimum(OptimumSearch(task.lattice, task.finest, task.demand, workers)))
 
 
 def adult_view(folder: Path) -> tuple[View, Policy]:

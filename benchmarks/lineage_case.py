@@ -11,8 +11,8 @@ import numpy as np
 from benchmarks.timing import keep, row
 from seriatim.attacks._exclusion import Exclusion
 from seriatim.attacks.trace import trace
-from seriatim.defences.series.contract import Draw, LongArray, SerialRules, SerialView
-from seriatim.defences.series.memory import Published, memory_rows
+from seriatim.defences.series.contract import LongArray, SerialDraw, SerialRules, SerialView
+from seriatim.defences.series.memory import RememberedRows, memory_rows
 from seriatim.engines.threads import Threads
 from seriatim.kernels.deduce.conclusions import first_conclusions
 from seriatim.kernels.deduce.fixed_point import narrow_to_fixed_point
@@ -21,17 +21,17 @@ from seriatim.model.history import History
 from seriatim.studies.cor_split import (
     METHODS,
     SELECTIVITIES,
-    Method,
-    Played,
+    PlayedSeries,
     ReleaseFigures,
+    StudiedMethod,
     cor_split_numbers,
     cor_split_scales,
 )
-from seriatim.studies.queries import Workload
-from seriatim.studies.worlds.census import DOMAINS, FAST_CHURN, N_INCOMES, SLOW_CHURN, Churn, People, census
+from seriatim.studies.queries import QueryWorkload
+from seriatim.studies.worlds.census import DOMAINS, FAST_CHURN, N_INCOMES, SLOW_CHURN, CensusChurn, CensusPeople, census
 
 M, N_QUERIES = 6, 2_000
-SMALL, TINY = Churn(20_000, 0.10, 21), Churn(2_000, 0.10, 21)
+SMALL, TINY = CensusChurn(20_000, 0.10, 21), CensusChurn(2_000, 0.10, 21)
 WORKERS = Threads(1)
 KD, LINEAGE = (next(method for method in METHODS if method.name == name) for name in ("invariant", "lineage"))
 
@@ -40,7 +40,7 @@ KD, LINEAGE = (next(method for method in METHODS if method.name == name) for nam
 class Case:
     """Some worlds of one kind. ``drift`` moves the values of later arrivals up, in spreads of all values."""
 
-    churn: Churn
+    churn: CensusChurn
     seeds: tuple[int, ...]
     shares: tuple[float, ...] = (0.04, 0.10)
     """Of people whose values the adversary knows."""
@@ -89,7 +89,7 @@ def cases(options: list[str]) -> Iterator[Case]:
         yield from _harder(FAST_CHURN, (231, 232))
 
 
-def _harder(churn: Churn, seeds: tuple[int, ...]) -> Iterator[Case]:
+def _harder(churn: CensusChurn, seeds: tuple[int, ...]) -> Iterator[Case]:
     for returning in (0.1, 0.3):
         yield Case(replace(churn, returning=returning), seeds)
     yield Case(replace(churn, returning=0.3), seeds, cell=1_440)
@@ -135,15 +135,15 @@ def attacked(history: History, shares: tuple[float, ...], seed: int) -> list[Exc
     return found
 
 
-def _play(method: Method, case: Case, seed: int) -> Played:
+def _play(method: StudiedMethod, case: Case, seed: int) -> PlayedSeries:
     people, views = case_views(case, seed)
-    workload, figures = Workload(DOMAINS, N_QUERIES, seed), []
-    published: list[Published] = []
+    workload, figures = QueryWorkload(DOMAINS, N_QUERIES, seed), []
+    published: list[RememberedRows] = []
     for release, (who, number) in enumerate(views, start=1):
         view = SerialView(people.quasi[who], cor_split_scales(), people.income[who], N_INCOMES, number)
         memory = method.recall(published, number)
         made = method.group(
-            view, SerialRules(M, sticky=method.sticky, cell=case.cell), memory, Draw(b"case", release), WORKERS
+            view, SerialRules(M, sticky=method.sticky, cell=case.cell), memory, SerialDraw(b"case", release), WORKERS
         )
         asked = SELECTIVITIES if release in (1, case.churn.releases) else ()
         errors = workload.errors(release, view.quasi, made.box, asked)
@@ -159,10 +159,10 @@ def _play(method: Method, case: Case, seed: int) -> Played:
             )
         )
         published.append(memory_rows(view, made))
-    return Played(method.name, tuple(figures), tuple(published), len(people))
+    return PlayedSeries(method.name, tuple(figures), tuple(published), len(people))
 
 
-def case_views(case: Case, seed: int) -> tuple[People, list[tuple[LongArray, LongArray]]]:
+def case_views(case: Case, seed: int) -> tuple[CensusPeople, list[tuple[LongArray, LongArray]]]:
     people = census(case.churn.n_people, seed)
     views = cor_split_numbers(people, case.churn, seed)
     if not case.drift:
@@ -176,12 +176,12 @@ def case_views(case: Case, seed: int) -> tuple[People, list[tuple[LongArray, Lon
     return replace(people, income=income), views
 
 
-def _mean_errors(played: Played) -> dict[float, float]:
+def _mean_errors(played: PlayedSeries) -> dict[float, float]:
     asked = [figures.errors for figures in played.figures if figures.errors]
     return {share: float(np.mean([errors[share] for errors in asked])) for share in SELECTIVITIES}
 
 
-def _rows(case: Case, outcomes: list[Outcome], kd: Played | None) -> list[dict[str, Any]]:
+def _rows(case: Case, outcomes: list[Outcome], kd: PlayedSeries | None) -> list[dict[str, Any]]:
     name = f"{case}, {len(outcomes)} world{'s' * (len(outcomes) > 1)}"
     target = kd is not None
     rows = []

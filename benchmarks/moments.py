@@ -8,12 +8,12 @@ from typing import Any
 
 import polars as pl
 
-from seriatim.defences.series.contract import Draw, SerialRules, SerialView
+from seriatim.defences.series.contract import SerialDraw, SerialRules, SerialView
 from seriatim.defences.series.lineage.slots import SlotMemory
-from seriatim.defences.series.memory import Encounters, Published, memory_rows
+from seriatim.defences.series.memory import GroupMemory, RememberedRows, memory_rows
 from seriatim.engines.threads import Threads
-from seriatim.studies.cor_split import Method, cor_split_numbers, cor_split_scales
-from seriatim.studies.worlds.census import N_INCOMES, QUASI, Churn, People
+from seriatim.studies.cor_split import StudiedMethod, cor_split_numbers, cor_split_scales
+from seriatim.studies.worlds.census import N_INCOMES, QUASI, CensusChurn, CensusPeople
 
 WORKERS = Threads(2)
 M, N = 6, 3
@@ -23,19 +23,19 @@ M, N = 6, 3
 class Moment:
     """What a method remembers and the view it has to group next."""
 
-    method: Method
-    memory: Encounters | SlotMemory
+    method: StudiedMethod
+    memory: GroupMemory | SlotMemory
     view: SerialView
     release: int
 
     def group(self) -> Any:
         rules = SerialRules(M, N, sticky=self.method.sticky)
-        return self.method.group(self.view, rules, self.memory, Draw(b"bench", self.release), WORKERS)
+        return self.method.group(self.view, rules, self.memory, SerialDraw(b"bench", self.release), WORKERS)
 
 
-def moment(method: Method, people: People, churn: Churn) -> Moment:
+def moment(method: StudiedMethod, people: CensusPeople, churn: CensusChurn) -> Moment:
     """The last release of a series, all earlier ones published."""
-    published: list[Published] = []
+    published: list[RememberedRows] = []
     for release, (who, number) in enumerate(cor_split_numbers(people, churn, 1), start=1):
         view = SerialView(people.quasi[who], cor_split_scales(), people.income[who], N_INCOMES, number)
         now = Moment(method, method.recall(published, number), view, release)

@@ -16,7 +16,7 @@ import pyarrow.parquet as pq
 import seriatim as sr
 from benchmarks.moments import M, N
 from benchmarks.timing import row
-from seriatim.studies.worlds.census import QUASI, Churn, census, census_releases
+from seriatim.studies.worlds.census import QUASI, CensusChurn, census, census_releases
 
 DEFENCES = {"invariant": {"m": M}, "historical": {"m": M, "n": N}, "lineage": {"m": M}}
 JUDGED = 200_000
@@ -29,7 +29,7 @@ def publish_rows(size: int, last: int) -> list[dict[str, Any]]:
     """Time Parquet, defence, promises, measures, report, ledger and files: early and late releases of each method."""
     rows, target = [], 40 if size >= JUDGED else None
     for method, promise in DEFENCES.items():
-        ours, sorts = _series(method, promise, Churn(size, 0.10, last))
+        ours, sorts = _series(method, promise, CensusChurn(size, 0.10, last))
         sort, early = statistics.median(sorts), statistics.median(ours[1 : 1 + FEW])
         what = f"publish, {method}, {size:,} people, release {{}}, to the same sort"
         rows.append(row(what.format(f"2 to {1 + FEW}"), early / sort, target))
@@ -42,7 +42,7 @@ def publish_rows(size: int, last: int) -> list[dict[str, Any]]:
     return rows
 
 
-def _series(method: str, promise: dict[str, int], churn: Churn) -> tuple[list[float], list[float]]:
+def _series(method: str, promise: dict[str, int], churn: CensusChurn) -> tuple[list[float], list[float]]:
     """Seconds of every publish, and of a sort of the same table right before it."""
     ours, sorts = [], []
     with tempfile.TemporaryDirectory() as folder:
@@ -59,7 +59,7 @@ def _series(method: str, promise: dict[str, int], churn: Churn) -> tuple[list[fl
     return ours, sorts
 
 
-def _views(churn: Churn, folder: Path) -> Iterator[tuple[Path, pl.DataFrame]]:
+def _views(churn: CensusChurn, folder: Path) -> Iterator[tuple[Path, pl.DataFrame]]:
     people = census(churn.n_people, 1)
     for number, who in enumerate(census_releases(people, churn, 1), start=1):
         columns = {name: pa.array(people.quasi[who, d].copy()) for d, name in enumerate(QUASI)}

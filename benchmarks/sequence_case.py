@@ -30,9 +30,9 @@ from seriatim.kernels.series.belief_segments import (
 from seriatim.knowledge._posterior import posterior_of_groups
 from seriatim.knowledge.divergence import BITS, entropies_for_divergence
 from seriatim.knowledge.sequence_model import SequenceModel
-from seriatim.model.history import History, Past
+from seriatim.model.history import History, PastRelease
 from seriatim.studies import js_reduce
-from seriatim.studies.worlds.patients import VALUES, Week, patients_knowledge_of_one_step, patients_weeks
+from seriatim.studies.worlds.patients import VALUES, PatientWeek, patients_knowledge_of_one_step, patients_weeks
 
 N_VALUES = len(VALUES)
 CHUNK = 250_000
@@ -53,12 +53,12 @@ _WINDOW = 8
 TIMES = "x records x values x 4 bytes"
 
 
-def _view(n: int, model: SequenceModel) -> tuple[Week, Singles]:
+def _view(n: int, model: SequenceModel) -> tuple[PatientWeek, Singles]:
     """Return people with beliefs as they are after a release in groups of about 20, and values drawn from them."""
     rng = np.random.default_rng(3)
     age, gender, weight = (rng.integers(*ends, n).astype(np.int32) for ends in ((45, 75), (1, 3), (60, 90)))
     person = np.arange(n, dtype=np.int32)
-    cls = Week(person, age, gender, weight, person).cls
+    cls = PatientWeek(person, age, gender, weight, person).cls
     beliefs, value = np.empty((n, N_VALUES), dtype=np.float32), np.empty(n, dtype=np.int32)
     for first in range(0, n, CHUNK):
         part = slice(first, min(first + CHUNK, n))
@@ -69,7 +69,7 @@ def _view(n: int, model: SequenceModel) -> tuple[Week, Singles]:
         beliefs[part] = found / found.sum(axis=1, keepdims=True)
         beyond = rng.random(len(found), dtype=np.float32)[:, None] >= beliefs[part].cumsum(axis=1)
         value[part] = np.minimum(beyond.sum(axis=1), N_VALUES - 1)
-    return Week(person, age, gender, weight, value), beliefs
+    return PatientWeek(person, age, gender, weight, value), beliefs
 
 
 def sequence_works(n: int, model: SequenceModel) -> tuple[dict[str, Callable[[], Any]], float]:
@@ -146,7 +146,7 @@ def _status_bytes(status: Path, name: str) -> float:
 def smoothing_time() -> tuple[float, int]:
     """Return seconds of six sweeps over about 28,000 appearances, and how many they are."""
     from seriatim.knowledge.appearances import appearances_of
-    from seriatim.knowledge.smoothing import Pace, smoothing_back, smoothing_forward, smoothing_start
+    from seriatim.knowledge.smoothing import SmoothingPace, smoothing_back, smoothing_forward, smoothing_start
 
     weeks, exact = patients_weeks("A", 15, 1_890, seed=4)
     model = patients_knowledge_of_one_step(exact)
@@ -157,15 +157,15 @@ def smoothing_time() -> tuple[float, int]:
         group = grouper(week, flat, js_reduce._places(week))
         kept = np.flatnonzero(group >= 0)
         within = np.unique(group[kept], return_inverse=True)[1].astype(np.int32)
-        pasts.append(Past(number, week.person[kept], within, week.value[kept]))
+        pasts.append(PastRelease(number, week.person[kept], within, week.value[kept]))
     import pyarrow as pa
 
     history = History(pa.array([str(i) for i in range(n_people)]), pa.array(VALUES), tuple(pasts))
     rows = appearances_of(history)
     evidence = smoothing_start(rows)
     forward = smoothing_forward(rows, model, "bayes", evidence)
-    smoothing_back(rows, model, evidence, forward, Pace(1))
-    work = {"six sweeps": lambda: smoothing_back(rows, model, evidence, forward, Pace(6))}
+    smoothing_back(rows, model, evidence, forward, SmoothingPace(1))
+    work = {"six sweeps": lambda: smoothing_back(rows, model, evidence, forward, SmoothingPace(6))}
     return in_turns(work, 3)["six sweeps"], len(rows.person)
 
 

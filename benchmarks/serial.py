@@ -11,7 +11,7 @@ from benchmarks.moments import moment, sorting
 from benchmarks.publish_case import FEW, JUDGED, publish_rows
 from benchmarks.timing import in_turns, keep, row
 from seriatim.studies.cor_split import METHODS
-from seriatim.studies.worlds.census import Churn, census
+from seriatim.studies.worlds.census import CensusChurn, census
 
 SIZE, SMALL, LARGE, LAST = 200_000, 25_000, 1_600_000, 24
 TARGET = {"lineage": 15.0}
@@ -30,7 +30,7 @@ def run(options: list[str]) -> None:
 def grouping_rows(size: int, rounds: int) -> list[dict[str, Any]]:
     """Releases 2 and 24 of every method, in turns with the sort."""
     rows = []
-    early, late = (Churn(size, 0.10, releases) for releases in (2, LAST))
+    early, late = (CensusChurn(size, 0.10, releases) for releases in (2, LAST))
     people = census(late.n_people, 1)
     for method in METHODS:
         first, last = moment(method, people, early), moment(method, people, late)
@@ -47,7 +47,7 @@ def _large_against_small() -> list[dict[str, Any]]:
     """Cost per person; the sort itself for comparison: memory is slower than the cache."""
     rows = []
     for method in METHODS:
-        moments = {size: moment(method, census(Churn(size, 0.10, 2).n_people, 1), Churn(size, 0.10, 2))
+        moments = {size: moment(method, census(CensusChurn(size, 0.10, 2).n_people, 1), CensusChurn(size, 0.10, 2))
                    for size in (SMALL, LARGE)}  # fmt: skip
         cases: dict[str, Callable[[], Any]] = {str(size): at.group for size, at in moments.items()}
         if not rows:

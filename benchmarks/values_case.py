@@ -9,12 +9,12 @@ import numpy as np
 
 from benchmarks.lineage_case import KD, LINEAGE, WORKERS, M
 from benchmarks.timing import keep, row
-from seriatim.defences.series.contract import Draw, SerialGrouping, SerialRules, SerialView
+from seriatim.defences.series.contract import SerialDraw, SerialGrouping, SerialRules, SerialView
 from seriatim.kernels.series.ranges import range_boxes
 from seriatim.reading import Boxes, count_in_ranges
-from seriatim.studies.cor_split import Method, cor_split_scales
+from seriatim.studies.cor_split import StudiedMethod, cor_split_scales
 from seriatim.studies.queries import draw_queries, study_query_answers
-from seriatim.studies.worlds.census import DOMAINS, N_INCOMES, People, census
+from seriatim.studies.worlds.census import DOMAINS, N_INCOMES, CensusPeople, census
 
 BANDS = ((0, 2), (2, 6), (6, 12), (12, 20), (20, 32), (32, 50))
 """Values from and to; each band holds about a sixth of the people."""
@@ -34,7 +34,7 @@ def run(options: list[str]) -> None:
     keep("values", rows)
 
 
-def followed(people: People) -> People:
+def followed(people: CensusPeople) -> CensusPeople:
     """The same people with incomes that follow from age, education and gender almost entirely."""
     age, _, education, gender = people.quasi.T
     means = 0.14 * education - (age / 40.0 - 0.4) ** 2 + 0.25 * gender
@@ -44,10 +44,12 @@ def followed(people: People) -> People:
     return replace(people, income=income)
 
 
-def error(people: People, method: Method, size: int) -> float:
+def error(people: CensusPeople, method: StudiedMethod, size: int) -> float:
     """Median relative error in the first release of counts of 10 people or more."""
     view = SerialView(people.quasi, cor_split_scales(), people.income, N_INCOMES, np.arange(len(people)))
-    made = method.group(view, SerialRules(M, cell=size), method.recall([], view.person), Draw(b"case", 1), WORKERS)
+    made = method.group(
+        view, SerialRules(M, cell=size), method.recall([], view.person), SerialDraw(b"case", 1), WORKERS
+    )
     shares, group_of_box = shares_of(view, made), np.zeros(int(made.box.max()) + 1, dtype=np.int64)
     shown = made.box >= 0
     group_of_box[made.box[shown]] = made.group[shown]

@@ -17,7 +17,7 @@ from seriatim.storage.address import address_file
 from seriatim.tables.writer import writer_for
 
 if TYPE_CHECKING:
-    from seriatim.usecases.publish.publish import Parts
+    from seriatim.usecases.publish.publish import PublishParts
 
 
 _FEW = 5_000
@@ -30,13 +30,13 @@ def wired_workers() -> Workers:
     return Threads()
 
 
-def wired_publishing(ledger: Ledger, source: Table, progress: Progress = no_progress) -> Parts:
+def wired_publishing(ledger: Ledger, source: Table, progress: Progress = no_progress) -> PublishParts:
     """Return what publishing works with; files are written in the format of the view."""
     from seriatim.tables.views import view_of
-    from seriatim.usecases.publish.publish import Parts
+    from seriatim.usecases.publish.publish import PublishParts
 
     by_record = Threads(1) if source.data.num_rows <= _FEW else wired_workers()
-    return Parts(ledger, wired_workers(), by_record, writer_for(source), progress, view_of)
+    return PublishParts(ledger, wired_workers(), by_record, writer_for(source), progress, view_of)
 
 
 def wired_rehearsal(url: str | Path, shelf: str | Path | None = None) -> Ledger:

@@ -13,8 +13,8 @@ import seriatim as sr
 from seriatim.attacks import complete_share, prepare
 from seriatim.attacks._complete import complete_sample
 from seriatim.engines.threads import Threads
-from seriatim.studies.cor_split import METHODS, Setting, play_cor_split
-from seriatim.studies.worlds.census import Churn
+from seriatim.studies.cor_split import METHODS, CorSplitSetting, play_cor_split
+from seriatim.studies.worlds.census import CensusChurn
 
 BOUND = 0.02
 
@@ -68,7 +68,7 @@ def test_the_solver_stops_a_series_before_the_bound_is_exceeded(
 
 
 def test_clauses_decide_about_people_whom_exchanges_leave() -> None:
-    setting = Setting(Churn(2_000, 0.12, 6), 6, 2, n_queries=1, query_every=6)
+    setting = CorSplitSetting(CensusChurn(2_000, 0.12, 6), 6, 2, n_queries=1, query_every=6)
     ground = prepare(play_cor_split(METHODS[0], setting, Threads(1)).history())
     found = ground.compromise(ground.draw(0.02, 1), keep_log=False)
     asked = complete_sample(found, 60)

@@ -18,8 +18,8 @@ from seriatim.model.methods import METHODS
 from seriatim.ports import Workers
 from seriatim.studies.worlds.hospital import hospital_months
 from seriatim.testing import DEFENCE_CONTRACT, ContractBroken, check_defence
-from seriatim.testing.contract import clause_name
-from seriatim.testing.defence import Trial
+from seriatim.testing.clauses import clause_name
+from seriatim.testing.defence import DefenceTrial
 
 COLUMNS: dict[str, Any] = {
     "age": {"role": "quasi", "kind": "number", "hierarchy": {"interval": [5, 10, 20, 40]}},
@@ -69,14 +69,14 @@ def policy_of(case: dict[str, Any]) -> Policy:
 
 
 @pytest.fixture(scope="module", params=CASES)
-def trial(request: pytest.FixtureRequest) -> Trial:
+def trial(request: pytest.FixtureRequest) -> DefenceTrial:
     policy = policy_of(CASES[request.param])
     assert policy.defence is not None
-    return Trial.of(defence_named(policy.defence.method), views(), policy)
+    return DefenceTrial.of(defence_named(policy.defence.method), views(), policy)
 
 
 @pytest.mark.parametrize("check_clause", DEFENCE_CONTRACT, ids=clause_name)
-def test_the_method_keeps(check_clause: Callable[[Trial], None], trial: Trial) -> None:
+def test_the_method_keeps(check_clause: Callable[[DefenceTrial], None], trial: DefenceTrial) -> None:
     check_clause(trial)
 
 

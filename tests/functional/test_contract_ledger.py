@@ -16,10 +16,10 @@ import pytest
 from seriatim.errors import LedgerMoved
 from seriatim.ledger import SqlLedger, open_ledger
 from seriatim.model import History, SeriesState
-from seriatim.ports import Check, ReleaseRecord, Reservation
+from seriatim.ports import LedgerCheck, ReleaseRecord, Reservation
 from seriatim.testing import LEDGER_CONTRACT, ContractBroken, check_ledger
-from seriatim.testing.contract import check_contract, clause_name
-from seriatim.testing.ledger import Desk
+from seriatim.testing.clauses import check_contract, clause_name
+from seriatim.testing.ledger import LedgerDesk
 
 Opener = Callable[[Path], Any]
 
@@ -44,8 +44,8 @@ def opener(request: pytest.FixtureRequest) -> Opener:
 
 
 @pytest.mark.parametrize("check_clause", LEDGER_CONTRACT, ids=clause_name)
-def test_the_ledger_keeps(check_clause: Callable[[Desk], None], opener: Opener, tmp_path: Path) -> None:
-    check_clause(Desk(opener, tmp_path / "desk"))
+def test_the_ledger_keeps(check_clause: Callable[[LedgerDesk], None], opener: Opener, tmp_path: Path) -> None:
+    check_clause(LedgerDesk(opener, tmp_path / "desk"))
 
 
 @dataclass(frozen=True)
@@ -81,7 +81,7 @@ class Wrapped:
     def record(self, series: str, number: int) -> Any:
         return self.right.record(series, number)
 
-    def verify(self, published: Any = ()) -> Check:
+    def verify(self, published: Any = ()) -> LedgerCheck:
         return self.right.verify(published)
 
 
@@ -128,8 +128,8 @@ class NumbersEachReleaseAnew(Wrapped):
 
 
 class NeverLooks(Wrapped):
-    def verify(self, published: Any = ()) -> Check:
-        return Check(0, 0, 0, ())
+    def verify(self, published: Any = ()) -> LedgerCheck:
+        return LedgerCheck(0, 0, 0, ())
 
 
 class TrustsTheDestination(Wrapped):
@@ -191,7 +191,7 @@ def test_a_wrong_ledger_is_found(wrong: type[Wrapped], tmp_path: Path) -> None:
     meant = [clause for clause in LEDGER_CONTRACT if clause_name(clause) in WRONG[wrong].split()]
     numbers = count()
     with pytest.raises(ContractBroken) as raised:
-        check_contract(meant, lambda: Desk(lambda home: wrong(on_sqlite(home)), tmp_path / str(next(numbers))))
+        check_contract(meant, lambda: LedgerDesk(lambda home: wrong(on_sqlite(home)), tmp_path / str(next(numbers))))
     assert [line.partition(":")[0] for line in str(raised.value).splitlines()] == [
         clause_name(clause) for clause in meant
     ]

@@ -15,9 +15,9 @@ import seriatim as sr
 from seriatim.defences import defence_named
 from seriatim.errors import InputError
 from seriatim.model import Estimate, Finding, History
-from seriatim.model.history import Withheld, no_history
-from seriatim.model.judged import Judged
-from seriatim.model.promises import PROMISES, Judges
+from seriatim.model.history import WithheldPeople, no_history
+from seriatim.model.judged import JudgedHistory
+from seriatim.model.promises import PROMISES, PromiseSubject
 from seriatim.model.published import PublishedTable
 from seriatim.ports import Promise
 from seriatim.promises import promised_bounds, promises_of
@@ -27,7 +27,7 @@ from seriatim.promises.series.sure_bounds import SureShare
 from seriatim.promises.single.suppression import Suppression
 from seriatim.studies.worlds.hospital import hospital_months
 from seriatim.testing import ContractBroken, check_promise, published_table
-from seriatim.testing.defence import Trial
+from seriatim.testing.defence import DefenceTrial
 
 COLUMNS: dict[str, Any] = {
     "age": {"role": "quasi", "kind": "number"},
@@ -101,8 +101,8 @@ def test_a_promise_about_a_table(name: str) -> None:
 
 def test_no_promise_is_left_out() -> None:
     made = {row.key: row for row in PROMISES.values() if row.home}
-    tables = {key for key, row in made.items() if row.judges is Judges.TABLE} - {"suppress"}
-    series = {rule for row in made.values() if row.judges is Judges.SERIES for rule in row.rules}
+    tables = {key for key, row in made.items() if row.judges is PromiseSubject.TABLE} - {"suppress"}
+    series = {rule for row in made.values() if row.judges is PromiseSubject.SERIES for rule in row.rules}
     assert {key for asked in (*ASKED.values(), *NUMBERS.values()) for key in asked} >= tables
     elsewhere = {"fair_waiting"}  # it is told and never broken
     assert {*SERIES, *OF_THE_DRAFT, *OF_THE_ADVERSARY, "j", *elsewhere} == series
@@ -139,7 +139,7 @@ def with_withheld(history: History, values: str) -> History:
     """The same stands, with people withheld from the first release who hold these values."""
     people = [f"withheld-{at}" for at in range(len(values))]
     first = len(history.respondents)
-    out = Withheld(np.arange(first, first + len(people), dtype=np.int32), pa.array(list(values)))
+    out = WithheldPeople(np.arange(first, first + len(people), dtype=np.int32), pa.array(list(values)))
     respondents = pa.concat_arrays([history.respondents.cast(pa.string()), pa.array(people)])
     releases = (replace(history.releases[0], withheld=out), *history.releases[1:])
     return replace(history, respondents=respondents, releases=releases)
@@ -217,7 +217,7 @@ def test_a_promise_that_looks_at_the_draft(rule: str) -> None:
             "adversary": {"impossible": {"sex": {"male": ["no such thing"]}}},
         }
     )  # fmt: skip
-    step = Trial.of(defence_named("invariant"), hospital_months(200, 1), policy).steps[0]
+    step = DefenceTrial.of(defence_named("invariant"), hospital_months(200, 1), policy).steps[0]
     groups = step.draft.groups
     alike = pa.array(["migraine"] * len(groups))
     wrong = replace(step.draft, groups=groups.set_column(groups.column_names.index("disease"), "disease", alike))
@@ -230,12 +230,12 @@ OF_THE_ADVERSARY = ("breach", "breach_share", "sure_share")
 
 
 def test_the_bounds_of_the_adversary() -> None:
-    keeps = Judged(STEADY, "ill", estimate=Estimate("exclusion", 0.01, 0.0, 0.02, 12))
-    breaks = Judged(STEADY, "ill", estimate=Estimate("exclusion", 0.5, 0.4, 0.6, 12))
+    keeps = JudgedHistory(STEADY, "ill", estimate=Estimate("exclusion", 0.01, 0.0, 0.02, 12))
+    breaks = JudgedHistory(STEADY, "ill", estimate=Estimate("exclusion", 0.5, 0.4, 0.6, 12))
     check_promise(BreachShare(0.1, "ill"), keeps=keeps, breaks=breaks)
     detail = {"sure": 0.9, "hit_rate": 0.95, "column": "ill"}
     few, many = (Estimate("sequence", share, share, share, 12, detail=detail) for share in (0.01, 0.5))
-    follows = Judged(STEADY, "ill")
+    follows = JudgedHistory(STEADY, "ill")
     check_promise(SureShare(0.1, "ill"), keeps=replace(follows, believed=few), breaks=replace(follows, believed=many))
     rare, sure = (BreachChance(allowed=allowed, compromised=0.1, lifespan=5, m=3, n=2) for allowed in (1.0, 0.0))
     with pytest.raises(ContractBroken, match=r"\Ait_is_broken_where_it_must_be: .*\Z"):
@@ -350,7 +350,7 @@ class FollowsNumbers:
     column: str | None = None
     judges: Any = "series"
 
-    def check(self, judged: Judged) -> Finding:
+    def check(self, judged: JudgedHistory) -> Finding:
         first = float(sum(past.person[past.group == 0].sum() for past in judged.history))
         return Finding(self.rule, len(judged.history) < 3, first, 0.0)
 

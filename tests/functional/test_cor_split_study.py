@@ -12,15 +12,15 @@ from support.command_line import seriatim
 from support.random_series import OneWorker, unsafe_pairs
 
 from seriatim.attacks._exclusion import prepare
-from seriatim.defences.series.contract import Draw, SerialRules, SerialView
-from seriatim.defences.series.memory import Encounters
+from seriatim.defences.series.contract import SerialDraw, SerialRules, SerialView
+from seriatim.defences.series.memory import GroupMemory
 from seriatim.kernels.deduce.one_round import one_round_by_compromised, one_round_by_correlations
 from seriatim.model import Estimate
 from seriatim.studies.cor_split import (
     METHODS,
     SELECTIVITIES,
-    Played,
-    Setting,
+    CorSplitSetting,
+    PlayedSeries,
     cor_split_penalty,
     cor_split_scales,
     play_cor_split,
@@ -28,31 +28,31 @@ from seriatim.studies.cor_split import (
 from seriatim.studies.cor_split_page import PARTS, CorSplitStudy, study_cor_split_page
 from seriatim.studies.cor_split_parts import cor_split_sweep
 from seriatim.studies.cor_split_reasons import STABLE, reasons, reasons_repeated
-from seriatim.studies.queries import Workload, draw_queries, queries_anywhere, queries_by_share
+from seriatim.studies.queries import QueryWorkload, draw_queries, queries_anywhere, queries_by_share
 from seriatim.studies.stable_cuts import cut_stably
-from seriatim.studies.worlds.census import DOMAINS, N_INCOMES, Churn, census
+from seriatim.studies.worlds.census import DOMAINS, N_INCOMES, CensusChurn, census
 
-SETTING = Setting(Churn(3_000, 0.33, 5), n_queries=300, query_every=2)
+SETTING = CorSplitSetting(CensusChurn(3_000, 0.33, 5), n_queries=300, query_every=2)
 
 
 @pytest.fixture(scope="module")
-def played() -> dict[str, Played]:
+def played() -> dict[str, PlayedSeries]:
     return {method.name: play_cor_split(method, SETTING, OneWorker()) for method in METHODS}
 
 
-def test_m_invariance_leaves_unsafe_groups_and_the_others_none(played: dict[str, Played]):
+def test_m_invariance_leaves_unsafe_groups_and_the_others_none(played: dict[str, PlayedSeries]):
     assert sum(f.unsafe for f in played["invariant"].figures) > 0
     for name in ("cor-split", "repaired", "repaired, sticky"):
         assert all(f.unsafe == 0 for f in played[name].figures)
 
 
-def test_the_count_of_unsafe_groups_is_that_of_the_definition(played: dict[str, Played]):
+def test_the_count_of_unsafe_groups_is_that_of_the_definition(played: dict[str, PlayedSeries]):
     history = list(played["invariant"].published[:3])
     plain = unsafe_pairs(history, SETTING.n)
     assert plain >= played["invariant"].figures[2].unsafe > 0
 
 
-def test_costs(played: dict[str, Played]):
+def test_costs(played: dict[str, PlayedSeries]):
     def error(name: str) -> float:
         asked = [f.errors for f in played[name].figures if f.errors]
         return float(np.mean([e[s] for e in asked for s in SELECTIVITIES]))
@@ -65,14 +65,14 @@ def test_costs(played: dict[str, Played]):
         assert one.share("withheld") < 0.01, name
 
 
-def test_everyone_is_accounted_for(played: dict[str, Played]):
+def test_everyone_is_accounted_for(played: dict[str, PlayedSeries]):
     for one in played.values():
         for figures, rows in zip(one.figures, one.published, strict=True):
             assert (rows.person >= 0).sum() + figures.withheld == SETTING.churn.size
             assert (rows.person < 0).sum() == figures.counterfeits
 
 
-def test_history_for_attacks(played: dict[str, Played]):
+def test_history_for_attacks(played: dict[str, PlayedSeries]):
     history = played["lineage"].history()
     told = played["lineage"].history_with_leavers()
     assert len(history) == len(told) == SETTING.churn.releases
@@ -83,7 +83,7 @@ def test_history_for_attacks(played: dict[str, Played]):
 def test_the_certainty_penalty_is_the_mean_width_of_boxes():
     people = census(300, 3)
     view = SerialView(people.quasi, cor_split_scales(), people.income, N_INCOMES, np.arange(300))
-    made = METHODS[0].group(view, SerialRules(4), Encounters.of([], view.person), Draw(b"s", 1), OneWorker())
+    made = METHODS[0].group(view, SerialRules(4), GroupMemory.of([], view.person), SerialDraw(b"s", 1), OneWorker())
     widths = []
     for record in np.flatnonzero(made.box >= 0):
         own = people.quasi[made.box == made.box[record]]
@@ -105,7 +105,7 @@ def test_a_workload_counts_what_stands_in_the_boxes():
             inside = np.minimum(last, high) - np.maximum(first, low) + 1
             found += len(own) * float(np.prod(np.maximum(inside, 0) / (last - first + 1)))
         errors.append(abs(found - truth) / truth)
-    workload = Workload(DOMAINS, 40, 7)
+    workload = QueryWorkload(DOMAINS, 40, 7)
     for _ in range(2):  # the second time the truth is known
         assert workload.errors(1, codes, box, (0.05,)) == {0.05: pytest.approx(float(np.median(errors)))}
 
@@ -134,7 +134,7 @@ def test_queries_are_of_the_volume_or_the_share_they_promise():
 
 
 def test_neighbours_by_id_meet_again_and_again():
-    slow = replace(SETTING, churn=Churn(3_000, 0.1, 6), query_every=9)
+    slow = replace(SETTING, churn=CensusChurn(3_000, 0.1, 6), query_every=9)
     unsafe = {
         order: sum(f.unsafe for f in play_cor_split(METHODS[0], replace(slow, order=order), OneWorker()).figures)
         for order in ("shuffled", "by id", "as they came")
@@ -144,7 +144,7 @@ def test_neighbours_by_id_meet_again_and_again():
 
 def test_each_reading_of_the_attack_goes_further():
     orders = ("shuffled", "by id", "as they came")
-    found = reasons([(Churn(800, 0.2, 5), orders)], OneWorker(), seeds=(1, 2))
+    found = reasons([(CensusChurn(800, 0.2, 5), orders)], OneWorker(), seeds=(1, 2))
     assert [(one.order, one.method) for one in found] == [
         (order, method) for order in orders for method in ("invariant", "invariant, stable ties", "cor-split")
     ]
@@ -154,7 +154,7 @@ def test_each_reading_of_the_attack_goes_further():
 
 
 def test_the_printed_rules_repeated_are_the_plain_loop():
-    played = play_cor_split(METHODS[0], replace(SETTING, churn=Churn(900, 0.1, 6), query_every=9), OneWorker())
+    played = play_cor_split(METHODS[0], replace(SETTING, churn=CensusChurn(900, 0.1, 6), query_every=9), OneWorker())
     ground = prepare(played.history())
     known = ground.compromise_once(ground.draw(0.1, 1)).words
     first = one_round_by_correlations(ground.board, *ground.meetings, one_round_by_compromised(ground.board, known))
@@ -172,7 +172,7 @@ def test_the_printed_rules_repeated_are_the_plain_loop():
 
 
 def test_ties_in_a_lasting_order_leave_more_groups_open():
-    slow = replace(SETTING, churn=Churn(40_000, 0.1, 2), query_every=9)
+    slow = replace(SETTING, churn=CensusChurn(40_000, 0.1, 2), query_every=9)
     plain, stable = play_cor_split(METHODS[0], slow, OneWorker()), play_cor_split(STABLE, slow, OneWorker())
     assert sum(f.unsafe for f in stable.figures) > 1.5 * sum(f.unsafe for f in plain.figures) > 0
     for before, after in zip(plain.published, stable.published, strict=True):

@@ -13,7 +13,7 @@ from support.command_line import seriatim
 
 from seriatim import api
 from seriatim.errors import AdversaryError
-from seriatim.model import History, Past
+from seriatim.model import History, PastRelease
 from seriatim.studies.worlds.hospital import POLICY, SERIES, hospital_months
 
 VIEWS = hospital_months(300, 3, churn=0.2)
@@ -66,7 +66,7 @@ def test_values_that_change_are_forecast_as_episodes() -> None:
 
     from seriatim.defences.series.contract import SerialRules
     from seriatim.engines.threads import Threads
-    from seriatim.usecases.forecast.forecast import Outlook, forecast
+    from seriatim.usecases.forecast.forecast import ForecastOutlook, forecast
 
     chance = np.random.default_rng(3)
     people, groups = np.arange(240, dtype=np.int32), np.repeat(np.arange(40, dtype=np.int32), 6)
@@ -76,9 +76,9 @@ def test_values_that_change_are_forecast_as_episodes() -> None:
     history = History(
         pa.array([f"p{n}" for n in range(240)]),
         pa.array(list("uvwxyz")),
-        (Past(1, people, groups, first), Past(2, people[shuffled], groups, second[shuffled])),
+        (PastRelease(1, people, groups, first), PastRelease(2, people[shuffled], groups, second[shuffled])),
     )
-    found = forecast(history, Outlook(2, SerialRules(3, 1), 0.04), Threads())
+    found = forecast(history, ForecastOutlook(2, SerialRules(3, 1), 0.04), Threads())
     assert (found.leaving, found.joining, found.changing) == (0.0, 0.0, 0.5)
     now, lineage = found.courses[0], next(one for one in found.courses if one.method == "lineage")
     assert now.way.label == "as now, in groups of 6 or more"
@@ -88,7 +88,7 @@ def test_values_that_change_are_forecast_as_episodes() -> None:
     assert not lineage.stopped
     assert all(one.estimates[-1].wrong == 0 for one in found.courses if one.estimates)
     steady = replace(history, releases=(history.releases[0], replace(history.releases[0], number=2)))
-    assert forecast(steady, Outlook(1, SerialRules(3, 1)), Threads()).changing == 0.0
+    assert forecast(steady, ForecastOutlook(1, SerialRules(3, 1)), Threads()).changing == 0.0
 
 
 def priors_but(history: History, never: str) -> dict[str, set[str]]:

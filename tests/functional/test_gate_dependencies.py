@@ -20,9 +20,9 @@ from seriatim.gate.dependencies import Dependencies, dependencies_from_json, run
 from seriatim.gate.standing import standing_of
 from seriatim.journal import SqlJournal, open_journal
 from seriatim.ports.journal import StoredBaseline
-from seriatim.usecases.gate.desk import Desk
+from seriatim.usecases.gate.desk import GateDesk
 from seriatim.usecases.gate.officer_view import officer_page, officer_view
-from seriatim.usecases.gate.requests import Question
+from seriatim.usecases.gate.requests import GateQuestion
 from seriatim.usecases.gate.serving_rules import read_serving_rules, serving_rules_json
 
 N = 1_200
@@ -53,7 +53,7 @@ def baselines(seed: int = 1) -> Dependencies:
 @cache
 def stored(number: int = 1, tests: tuple[str, ...] = ("kld",)) -> StoredBaseline:
     made = baselines(number)
-    rules = serving_rules_json(made, Question(tests))
+    rules = serving_rules_json(made, GateQuestion(tests))
     report = json.dumps({"schema": "seriatim.gate.replay/1", "baseline": made.version})
     return StoredBaseline(number, made.version, made.to_json(), rules, report)
 
@@ -89,14 +89,14 @@ def test_a_file_holds_several_baselines_and_notices_changes() -> None:
 def test_one_by_one_a_replay_and_a_desk_decide_alike(tests: tuple[str, ...]) -> None:
     made, table = baselines(), people(2)
     places = made.places(table)
-    asked = Question(tests).rules(made)
+    asked = GateQuestion(tests).rules(made)
     outcomes = run_dependencies(asked, places)
     joint = JointGate([Gate(one, None, tests) for one in made.baselines], sets="wdt" in tests)
     for i in range(N):
         joint.request(_raw(table, i), i)
     assert joint.released == tuple(outcomes[0].released.tolist())
     assert joint.waiting == tuple(outcomes[0].waiting.tolist())
-    desk = Desk(lambda _: asked)
+    desk = GateDesk(lambda _: asked)
     xs, ys = made.cells(table)
     for first in range(0, N, 70):
         desk.ask([ask(i, xs[i], ys[i]) for i in range(first, min(N, first + 70))], AT)
@@ -115,7 +115,7 @@ def _raw(table: dict[str, list[Any]], i: int) -> list[tuple[Any, Any]]:
 def test_everything_that_can_happen_is_repeated_bit_for_bit(ledger_url: str) -> None:
     journal, rng = served(ledger_url, versions=3), np.random.default_rng(5)
     xs, ys = baselines().cells(people(3))
-    writer, desk = journal.writer(GATE), Desk(rules)
+    writer, desk = journal.writer(GATE), GateDesk(rules)
     for i in range(0, 900, 3):
         at, chance = AT + 1_000 * i, rng.random()
         happened = desk.ask([ask(j, xs[j], ys[j]) for j in range(i, i + 3)], at)[1]
@@ -129,14 +129,14 @@ def test_everything_that_can_happen_is_repeated_bit_for_bit(ledger_url: str) -> 
             happened += desk.rejudge(i // 300 + 1, at, 2)
         writer.append(happened)
     assert {desk.state(number) for number in range(900)} == {"released", "waiting", "withdrawn", "expired"}
-    other = Desk(rules)
+    other = GateDesk(rules)
     other.load(writer.past())
     same_state(desk, other)
     writer.close()
 
 
 def test_the_officer_sees_every_dependency() -> None:
-    desk, made = Desk(rules), baselines()
+    desk, made = GateDesk(rules), baselines()
     xs, ys = made.cells(people(2))
     desk.ask([ask(i, xs[i], ys[i]) for i in range(N)], AT)
     titles = [one.heading for one in officer_page(officer_view(desk, GATE, "v", AT, 1_000, made.names)).sections]

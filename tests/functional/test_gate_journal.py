@@ -13,17 +13,17 @@ from support.gates import AT, GATE, ask, drawn, made_journal, past_of, rules, sa
 from seriatim.errors import InputError, JournalHeld, LedgerDamaged, LedgerMissing, SeriatimError
 from seriatim.gate import replay
 from seriatim.journal import journal_writer, open_journal
-from seriatim.ports.journal import REQUEST, Entry, Held
+from seriatim.ports.journal import REQUEST, JournalEntry, JournalRecord
 from seriatim.storage.journal_schema import entries, gates, segments
 from seriatim.studies.safe_release_counts import BASELINE
-from seriatim.usecases.gate.desk import Ask, Desk
+from seriatim.usecases.gate.desk import DeskRequest, GateDesk
 
 
 def test_a_desk_decides_as_a_replay_does_and_its_journal_gives_it_back(ledger_url: str, monkeypatch) -> None:
     monkeypatch.setattr(journal_writer, "SEGMENT", 100)
     journal = made_journal(ledger_url)
     xs, ys = drawn(1_000)
-    writer, desk, rng = journal.writer(GATE), Desk(rules), np.random.default_rng(3)
+    writer, desk, rng = journal.writer(GATE), GateDesk(rules), np.random.default_rng(3)
     at = 0
     while at < len(xs):
         size = int(rng.integers(1, 60))
@@ -38,7 +38,7 @@ def test_a_desk_decides_as_a_replay_does_and_its_journal_gives_it_back(ledger_ur
     assert 300 < len(found.released) < 1_000
     writer.close()
 
-    again, other = journal.writer(GATE), Desk(rules)
+    again, other = journal.writer(GATE), GateDesk(rules)
     past = past_of(again)
     assert past["n_out"].tolist() == np.searchsorted(found.released_at, np.arange(1_000), side="right").tolist()
     other.load(again.past())
@@ -52,7 +52,7 @@ def test_a_desk_decides_as_a_replay_does_and_its_journal_gives_it_back(ledger_ur
 def test_everything_that_can_happen_is_repeated_bit_for_bit(ledger_url: str) -> None:
     journal, rng = made_journal(ledger_url, versions=3), np.random.default_rng(8)
     xs, ys = drawn(900, 4)
-    writer, desk = journal.writer(GATE), Desk(rules, batches=True)
+    writer, desk = journal.writer(GATE), GateDesk(rules, batches=True)
     for i in range(900):
         at = AT + 1_000 * i
         chance = rng.random()
@@ -76,7 +76,7 @@ def test_everything_that_can_happen_is_repeated_bit_for_bit(ledger_url: str) -> 
     assert len(desk.repeats) > 100
     assert len(desk.repeats.taken_back) > 5
     assert all(desk.visible(number) == "pending" for number in desk.expired - desk.repeats.taken_back)
-    other = Desk(rules, batches=True)
+    other = GateDesk(rules, batches=True)
     other.load(writer.past())
     same_state(desk, other)
     assert other.batch_ends == desk.batch_ends
@@ -84,7 +84,7 @@ def test_everything_that_can_happen_is_repeated_bit_for_bit(ledger_url: str) -> 
 
 
 def test_an_id_asks_once_and_only_for_one_record() -> None:
-    desk = Desk(rules)
+    desk = GateDesk(rules)
     first, made = desk.ask([ask(1, 3, 2), ask(1, 3, 2), ask(1, 4, 2), ask(2, 3, 2)], AT)
     assert [(one.number, one.is_new) for one in first] == [(0, True), (0, False), (None, False), (1, True)]
     assert [one.kind for one in made] == [REQUEST, REQUEST]
@@ -94,7 +94,7 @@ def test_an_id_asks_once_and_only_for_one_record() -> None:
     assert desk.n_asked == {1: 2}
 
 
-def person(number: int, who: int, x: int, y: int, token: int = 1) -> Ask:
+def person(number: int, who: int, x: int, y: int, token: int = 1) -> DeskRequest:
     """A request for the one record of a person."""
     return ask(number, x, y, token)._replace(mark=who, once=True)
 
@@ -102,14 +102,14 @@ def person(number: int, who: int, x: int, y: int, token: int = 1) -> Ask:
 def test_a_record_leaves_once_however_many_ask_for_it(ledger_url: str) -> None:
     """Asking for one harmless record again and again would make room for those that give a target away."""
     journal = made_journal(ledger_url)
-    writer, desk = journal.writer(GATE), Desk(rules)
+    writer, desk = journal.writer(GATE), GateDesk(rules)
     xs, ys = drawn(60, 3)
     asks = [person(i, i, xs[i], ys[i]) for i in range(60)]
     again = [person(100 + i, i, xs[i], ys[i], 2) for i in range(60)]
     writer.append(desk.ask([*asks[:30], *again[:30]], AT)[1])
     for one in [*asks[30:], *again[30:]]:
         writer.append(desk.ask([one], AT)[1])
-    alone = Desk(rules)
+    alone = GateDesk(rules)
     alone.ask(asks, AT)
     order = desk.names(desk.intake.left().astype(np.int64))
     assert order == alone.names(alone.intake.left().astype(np.int64))
@@ -119,7 +119,7 @@ def test_a_record_leaves_once_however_many_ask_for_it(ledger_url: str) -> None:
         first, second = (desk.numbers.number_of(bytes.fromhex(each.id)) for each in (one, other))
         assert desk.first_of(second) == first
         assert desk.visible(second) == desk.visible(first)
-    other_desk = Desk(rules)
+    other_desk = GateDesk(rules)
     other_desk.load(writer.past())
     same_state(desk, other_desk)
     for one in (desk, other_desk):
@@ -129,9 +129,9 @@ def test_a_record_leaves_once_however_many_ask_for_it(ledger_url: str) -> None:
     writer.close()
 
 
-def waiting_pair() -> tuple[Desk, int, int]:
+def waiting_pair() -> tuple[GateDesk, int, int]:
     """A desk with a record that waits and is wanted by two tokens; the second one asked five seconds later."""
-    desk = Desk(rules)
+    desk = GateDesk(rules)
     desk.freeze(AT, 9)
     desk.ask([person(1, 7, 3, 2, 1)], AT)
     desk.ask([person(2, 7, 3, 2, 2)], AT + 5_000)
@@ -161,7 +161,7 @@ def test_a_record_waits_while_anybody_wants_it() -> None:
 
 
 def test_many_requests_expire_in_parts_so_that_nobody_waits_for_all_of_them() -> None:
-    desk = Desk(rules)
+    desk = GateDesk(rules)
     desk.freeze(AT, 9)
     desk.ask([ask(i, 3, 2) for i in range(9_000)], AT)
     parts = [len(desk.expire(AT + 10, 5)) for _ in range(4)]
@@ -172,7 +172,7 @@ def test_many_requests_expire_in_parts_so_that_nobody_waits_for_all_of_them() ->
 def test_taking_back_looks_alike_whatever_became_of_a_request(ledger_url: str) -> None:
     """Refused and expired requests look like those that wait; a withdrawal must not tell them apart."""
     journal = made_journal(ledger_url)
-    writer, desk = journal.writer(GATE), Desk(rules)
+    writer, desk = journal.writer(GATE), GateDesk(rules)
     happened = desk.freeze(AT, 9) + desk.ask([ask(1, -1, 2), ask(2, 3, 2)], AT)[1] + desk.expire(AT + 10, 5)
     happened += desk.ask([ask(3, 3, 2)], AT + 20)[1]
     assert [desk.state(i) for i in range(3)] == ["refused", "expired", "waiting"]
@@ -183,7 +183,7 @@ def test_taking_back_looks_alike_whatever_became_of_a_request(ledger_url: str) -
     assert [desk.visible(i) for i in range(3)] == ["withdrawn"] * 3
     assert [desk.state(i) for i in range(3)] == ["refused", "expired", "withdrawn"]
     writer.append(happened)
-    other = Desk(rules)
+    other = GateDesk(rules)
     other.load(writer.past())
     same_state(desk, other)
     writer.close()
@@ -191,7 +191,7 @@ def test_taking_back_looks_alike_whatever_became_of_a_request(ledger_url: str) -
 
 def test_nothing_leaves_while_a_gate_is_frozen() -> None:
     xs, ys = drawn(400, 5)
-    desk, free = Desk(rules), Desk(rules)
+    desk, free = GateDesk(rules), GateDesk(rules)
     desk.freeze(AT, 1)
     for i in range(400):
         desk.ask([ask(i, xs[i], ys[i])], AT)
@@ -206,7 +206,7 @@ def test_nothing_leaves_while_a_gate_is_frozen() -> None:
 
 def test_another_baseline_keeps_what_left_and_judges_what_waits(ledger_url: str) -> None:
     xs, ys = drawn(500, 6)
-    desk = Desk(rules)
+    desk = GateDesk(rules)
     desk.ask([ask(i, xs[i], ys[i]) for i in range(500)], AT)
     before, left = desk.intake.counts, desk.intake.left().tolist()
     desk.rejudge(2, AT, 1)
@@ -224,16 +224,16 @@ def test_there_is_one_writer(ledger_url: str) -> None:
     first = journal.writer(GATE)
     with pytest.raises(JournalHeld, match="another service"):
         open_journal(ledger_url).writer(GATE)
-    first.append([Entry(REQUEST, AT, "0" * 32, 1, 1)])
+    first.append([JournalEntry(REQUEST, AT, "0" * 32, 1, 1)])
     with journal.database.writing() as connection:  # what a writer with a newer lock would have done
         connection.execute(gates.update().values(epoch=gates.c.epoch + 1))
     with pytest.raises(JournalHeld, match="taken this gate over"):
-        first.append([Entry(REQUEST, AT, "1" * 32, 1, 1)])
+        first.append([JournalEntry(REQUEST, AT, "1" * 32, 1, 1)])
     first.close()
     second = open_journal(ledger_url).writer(GATE)
     assert len(past_of(second)) == 1
     with pytest.raises(SeriatimError):
-        second.append([Entry(REQUEST, AT, "2" * 32, 1, 1), Entry(REQUEST, AT, "0" * 32, 1, 1)])
+        second.append([JournalEntry(REQUEST, AT, "2" * 32, 1, 1), JournalEntry(REQUEST, AT, "0" * 32, 1, 1)])
     second.close()
     third = open_journal(ledger_url).writer(GATE)
     assert len(past_of(third)) == 1, "all entries of a transaction or none"
@@ -244,7 +244,7 @@ def test_a_changed_journal_is_refused(ledger_url: str, monkeypatch) -> None:
     monkeypatch.setattr(journal_writer, "SEGMENT", 50)
     journal = made_journal(ledger_url)
     xs, ys = drawn(70)
-    writer, desk = journal.writer(GATE), Desk(rules)
+    writer, desk = journal.writer(GATE), GateDesk(rules)
     writer.append(desk.ask([ask(i, xs[i], ys[i]) for i in range(60)], AT)[1])
     writer.append(desk.ask([ask(i, xs[i], ys[i]) for i in range(60, 70)], AT)[1])
     writer.close()
@@ -255,7 +255,7 @@ def test_a_changed_journal_is_refused(ledger_url: str, monkeypatch) -> None:
         again = journal.writer(GATE)
         try:
             with pytest.raises(LedgerDamaged):
-                Desk(rules).load(again.past())
+                GateDesk(rules).load(again.past())
         finally:
             again.close()
 
@@ -294,15 +294,18 @@ def test_tokens_are_kept_as_digests_alone(ledger_url: str, tmp_path: Path) -> No
 
 def test_records_are_held_by_respondent(ledger_url: str) -> None:
     journal = made_journal(ledger_url)
-    assert journal.hold_records(GATE, ((f"p{i}", Held(i % 10, i % 5, f'{{"i":{i}}}')) for i in range(6_000))) == 6_000
+    assert (
+        journal.hold_records(GATE, ((f"p{i}", JournalRecord(i % 10, i % 5, f'{{"i":{i}}}')) for i in range(6_000)))
+        == 6_000
+    )
     assert journal.counts_records(GATE) == 6_000
     writer = journal.writer(GATE)
     assert writer.held_records(["p7", "nobody", "p5999"]) == {
-        "p7": Held(7, 2, '{"i":7}'),
-        "p5999": Held(9, 4, '{"i":5999}'),
+        "p7": JournalRecord(7, 2, '{"i":7}'),
+        "p5999": JournalRecord(9, 4, '{"i":5999}'),
     }
     writer.close()
-    assert journal.hold_records(GATE, [("q", Held(0, 0, "{}"))]) == 1
+    assert journal.hold_records(GATE, [("q", JournalRecord(0, 0, "{}"))]) == 1
     assert journal.counts_records(GATE) == 1
 
 

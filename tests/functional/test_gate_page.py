@@ -13,7 +13,7 @@ from support.gates import AT, GATE, ask, drawn, rules
 
 from seriatim.report.html import html_file
 from seriatim.studies.safe_release_counts import AGES, LOCATIONS
-from seriatim.usecases.gate.desk import Desk
+from seriatim.usecases.gate.desk import GateDesk
 from seriatim.usecases.gate.officer_view import officer_page, officer_view, officer_view_of_exposure
 
 pytestmark = [
@@ -23,7 +23,7 @@ pytestmark = [
 
 
 def test_curves_stay_below_the_critical_value() -> None:
-    desk, (xs, ys) = Desk(rules), drawn(3_000, 4)
+    desk, (xs, ys) = GateDesk(rules), drawn(3_000, 4)
     desk.ask([ask(i, xs[i], ys[i]) for i in range(3_000)], AT)
     view = officer_view(desk, GATE, "v", AT, 1_000)
     marks, standings = officer_view_of_exposure(view, view.parts[0])
@@ -36,7 +36,7 @@ def test_curves_stay_below_the_critical_value() -> None:
     few = html_file(officer_page(replace(view, charted=2)))
     assert "Of 5 targets the 2 with most records waiting are drawn; /officer?targets=5 draws all." in few
     assert "are drawn" not in html_file(page)
-    nothing = officer_page(officer_view(Desk(rules), GATE, "v", AT, 1_000))
+    nothing = officer_page(officer_view(GateDesk(rules), GATE, "v", AT, 1_000))
     assert len(nothing.sections) == 4
 
 
@@ -45,7 +45,7 @@ def test_the_page_draws_and_lets_only_officers_in(tmp_path: Path) -> None:
 
     url = f"sqlite:///{tmp_path / 'journal.db'}"
     journal = served_journal(url)
-    desk, writer, (xs, ys) = Desk(rules), journal.writer(GATE), drawn(4_000, 4)
+    desk, writer, (xs, ys) = GateDesk(rules), journal.writer(GATE), drawn(4_000, 4)
     writer.append(desk.ask([ask(i, xs[i], ys[i]) for i in range(4_000)], AT)[1])
     writer.append([entry for i in desk.intake.waiting[:20].tolist() for entry in desk.withdraw(i, AT, 1)])
     writer.close()

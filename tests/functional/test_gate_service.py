@@ -14,7 +14,7 @@ from support.gates import GATE, drawn, past_of, stored
 
 from seriatim.gate import replay
 from seriatim.journal import open_journal
-from seriatim.ports.journal import FREEZE, Held
+from seriatim.ports.journal import FREEZE, JournalRecord
 from seriatim.studies.safe_release_counts import AGES, BASELINE, LOCATIONS
 
 
@@ -118,8 +118,8 @@ def test_only_the_right_role_gets_in(tmp_path: Path) -> None:
 
 def test_held_records_are_asked_for_by_person(ledger_url: str, tmp_path: Path) -> None:
     journal = served_journal(ledger_url)
-    people = [(f"p{i}", Held(i % 10, i % 5, json.dumps({"age": AGES[i % 10], "i": i}))) for i in range(300)]
-    journal.hold_records(GATE, [*people, ("odd", Held(-1, 0, "{}"))])
+    people = [(f"p{i}", JournalRecord(i % 10, i % 5, json.dumps({"age": AGES[i % 10], "i": i}))) for i in range(300)]
+    journal.hold_records(GATE, [*people, ("odd", JournalRecord(-1, 0, "{}"))])
     bound = journal.token_book.make_token(GATE, "requester", respondents=frozenset({"p1", "p2", "odd", "lost"}))[1]
     few = journal.token_book.make_token(GATE, "requester", quota=2)[1]
     with serving(ledger_url, tmp_path) as running:
@@ -154,7 +154,7 @@ def test_held_records_are_asked_for_by_person(ledger_url: str, tmp_path: Path) -
 def test_a_held_record_is_shown_once_to_everybody_who_asked_for_it(tmp_path: Path) -> None:
     url = f"sqlite:///{tmp_path / 'journal.db'}"
     journal = served_journal(url)
-    journal.hold_records(GATE, [(f"p{i}", Held(2 + i % 4, i % 5, json.dumps({"i": i}))) for i in range(40)])
+    journal.hold_records(GATE, [(f"p{i}", JournalRecord(2 + i % 4, i % 5, json.dumps({"i": i}))) for i in range(40)])
     bound = journal.token_book.make_token(GATE, "requester", respondents=frozenset({"p1", "p2", "p3", "p4"}))[1]
     with serving(url, tmp_path) as running:
 

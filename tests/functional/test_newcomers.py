@@ -10,7 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 from support.ledgers import SECRET, made_groups, made_policy
 
-from seriatim.ledger import SqlLedger, newcomers, open_ledger, recall, reservations
+from seriatim.ledger import SqlLedger, newcomer_files, open_ledger, recall, reservations
 from seriatim.ports import Reservation
 
 TOGETHER = "newcomers.parquet"
@@ -153,15 +153,16 @@ def test_a_series_from_before_is_read_and_goes_on(ledger: SqlLedger, monkeypatch
 @pytest.mark.parametrize("n_releases", [1, 7, 8, 63, 64, 65, 100, 511, 512, 1_000])
 def test_few_files_name_everyone(n_releases: int) -> None:
     facts = [
-        {"number": number, "private": {TOGETHER} if newcomers.newcomers_since(number) else {}}
+        {"number": number, "private": {TOGETHER} if newcomer_files.newcomers_since(number) else {}}
         for number in range(1, n_releases + 1)
     ]
-    files = newcomers.newcomers_files(facts)
+    files = newcomer_files.newcomers_files(facts)
     named = [
         number
         for one, file in files
         for number in range(
-            (newcomers.newcomers_since(one["number"]) if file == TOGETHER else None) or one["number"], one["number"] + 1
+            (newcomer_files.newcomers_since(one["number"]) if file == TOGETHER else None) or one["number"],
+            one["number"] + 1,
         )
     ]
     assert named == list(range(1, n_releases + 1))

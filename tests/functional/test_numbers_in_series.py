@@ -13,7 +13,7 @@ import pytest
 
 import seriatim as sr
 from seriatim.defences.series.value_scale import value_scale
-from seriatim.model import Coded, scale_of
+from seriatim.model import CodedColumn, scale_of
 
 DAY = datetime.date(2026, 1, 1)
 
@@ -63,7 +63,7 @@ def test_dates_are_judged_in_days(tmp_path: Path) -> None:
 
 
 def test_a_scale_of_old_and_new_values() -> None:
-    column = Coded("pay", np.zeros(1, dtype=np.int32), scale_of("interval", pa.array(["5"]), np.array([5.0])))
+    column = CodedColumn("pay", np.zeros(1, dtype=np.int32), scale_of("interval", pa.array(["5"]), np.array([5.0])))
     scale, place = value_scale(column, pa.array([30, 5, None, -2]))
     assert scale.texts.to_pylist() == ["-2", "5", "30", None]
     assert scale.positions[:3].tolist() == [-2, 5, 30]

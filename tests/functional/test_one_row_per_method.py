@@ -9,7 +9,7 @@ import pytest
 
 import seriatim as sr
 from seriatim.defences.series.lineage.grouping import lineage
-from seriatim.model.methods import METHODS, Degree, Family, Method
+from seriatim.model.methods import METHODS, Method, MethodDegree, MethodFamily
 from seriatim.studies.worlds.hospital import hospital_months
 
 COLUMNS = {
@@ -31,17 +31,17 @@ def all_alike(view, policy, state, workers):
 ALIKE = Method(
     name="alike",
     home=f"{__name__}:all_alike",
-    family=Family.SINGLE,
+    family=MethodFamily.SINGLE,
     summary="a dummy that groups by the median",
 )
 ECHO = Method(
     name="echo",
     home=f"{__name__}:echoed",
-    family=Family.SERIES,
+    family=MethodFamily.SERIES,
     summary="a dummy that keeps lineages",
     options=("when_not_eligible",),
     marks=("lineage", "slot"),
-    degree=Degree.MEANINGLESS,
+    degree=MethodDegree.MEANINGLESS,
     judged_by=("closed_lineages", "fair_lineages"),
     leavers_known=True,
 )

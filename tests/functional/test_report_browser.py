@@ -12,9 +12,9 @@ import pytest
 from support import reports as made_up
 from support.browsers import ARGUMENTS, CHROMIUM, picture
 
-from seriatim.model import Axis, Bars, Chart, Heatmap, Line, Lines, Threshold, histogram_chart
-from seriatim.report import Charts, Report, Section, Signed, SignOff, html_page
-from seriatim.usecases.compare.compare import Compared
+from seriatim.model import Bars, Chart, ChartAxis, Heatmap, Line, Lines, Threshold, histogram_chart
+from seriatim.report import Charts, Report, Section, SignOff, SignOffFacts, html_page
+from seriatim.usecases.compare.compare import ComparedMethod
 from seriatim.usecases.compare.compare_page import Comparison
 from seriatim.usecases.compare.map_page import RiskMap
 from seriatim.usecases.compare.risk_map import MapPoint, MapWish
@@ -149,7 +149,7 @@ def test_it_goes_on_paper(browser, tmp_path, case: str) -> None:
 
 
 def to_sign(recipients: tuple[str, ...] = ("Dr Weber",)) -> SignOff:
-    signed = Signed(
+    signed = SignOffFacts(
         date="2026-11-16 13:20 UTC",
         version="0.1.0",
         input_name="visits-2026-10.csv",
@@ -219,7 +219,7 @@ def test_the_page_itself_forbids_what_slips_through(browser, tmp_path) -> None:
 def test_odd_numbers_and_long_names_are_drawn_and_fit_a_phone(browser, tmp_path) -> None:
     inf, nan = float("inf"), float("nan")
     labels = tuple(f"a_rather_long_name_of_a_column_that_nobody_would_choose_{i}" for i in range(30))
-    share, plain, log = Axis("share", "percent"), Axis("figure"), Axis("figure", log=True)
+    share, plain, log = ChartAxis("share", "percent"), ChartAxis("figure"), ChartAxis("figure", log=True)
     far = Threshold(10_000, "far away", "at least")
     data = [
         (Bars(labels, tuple(i / 30 for i in range(30))), share, None),
@@ -256,8 +256,8 @@ def test_dense_lines_have_no_dots_and_a_logarithmic_axis_names_powers_of_ten(bro
             (Line("a", tuple(float(i) for i in range(n)), tuple(10.0 ** (-6 * i / (n - 1)) for i in range(n))),)
         )
 
-    share = Axis("share", "percent", log=True)
-    charts = {str(n): Chart(f"{n} points", line(n), x=Axis("release"), y=share) for n in (4, 100)}
+    share = ChartAxis("share", "percent", log=True)
+    charts = {str(n): Chart(f"{n} points", line(n), x=ChartAxis("release"), y=share) for n in (4, 100)}
     path = tmp_path / "page.html"
     path.write_text(html_page("page", [Section("lines", (Charts(charts),))]), "utf-8")
     visit = Visit(browser, path)
@@ -290,7 +290,7 @@ def ticks(plot, axis: str) -> list[str]:
 
 
 def test_ticks_differ_and_counts_have_whole_ones(browser, tmp_path) -> None:
-    people, size = Axis("people"), Axis("size")
+    people, size = ChartAxis("people"), ChartAxis("size")
     cases = [
         ("y", Chart("one class", histogram_chart([3]), x=size, y=people)),
         ("y", Chart("two classes", histogram_chart([3, 4, 4]), x=size, y=people)),
@@ -317,8 +317,8 @@ def test_ticks_differ_and_counts_have_whole_ones(browser, tmp_path) -> None:
 
 def test_a_line_of_zeros_lies_on_the_axis(browser, tmp_path) -> None:
     zeros = Lines((Line("nobody", (1.0, 2.0, 3.0), (0.0, 0.0, 0.0)),))
-    forms = (Axis("share", "percent"), Axis("people"))
-    charts = {form.label: Chart("zeros", zeros, x=Axis("release"), y=form) for form in forms}
+    forms = (ChartAxis("share", "percent"), ChartAxis("people"))
+    charts = {form.label: Chart("zeros", zeros, x=ChartAxis("release"), y=form) for form in forms}
     path = tmp_path / "charts.html"
     path.write_text(html_page("charts", [Section("all", (Charts(charts),))]))
     visit = Visit(browser, path)
@@ -340,9 +340,11 @@ def test_a_line_of_zeros_lies_on_the_axis(browser, tmp_path) -> None:
 def test_a_comparison_of_several_tables_stays_on_its_card(browser, tmp_path, width: int) -> None:
     why = "release 2: the value of 2,548 people has changed since an earlier release; allowed: values that stay"
     rows = [
-        Compared(method=name, released=name == "median", kept=6, asked=6, promises="k = 5, max_hit_chance_at ±5% = 0.5",
-                 releases=2, breached=0.0043, gcp=0.234, class_size=1484.2, suppressed=0.021, query_error=0.058,
-                 seconds=12.34, stopped=name != "median", why="" if name == "median" else why)
+        ComparedMethod(
+            method=name, released=name == "median", kept=6, asked=6, promises="k = 5, max_hit_chance_at ±5% = 0.5",
+            releases=2, breached=0.0043, gcp=0.234, class_size=1484.2, suppressed=0.021, query_error=0.058,
+            seconds=12.34, stopped=name != "median", why="" if name == "median" else why,
+        )
         for name in ("median", "historical", "lineage")
     ]  # fmt: skip
     path = tmp_path / "comparison.html"

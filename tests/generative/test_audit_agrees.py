@@ -7,7 +7,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from seriatim.model import ColumnRule, Policy, Role, Table, Terms, Thresholds
+from seriatim.model import ColumnRule, Policy, PromiseTerms, Role, Table, Thresholds
 from seriatim.tables.auditable import auditable
 from seriatim.usecases.audit.audit import Audit, audit
 
@@ -22,7 +22,7 @@ def audited(rows: list[tuple[int, int, int]], asked: Thresholds, k: int = 61) ->
     p, q, s = zip(*rows, strict=True)
     assume(len(set(s)) > 1)
     assume(len(set(zip(p, q, strict=True))) > 1)
-    policy = Policy(series="x", columns=COLUMNS, terms=Terms(k=k, per_column={"s": asked}), defence=None)
+    policy = Policy(series="x", columns=COLUMNS, terms=PromiseTerms(k=k, per_column={"s": asked}), defence=None)
     return audit(auditable(Table(pa.table({"p": p, "q": q, "s": s})), policy), policy)
 
 

@@ -12,13 +12,13 @@ from support.cohort_worlds import ComingAndGoing, worlds
 from support.lineages import remembered
 from support.random_series import OneWorker, assert_complete, equal_groupings, published
 
-from seriatim.defences.series.contract import Draw, SerialRules, WhenNotEligible, Withheld
+from seriatim.defences.series.contract import SerialDraw, SerialRules, WhenNotEligible, WithheldReason
 from seriatim.defences.series.lineage import waiting
 from seriatim.defences.series.lineage.grouping import lineage_groups
 from seriatim.defences.series.lineage.slots import SlotMemory
-from seriatim.defences.series.memory import Published
+from seriatim.defences.series.memory import RememberedRows
 from seriatim.errors import InputError, PolicyError
-from seriatim.model.judged import Judged
+from seriatim.model.judged import JudgedHistory
 from seriatim.promises.series.capped_lineages import CapsAsked, capped_lineages
 from seriatim.promises.series.lineages import closed_lineages
 from seriatim.promises.series.slots import SlotsAsked, lasting_slots
@@ -26,19 +26,21 @@ from seriatim.promises.series.slots import SlotsAsked, lasting_slots
 Slots = dict[int, dict[int, tuple[int, int]]]
 
 
-def played(world: ComingAndGoing, rules: SerialRules) -> list[Published]:
+def played(world: ComingAndGoing, rules: SerialRules) -> list[RememberedRows]:
     memory, history = SlotMemory(), []
     for release, view in enumerate(world.views()):
-        made = lineage_groups(view, rules, memory, Draw(b"secret", release), OneWorker())
+        made = lineage_groups(view, rules, memory, SerialDraw(b"secret", release), OneWorker())
         assert_complete(view, made)
         if release < 3:
-            assert equal_groupings(made, lineage_groups(view, rules, memory, Draw(b"secret", release), OneWorker()))
+            assert equal_groupings(
+                made, lineage_groups(view, rules, memory, SerialDraw(b"secret", release), OneWorker())
+            )
         history.append(published(view, made))
         memory.remember(history[-1])
     return history
 
 
-def caps_of(past: Published, rules: SerialRules) -> dict[int, float]:
+def caps_of(past: RememberedRows, rules: SerialRules) -> dict[int, float]:
     """The caps that the stored shares of a release stand for."""
     assert past.baseline is not None
     assert rules.common is not None
@@ -53,7 +55,7 @@ def assert_fair(values: list[int], caps: dict[int, float], strangers: int) -> No
         assert n <= len(values) - strangers
 
 
-def slots_of(past: Published) -> Slots:
+def slots_of(past: RememberedRows) -> Slots:
     out: Slots = {}
     assert past.lineage is not None
     assert past.slot is not None
@@ -64,7 +66,7 @@ def slots_of(past: Published) -> Slots:
     return out
 
 
-def assert_parts_keep_caps(history: list[Published], rules: SerialRules) -> None:
+def assert_parts_keep_caps(history: list[RememberedRows], rules: SerialRules) -> None:
     """Recount lineages, batches, drops, additions and what stays; caps never fall."""
     batch_floor = rules.batch - rules.batch // rules.m
     floor = rules.drop - rules.drop // rules.m
@@ -122,7 +124,7 @@ def _assert_kept(world: ComingAndGoing, rules: SerialRules) -> None:
         return
     assert_parts_keep_caps(history, rules)
     assert rules.common is not None
-    asked, judged = CapsAsked(world.m, rules.common), Judged(remembered(history))
+    asked, judged = CapsAsked(world.m, rules.common), JudgedHistory(remembered(history))
     assert closed_lineages(judged).kept
     found = capped_lineages(judged, asked)
     assert found.kept, found.detail
@@ -139,14 +141,14 @@ WORLD = ComingAndGoing(
 def test_nobody_is_withheld_where_most_share_a_value() -> None:
     memory, rules, withheld, shares = SlotMemory(), SerialRules(3, common=1.5), 0, []
     for release, view in enumerate(WORLD.views()):
-        made = lineage_groups(view, rules, memory, Draw(b"secret", release), OneWorker())
+        made = lineage_groups(view, rules, memory, SerialDraw(b"secret", release), OneWorker())
         withheld += made.n_withheld()
         shares.append(float(np.bincount(view.sensitive).max() / len(view)))
         memory.remember(published(view, made))
     assert min(shares) > 0.5
     assert withheld < 0.005 * WORLD.people * WORLD.releases
-    without = lineage_groups(next(iter(WORLD.views())), SerialRules(3), SlotMemory(), Draw(b"s", 0), OneWorker())
-    assert without.n_withheld(Withheld.DEFERRED) > 0.2 * WORLD.people
+    without = lineage_groups(next(iter(WORLD.views())), SerialRules(3), SlotMemory(), SerialDraw(b"s", 0), OneWorker())
+    assert without.n_withheld(WithheldReason.DEFERRED) > 0.2 * WORLD.people
 
 
 def test_a_series_without_caps_goes_on_with_them() -> None:
@@ -156,10 +158,10 @@ def test_a_series_without_caps_goes_on_with_them() -> None:
                            burst=False, returning=0.0, seed=3)  # fmt: skip
     for release, view in enumerate(world.views()):
         rules = SerialRules(3, common=None if release < 3 else 1.5)
-        made = lineage_groups(view, rules, memory, Draw(b"secret", release), OneWorker())
+        made = lineage_groups(view, rules, memory, SerialDraw(b"secret", release), OneWorker())
         history.append(published(view, made))
         memory.remember(history[-1])
-    judged, asked = Judged(remembered(history)), CapsAsked(3, 1.5)
+    judged, asked = JudgedHistory(remembered(history)), CapsAsked(3, 1.5)
     assert [past.baseline is None for past in history] == [True] * 3 + [False] * 3
     assert capped_lineages(judged, asked, newest=True).kept
     assert lasting_slots(judged, SlotsAsked(3, asked.caps(judged)[0], asked.drop_strangers), newest=True).kept
@@ -171,9 +173,9 @@ def test_each_way_of_breaking_the_caps_is_found() -> None:
 
     def broken(change, caps: CapsAsked = asked) -> str:
         columns = ("person", "group", "value", "lineage", "slot", "baseline")
-        changed = [Published(*(getattr(past, name).copy() for name in columns)) for past in history]
+        changed = [RememberedRows(*(getattr(past, name).copy() for name in columns)) for past in history]
         change(changed)
-        found = capped_lineages(Judged(remembered(changed)), caps)
+        found = capped_lineages(JudgedHistory(remembered(changed)), caps)
         assert not found.kept
         return found.detail
 
@@ -210,10 +212,10 @@ def unfair_waits(world: ComingAndGoing, rules: SerialRules) -> tuple[int, int]:
     """How many releases let people with a slot gone wait among whom a value exceeds its cap, and how many people."""
     memory, unfair, n_waiting = SlotMemory(), 0, 0
     for release, view in enumerate(world.views()):
-        made = lineage_groups(view, rules, memory, Draw(b"secret", release), OneWorker())
+        made = lineage_groups(view, rules, memory, SerialDraw(b"secret", release), OneWorker())
         past = published(view, made)
         memory.remember(past)
-        held = view.sensitive[made.withheld == Withheld.SLOT_TAKEN]
+        held = view.sensitive[made.withheld == WithheldReason.SLOT_TAKEN]
         n_waiting += len(held)
         caps = caps_of(past, rules)
         unfair += any(n > caps.get(v, 1 / rules.m) * len(held) for v, n in Counter(held.tolist()).items())

@@ -16,25 +16,25 @@ from support.random_series import assert_complete, equal_groupings, published
 
 from seriatim.defences.series.cohort.grouping import cohort_groups
 from seriatim.defences.series.cohort.memory import CohortMemory
-from seriatim.defences.series.contract import Draw, SerialRules, SerialView, Withheld
-from seriatim.defences.series.memory import Published
+from seriatim.defences.series.contract import SerialDraw, SerialRules, SerialView, WithheldReason
+from seriatim.defences.series.memory import RememberedRows
 from seriatim.errors import InputError
-from seriatim.model.judged import Judged
-from seriatim.promises.series.cells import CellsAsked, _known_at_most, fair_cells
+from seriatim.model.judged import JudgedHistory
+from seriatim.promises.series.fair_cells import CellsAsked, _known_at_most, fair_cells
 
 
-def played(world: ComingAndGoing, rules: SerialRules) -> list[Published]:
+def played(world: ComingAndGoing, rules: SerialRules) -> list[RememberedRows]:
     memory, history = CohortMemory(), []
     for release, view in enumerate(world.views()):
-        made = cohort_groups(view, rules, memory, Draw(b"secret", release))
+        made = cohort_groups(view, rules, memory, SerialDraw(b"secret", release))
         assert_complete(view, made)
-        assert equal_groupings(made, cohort_groups(view, rules, memory, Draw(b"secret", release)))
+        assert equal_groupings(made, cohort_groups(view, rules, memory, SerialDraw(b"secret", release)))
         history.append(published(view, made))
         memory.remember(history[-1])
     return history
 
 
-def stays(history: list[Published]) -> dict[int, tuple[int, int]]:
+def stays(history: list[RememberedRows]) -> dict[int, tuple[int, int]]:
     """First and last release of everyone who is followed by a slot, as somebody sees who is told every leaver."""
     found: dict[int, tuple[int, int]] = {}
     for release, past in enumerate(history):
@@ -45,7 +45,7 @@ def stays(history: list[Published]) -> dict[int, tuple[int, int]]:
     return found
 
 
-def beliefs(history: list[Published]) -> list[dict[int, Fraction]]:
+def beliefs(history: list[RememberedRows]) -> list[dict[int, Fraction]]:
     """Everyone's belief by exact counting, told all memberships and every published multiset; one of all who are alike.
 
     In each release and group it is known who is in it (leavers included) and which values are. People who were in it
@@ -72,7 +72,7 @@ def beliefs(history: list[Published]) -> list[dict[int, Fraction]]:
     return out
 
 
-def caps_by_hand(history: list[Published], rules: SerialRules) -> dict[int, float]:
+def caps_by_hand(history: list[RememberedRows], rules: SerialRules) -> dict[int, float]:
     shares: dict[int, float] = defaultdict(float)
     for past in history:
         assert past.baseline is not None
@@ -93,7 +93,7 @@ def test_beliefs_stay_below_the_stated_bound(
     except InputError as error:
         assert "says nothing" in str(error)  # noqa: PT017 - the only refusal that such a world may meet
         return
-    found = fair_cells(Judged(remembered(history)), CellsAsked(world.m, common))
+    found = fair_cells(JudgedHistory(remembered(history)), CellsAsked(world.m, common))
     assert found.kept, found.detail
     caps = caps_by_hand(history, rules)
     believed = beliefs(history)
@@ -114,7 +114,7 @@ def test_who_returns_enters_another_cohort_and_is_told(world: ComingAndGoing, co
         history = played(world, rules)
     except InputError:
         return
-    found = fair_cells(Judged(remembered(history)), CellsAsked(world.m, common))
+    found = fair_cells(JudgedHistory(remembered(history)), CellsAsked(world.m, common))
     assert found.kept, found.detail
     cohorts: dict[int, set[int]] = defaultdict(set)
     for past in history:
@@ -134,7 +134,7 @@ def test_nobody_is_withheld_and_leavers_go() -> None:
     memory, rules = CohortMemory(), SerialRules(3, common=1.5)
     exited = 0
     for release, view in enumerate(WORLD.views()):
-        made = cohort_groups(view, rules, memory, Draw(b"secret", release))
+        made = cohort_groups(view, rules, memory, SerialDraw(b"secret", release))
         assert made.n_withheld() == 0
         exited += made.counters["exited"]
         memory.remember(published(view, made))
@@ -144,17 +144,17 @@ def test_nobody_is_withheld_and_leavers_go() -> None:
 def test_someone_who_returns_in_time_gets_their_own_slot() -> None:
     views = list(WORLD.views())
     memory, rules = CohortMemory(), SerialRules(3)
-    first = cohort_groups(views[0], rules, memory, Draw(b"s", 0))
+    first = cohort_groups(views[0], rules, memory, SerialDraw(b"s", 0))
     memory.remember(published(views[0], first))
     few = np.arange(len(views[0])) >= 5
     away = _some(views[0], few)
-    memory.remember(published(away, cohort_groups(away, rules, memory, Draw(b"s", 1))))
-    again = cohort_groups(views[0], rules, memory, Draw(b"s", 2))
+    memory.remember(published(away, cohort_groups(away, rules, memory, SerialDraw(b"s", 1))))
+    again = cohort_groups(views[0], rules, memory, SerialDraw(b"s", 2))
     assert again.counters["returned"] == 5
     assert first.slots is not None
     assert again.slots is not None
     assert np.array_equal(first.slots.slot_of_record, again.slots.slot_of_record)
-    assert not (again.withheld == Withheld.SLOT_TAKEN).any()
+    assert not (again.withheld == WithheldReason.SLOT_TAKEN).any()
 
 
 def _some(view: SerialView, which: np.ndarray) -> SerialView:
@@ -165,12 +165,12 @@ def test_each_way_of_breaking_the_claim_is_found() -> None:
     rules = SerialRules(3, common=1.5, cohort=60)
     history = played(WORLD, rules)
     asked = CellsAsked(3, 1.5, 0.1)
-    assert fair_cells(Judged(remembered(history)), asked).kept
+    assert fair_cells(JudgedHistory(remembered(history)), asked).kept
 
     def broken(change) -> str:
-        changed = [Published(*(None if c is None else c.copy() for c in _columns(past))) for past in history]
+        changed = [RememberedRows(*(None if c is None else c.copy() for c in _columns(past))) for past in history]
         change(changed)
-        found = fair_cells(Judged(remembered(changed)), asked)
+        found = fair_cells(JudgedHistory(remembered(changed)), asked)
         assert not found.kept
         return found.detail
 
@@ -196,10 +196,10 @@ def test_each_way_of_breaking_the_claim_is_found() -> None:
             past.value[past.lineage == 0] = 0
 
     assert "too much of a value" in broken(all_alike)
-    assert not fair_cells(Judged(remembered(history)), CellsAsked(6, 1.5)).kept
+    assert not fair_cells(JudgedHistory(remembered(history)), CellsAsked(6, 1.5)).kept
 
 
-def _columns(past: Published):
+def _columns(past: RememberedRows):
     return past.person, past.group, past.value, past.lineage, past.slot, past.baseline
 
 

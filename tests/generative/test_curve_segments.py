@@ -17,14 +17,14 @@ from support import random_lattices as plain
 
 from seriatim.defences.single.class_tests import class_tests
 from seriatim.defences.single.curve.order import curve_order, curve_order_axes, rows_in_order
-from seriatim.defences.single.curve.segments import Crowd, curve_pieces
+from seriatim.defences.single.curve.segments import SegmentDemand, curve_pieces
 from seriatim.defences.single.curve.widths import widths_of
 from seriatim.engines.threads import Threads
-from seriatim.kernels.single.hilbert import Scramble, hilbert_keys
+from seriatim.kernels.single.hilbert import HilbertScramble, hilbert_keys
 from seriatim.kernels.single.packed_rows import fetch_packed_rows
 from seriatim.kernels.single.segments import segments_by_size, segments_by_tests
-from seriatim.kernels.single.windows import Lanes, window_lanes, window_runs, window_width, window_widths
-from seriatim.model import Coded, Scale, Thresholds, scale_of
+from seriatim.kernels.single.window_costs import WindowLanes, window_lanes, window_runs, window_width, window_widths
+from seriatim.model import CodedColumn, Scale, Thresholds, scale_of
 
 ONE, TWO = Threads(1), Threads(2)
 NO_TESTS = class_tests((), {})
@@ -35,10 +35,12 @@ NO_SCRAMBLE = [np.array([1], dtype=np.uint64), np.array([1], dtype=np.uint64), n
 def test_the_curve_visits_every_cell_once_in_steps_of_one(d, bits):
     side = 1 << bits
     points = np.array(list(itertools.product(range(side), repeat=d)), dtype=np.int32)
-    packed = rows_in_order([Coded(f"q{i}", np.ascontiguousarray(points[:, i]), _scale("set", side)) for i in range(d)])
+    packed = rows_in_order(
+        [CodedColumn(f"q{i}", np.ascontiguousarray(points[:, i]), _scale("set", side)) for i in range(d)]
+    )
     axes = curve_order_axes(np.tile(np.arange(side, dtype=np.uint16), (d, 1)), np.arange(d), bits)
     keys = np.empty(len(points), dtype=np.uint64)
-    hilbert_keys(packed.words, packed.layout, axes, Scramble(16, *NO_SCRAMBLE), 0, keys)
+    hilbert_keys(packed.words, packed.layout, axes, HilbertScramble(16, *NO_SCRAMBLE), 0, keys)
     places = keys >> np.uint64(16)
     assert sorted(places.tolist()) == list(range(side**d))
     walk = points[np.argsort(places)]
@@ -48,13 +50,13 @@ def test_the_curve_visits_every_cell_once_in_steps_of_one(d, bits):
 @settings(max_examples=60, deadline=None)
 @given(st.integers(1, 3000), st.integers(0, 2**32))
 def test_the_scramble_gives_every_row_back(n, seed):
-    column = Coded("q", np.zeros(n, dtype=np.int32), _scale("interval", 3))
+    column = CodedColumn("q", np.zeros(n, dtype=np.int32), _scale("interval", 3))
     order, _ = curve_order([column], np.random.default_rng(seed), TWO)
     assert sorted(order.tolist()) == list(range(n))
 
 
 def test_ties_follow_the_secret_and_not_the_input():
-    column = Coded("q", np.zeros(1000, dtype=np.int32), _scale("interval", 3))
+    column = CodedColumn("q", np.zeros(1000, dtype=np.int32), _scale("interval", 3))
     orders = [curve_order([column], np.random.default_rng(seed), ONE)[0] for seed in (1, 1, 2)]
     assert (orders[0] == orders[1]).all()
     assert (orders[0] != orders[2]).any()
@@ -64,7 +66,9 @@ def test_ties_follow_the_secret_and_not_the_input():
 @pytest.mark.parametrize("sizes", [[50] * 9, [1, 1, 3], [90_000] * 7, [1 << 16] * 8 + [1], []])
 def test_packed_rows_give_every_code_back(sizes):
     rng = np.random.default_rng(3)
-    columns = [Coded(f"q{i}", rng.integers(0, n, 500).astype(np.int32), _scale("set", n)) for i, n in enumerate(sizes)]
+    columns = [
+        CodedColumn(f"q{i}", rng.integers(0, n, 500).astype(np.int32), _scale("set", n)) for i, n in enumerate(sizes)
+    ]
     order, packed = curve_order(columns, rng, TWO)
     words, layout = fetch_packed_rows(packed.words, order), packed.layout
     for index, column in enumerate(columns):
@@ -79,7 +83,7 @@ def _scale(form: Any, size: int, nulls: int = 0) -> Scale:
 
 
 @st.composite
-def orders(draw: Any, most: int = 11) -> tuple[list[Coded], Coded]:
+def orders(draw: Any, most: int = 11) -> tuple[list[CodedColumn], CodedColumn]:
     n = draw(st.integers(0, most))
     columns = []
     for index in range(draw(st.sampled_from([1, 2, 3, 9]))):
@@ -89,7 +93,7 @@ def orders(draw: Any, most: int = 11) -> tuple[list[Coded], Coded]:
         size = draw(st.sampled_from([1, 2, 5, 400]))
         codes = draw(st.lists(st.integers(0, size - 1), min_size=n, max_size=n))
         scale = _scale(draw(st.sampled_from(["interval", "set"])), size, draw(st.integers(0, 1)) if size > 2 else 0)
-        columns.append(Coded(f"q{index}", np.array(codes, dtype=np.int32), scale))
+        columns.append(CodedColumn(f"q{index}", np.array(codes, dtype=np.int32), scale))
     return columns, draw(plain.coded_columns(n, "s", most=3))
 
 
@@ -108,9 +112,9 @@ def plain_width(scale: Scale, codes: list[int]) -> float:
     return shares[1] - shares[0]
 
 
-def lanes(columns: list[Coded]) -> Lanes:
+def lanes(columns: list[CodedColumn]) -> WindowLanes:
     packed = rows_in_order(columns)
-    return Lanes(*window_lanes(packed.words, packed.layout, widths_of([column.scale for column in columns])))
+    return WindowLanes(*window_lanes(packed.words, packed.layout, widths_of([column.scale for column in columns])))
 
 
 @settings(max_examples=150, deadline=None)
@@ -135,7 +139,7 @@ def test_windows_are_as_wide_as_their_records_span(made, step, least, n_lengths,
             assert window_width(runs, end - length, end) == pytest.approx(plainly(end - length, end), abs=1e-5)
 
 
-def plain_widths(columns: list[Coded]) -> Callable[[int, int], float]:
+def plain_widths(columns: list[CodedColumn]) -> Callable[[int, int], float]:
     """Return what the records from one place to another cost; ways to cut share most of their runs."""
     return cache(lambda first, last: sum(plain_width(c.scale, c.codes[first:last].tolist()) for c in columns))
 
@@ -172,7 +176,7 @@ def test_long_orders_are_cut_as_well_as_by_the_plain_programme(k):
     """Longer than the runs of ends that the kernel measures together."""
     rng = np.random.default_rng(k)
     n, scales = 2500 if k < 40 else 1100, [_scale("interval", 400), _scale("set", 7)]
-    columns = [Coded("q", rng.integers(0, len(scale), n).astype(np.int32), scale) for scale in scales]
+    columns = [CodedColumn("q", rng.integers(0, len(scale), n).astype(np.int32), scale) for scale in scales]
     columns.append(_in_tree(rng.integers(0, 12, n)))
     bounds = [*segments_by_size(lanes(columns), k).tolist(), n]
     assert min(np.diff(bounds)) >= k
@@ -185,9 +189,11 @@ def test_long_orders_are_cut_as_well_as_by_the_plain_programme(k):
     assert plain_loss(plain_widths(columns), bounds) == pytest.approx(best[n], rel=1e-5)
 
 
-def _in_tree(codes: np.ndarray) -> Coded:
+def _in_tree(codes: np.ndarray) -> CodedColumn:
     levels = [tuple("aaabbbccdddd"), tuple("AAAAAACCCCCC"), ("*",) * 12]
-    return Coded("h", codes.astype(np.int32), scale_of("node", pa.array(list("0123456789xy")), np.arange(12.0), levels))
+    return CodedColumn(
+        "h", codes.astype(np.int32), scale_of("node", pa.array(list("0123456789xy")), np.arange(12.0), levels)
+    )
 
 
 @settings(max_examples=150, deadline=None)
@@ -230,11 +236,11 @@ def test_segments_under_tests_are_the_best_on_their_grid(made, k, step, most, as
         assert all(passes(first, last) for first, last in itertools.pairwise(bounds))
 
 
-def _world(n: int, seed: int) -> tuple[list[Coded], Coded]:
+def _world(n: int, seed: int) -> tuple[list[CodedColumn], CodedColumn]:
     rng = np.random.default_rng(seed)
-    columns = [Coded(f"q{i}", rng.integers(0, 9, n).astype(np.int32), _scale("interval", 9)) for i in range(3)]
+    columns = [CodedColumn(f"q{i}", rng.integers(0, 9, n).astype(np.int32), _scale("interval", 9)) for i in range(3)]
     sick = np.where(rng.random(n) < 0.8, rng.integers(0, 4, n), columns[0].codes // 3).astype(np.int32)
-    return columns, Coded("s", sick, _scale("set", 4))
+    return columns, CodedColumn("s", sick, _scale("set", 4))
 
 
 @pytest.mark.parametrize(
@@ -245,7 +251,10 @@ def test_many_blocks_keep_every_promise_and_workers_change_nothing(asked, monkey
     columns, sensitive = _world(5000, 1)
     shown = () if asked is None else (sensitive,)
     tests = class_tests(shown, {"s": asked} if asked else {})
-    both = [curve_pieces(columns, shown, Crowd(4, tests), np.random.default_rng(7), workers) for workers in (ONE, TWO)]
+    both = [
+        curve_pieces(columns, shown, SegmentDemand(4, tests), np.random.default_rng(7), workers)
+        for workers in (ONE, TWO)
+    ]
     assert (both[0].order == both[1].order).all()
     assert (both[0].bounds == both[1].bounds).all()
     pieces = both[0]
@@ -268,13 +277,13 @@ def test_many_blocks_keep_every_promise_and_workers_change_nothing(asked, monkey
 def test_a_crowd_larger_than_a_block_is_still_a_crowd(k, monkeypatch):
     monkeypatch.setattr("seriatim.defences.single.curve.segments._BLOCK", 10)
     columns, _ = _world(99, 3)
-    pieces = curve_pieces(columns, (), Crowd(k, NO_TESTS), np.random.default_rng(1), ONE)
+    pieces = curve_pieces(columns, (), SegmentDemand(k, NO_TESTS), np.random.default_rng(1), ONE)
     assert np.diff(pieces.bounds).min() >= k
 
 
 def test_what_no_segment_can_keep_is_one_group_of_all():
     columns, _ = _world(50, 2)
-    constant = Coded("s", np.zeros(50, dtype=np.int32), _scale("set", 4))
+    constant = CodedColumn("s", np.zeros(50, dtype=np.int32), _scale("set", 4))
     tests = class_tests((constant,), {"s": Thresholds(l=2)})
-    pieces = curve_pieces(columns, (constant,), Crowd(3, tests), np.random.default_rng(1), ONE)
+    pieces = curve_pieces(columns, (constant,), SegmentDemand(3, tests), np.random.default_rng(1), ONE)
     assert pieces.bounds.tolist() == [0, 50]

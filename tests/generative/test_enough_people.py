@@ -9,7 +9,7 @@ import pyarrow as pa
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from seriatim.defences.labels import Pieces
+from seriatim.defences.labels import LabelPieces
 from seriatim.defences.single.enough_people import bounds_with_enough_people, with_enough_people
 from seriatim.model import Table, View
 
@@ -35,7 +35,7 @@ def test_every_piece_holds_k_people_if_all_together_do(who: list[int], k: int, d
 
 
 def test_one_record_each_is_left_alone() -> None:
-    pieces = Pieces(np.arange(4), np.array([0, 1, 2, 4]))
+    pieces = LabelPieces(np.arange(4), np.array([0, 1, 2, 4]))
     for respondent, same in ((None, True), ("who", True), ("twice", False)):
         table = Table(pa.table({"who": list("abcd"), "twice": list("aabc")}))
         view = View(table, (), (), (), respondent, np.zeros(4, dtype=bool))

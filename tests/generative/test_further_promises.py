@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from seriatim.errors import PolicyError
-from seriatim.model import Coded, Finding, Policy, Terms, Thresholds, scale_of
+from seriatim.model import CodedColumn, Finding, Policy, PromiseTerms, Thresholds, scale_of
 from seriatim.model.classes import classes_of
 from seriatim.model.published import PublishedTable
 from seriatim.ports import TablePromise
@@ -32,7 +32,7 @@ Row = tuple[int, str]
 def published(rows: list[Row]) -> PublishedTable:
     table = pa.table({"q": [str(q) for q, _ in rows], "s": [s for _, s in rows]})
     scale = scale_of("set", pa.array(VALUES), np.arange(4.0))
-    coded = Coded("s", np.array([VALUES.index(s) for _, s in rows], np.int32), scale)
+    coded = CodedColumn("s", np.array([VALUES.index(s) for _, s in rows], np.int32), scale)
     return PublishedTable(classes=classes_of(table, ["q"]), sensitive={"s": coded})
 
 
@@ -154,7 +154,7 @@ def test_the_policy_names_them_all():
         "alpha_k": 0.5, "beta": 1.0, "beta_kind": "enhanced", "delta": 1.0, "value_bounds": {"a": [0.0, 0.5]},
         "distribution_leakage": 0.2, "entropy_leakage": 0.5,
     }  # fmt: skip
-    policy = Policy(series="x", columns={}, terms=Terms(per_column={"s": Thresholds(**further)}), defence=None)
+    policy = Policy(series="x", columns={}, terms=PromiseTerms(per_column={"s": Thresholds(**further)}), defence=None)
     found = promises_of(policy)
     assert [p.rule for p in found] == [
         "alpha_k", "beta", "delta", "value_bounds", "distribution_leakage", "entropy_leakage",

@@ -18,9 +18,9 @@ from support.random_series import (
     unsafe_pairs,
 )
 
-from seriatim.defences.series.contract import Draw, SerialRules, WhenNotEligible, Withheld
+from seriatim.defences.series.contract import SerialDraw, SerialRules, WhenNotEligible, WithheldReason
 from seriatim.defences.series.historical.safe_groups import historical_groups
-from seriatim.defences.series.memory import Encounters
+from seriatim.defences.series.memory import GroupMemory
 
 
 @pytest.mark.parametrize("greedy", [False, True])
@@ -31,9 +31,9 @@ def test_historical(greedy: bool, world: Series, sticky: bool, when: WhenNotElig
     history = []
     been_in: dict[int, set[frozenset[int]]] = {}
     for release, view in enumerate(world.views()):
-        memory = Encounters.of(history, view.person)
-        made = historical_groups(view, rules, memory, Draw(b"secret", release), OneWorker(), greedy)
-        again = historical_groups(view, rules, memory, Draw(b"secret", release), OneWorker(), greedy)
+        memory = GroupMemory.of(history, view.person)
+        made = historical_groups(view, rules, memory, SerialDraw(b"secret", release), OneWorker(), greedy)
+        again = historical_groups(view, rules, memory, SerialDraw(b"secret", release), OneWorker(), greedy)
         assert equal_groupings(made, again)
         assert_complete(view, made)
         history.append(published(view, made))
@@ -54,7 +54,7 @@ def _assert_sticky(history, view, made, n) -> None:
 
     Not so one with counterfeits, yet fewer than n: with its repetition it would be a union that they cut off.
     """
-    here = {int(p) for p, reason in zip(view.person, made.withheld, strict=True) if reason != Withheld.LIFESPAN}
+    here = {int(p) for p, reason in zip(view.person, made.withheld, strict=True) if reason != WithheldReason.LIFESPAN}
     now = groups_of(history[-1])
     for people, values in groups_of(history[-2]):
         fakes = sum(values.values()) - len(people)

@@ -18,7 +18,7 @@ from support.random_series import (
     series,
 )
 
-from seriatim.defences.series.contract import Draw, SerialRules, SerialView, WhenNotEligible, Withheld
+from seriatim.defences.series.contract import SerialDraw, SerialRules, SerialView, WhenNotEligible, WithheldReason
 from seriatim.defences.series.invariant import invariant_groups
 from seriatim.defences.series.memory import Memory
 from seriatim.model.scale import scale_of
@@ -32,19 +32,19 @@ def test_every_release_is_unique_and_the_series_invariant(world: Series, when: W
     times: dict[int, int] = {}
     for release, view in enumerate(world.views()):
         memory = Memory.of(history, view.person)
-        made = invariant_groups(view, rules, memory, Draw(b"secret", release), OneWorker())
-        assert equal_groupings(made, invariant_groups(view, rules, memory, Draw(b"secret", release), OneWorker()))
+        made = invariant_groups(view, rules, memory, SerialDraw(b"secret", release), OneWorker())
+        assert equal_groupings(made, invariant_groups(view, rules, memory, SerialDraw(b"secret", release), OneWorker()))
         assert_complete(view, made)
         history.append(published(view, made))
         assert_unique(history[-1], world.m)
         for person, reason in zip(view.person.tolist(), made.withheld.tolist(), strict=True):
             was = times.get(person, 0)
-            assert (reason == Withheld.LIFESPAN) == (lifespan is not None and was >= lifespan)
-            if was and reason != Withheld.LIFESPAN:
-                assert reason == Withheld.NO
+            assert (reason == WithheldReason.LIFESPAN) == (lifespan is not None and was >= lifespan)
+            if was and reason != WithheldReason.LIFESPAN:
+                assert reason == WithheldReason.NO
             if when is WhenNotEligible.COUNTERFEIT:
-                assert reason in (Withheld.NO, Withheld.LIFESPAN)
-            times[person] = was + (reason == Withheld.NO)
+                assert reason in (WithheldReason.NO, WithheldReason.LIFESPAN)
+            times[person] = was + (reason == WithheldReason.NO)
     assert_invariant(history)
 
 
@@ -54,6 +54,6 @@ def test_withholding_takes_no_more_than_the_excess(m: int):
     value = np.array([0] * 10 + [1, 2, 3, 4], dtype=np.int32)
     scale = scale_of("interval", pa.array(["0"]), np.zeros(1))
     view = SerialView(np.zeros((14, 1), dtype=np.int32), (scale,), value, 5, np.arange(14))
-    made = invariant_groups(view, SerialRules(m), Memory.of([], view.person), Draw(b"s", 0), OneWorker())
+    made = invariant_groups(view, SerialRules(m), Memory.of([], view.person), SerialDraw(b"s", 0), OneWorker())
     waiting = {2: 6, 4: 9}[m]
-    assert made.n_withheld(Withheld.DEFERRED) == waiting
+    assert made.n_withheld(WithheldReason.DEFERRED) == waiting

@@ -16,14 +16,23 @@ from support import random_lattices as plain
 
 from seriatim.defences.single.class_tests import class_tests
 from seriatim.defences.single.lattice import optimum, sources
-from seriatim.defences.single.lattice.generalisation import Task, generalisation_bars, generalisation_pieces
+from seriatim.defences.single.lattice.generalisation import (
+    GeneralisationTask,
+    generalisation_bars,
+    generalisation_pieces,
+)
 from seriatim.defences.single.lattice.nodes import finest_node_classes, nodes_of_lattice
-from seriatim.defences.single.lattice.optimum import Demand, Search, find_minimal_beside_optimum, find_optimum
-from seriatim.defences.single.lattice.prices import Loss
+from seriatim.defences.single.lattice.optimum import (
+    OptimumDemand,
+    OptimumSearch,
+    find_minimal_beside_optimum,
+    find_optimum,
+)
+from seriatim.defences.single.lattice.prices import LatticeLoss
 from seriatim.engines.threads import Threads
-from seriatim.kernels.single.rollup import Classes, rollup_counts
+from seriatim.kernels.single.rollup import RollupClasses, rollup_counts
 from seriatim.kernels.single.shortfall import shortfall
-from seriatim.model import Coded, Thresholds, scale_of
+from seriatim.model import CodedColumn, Thresholds, scale_of
 
 ONE = Threads(1)
 
@@ -44,7 +53,7 @@ ASKED = [
 
 
 @st.composite
-def cases(draw: Any) -> tuple[list[Coded], Coded, Thresholds | None, int, int]:
+def cases(draw: Any) -> tuple[list[CodedColumn], CodedColumn, Thresholds | None, int, int]:
     n = draw(st.sampled_from([0, 1, 2, 5, 12, 30]))
     columns = [draw(plain.coded_columns(n, f"q{index}")) for index in range(draw(st.integers(1, 4)))]
     sensitive = draw(plain.coded_columns(n, "s", most=4))
@@ -52,16 +61,18 @@ def cases(draw: Any) -> tuple[list[Coded], Coded, Thresholds | None, int, int]:
     return columns, sensitive, asked, draw(st.integers(1, 5)), draw(st.sampled_from([0, 0, n // 10, n // 3]))
 
 
-def task_of(columns: list[Coded], sensitive: Coded, asked: Thresholds | None, k: int, budget: int, loss: Loss) -> Task:
+def task_of(
+    columns: list[CodedColumn], sensitive: CodedColumn, asked: Thresholds | None, k: int, budget: int, loss: LatticeLoss
+) -> GeneralisationTask:
     lattice = nodes_of_lattice(columns, loss)
     finest, ids = finest_node_classes(columns, lattice)
     shown = () if asked is None else (sensitive,)
     tests = class_tests(shown, {} if asked is None else {"s": asked})
     if asked is not None:
         values = rollup_counts(ids, len(finest.sizes), sensitive.codes[None, :], int(tests.offsets[-1]))
-        finest = Classes(finest.codes, finest.sizes, *values)
-    demand = Demand(generalisation_bars(tests, k, budget), loss, len(sensitive.codes))
-    return Task(tuple(columns), shown, lattice, demand, finest, ids)
+        finest = RollupClasses(finest.codes, finest.sizes, *values)
+    demand = OptimumDemand(generalisation_bars(tests, k, budget), loss, len(sensitive.codes))
+    return GeneralisationTask(tuple(columns), shown, lattice, demand, finest, ids)
 
 
 def holds(codes: list[int], margin: list[int], size: int, asked: Thresholds | None) -> bool:
@@ -94,7 +105,9 @@ def holds(codes: list[int], margin: list[int], size: int, asked: Thresholds | No
     return abs(bits[0] - bits[1]) <= limit + 1e-9
 
 
-def plain_kept(columns: list[Coded], sensitive: Coded, asked: Thresholds | None, k: int, heights: Any) -> list[Any]:
+def plain_kept(
+    columns: list[CodedColumn], sensitive: CodedColumn, asked: Thresholds | None, k: int, heights: Any
+) -> list[Any]:
     """The classes that stay: against the margin of all, then of what stays, until nothing falls."""
     size, everyone = len(sensitive.scale), sensitive.codes.tolist()
     kept = [rows for rows in plain.plain_classes(columns, heights) if len(rows) >= k]
@@ -131,34 +144,34 @@ def test_minimal_nodes_are_those_of_brute_force(small, made):
         if n - sum(map(len, plain_kept(columns, sensitive, asked, k, node))) <= budget
     ]
     expected = sorted(node for node in allowed if not any(plain.below(other, node) for other in allowed))
-    task = task_of(columns, sensitive, asked, k, budget, Loss.NCP)
+    task = task_of(columns, sensitive, asked, k, budget, LatticeLoss.NCP)
     with few_being(small):
-        found = find_minimal_beside_optimum(Search(task.lattice, task.finest, task.demand, ONE))
+        found = find_minimal_beside_optimum(OptimumSearch(task.lattice, task.finest, task.demand, ONE))
     assert [tuple(row) for row in found.tolist()] == expected
 
 
 PLAIN_LOSS = {
-    Loss.NCP: plain.plain_ncp,
-    Loss.PRECISION: plain.plain_precision,
-    Loss.ENTROPY: plain.plain_entropy_loss,
-    Loss.DISCERNIBILITY: None,
-    Loss.CLASS_SIZE: None,
+    LatticeLoss.NCP: plain.plain_ncp,
+    LatticeLoss.PRECISION: plain.plain_precision,
+    LatticeLoss.ENTROPY: plain.plain_entropy_loss,
+    LatticeLoss.DISCERNIBILITY: None,
+    LatticeLoss.CLASS_SIZE: None,
 }
 
 
-def plain_cost(loss: Loss, columns: list[Coded], heights: Any, kept: list[Any]) -> float:
+def plain_cost(loss: LatticeLoss, columns: list[CodedColumn], heights: Any, kept: list[Any]) -> float:
     n = len(columns[0].codes)
     suppressed = set(range(n)) - {row for rows in kept for row in rows}
     additive = PLAIN_LOSS[loss]
     if additive is not None:
         return additive(columns, heights, suppressed)
-    if loss is Loss.DISCERNIBILITY:
+    if loss is LatticeLoss.DISCERNIBILITY:
         return sum(len(rows) ** 2 for rows in kept) + n * len(suppressed)
     return n - len(kept) - (len(suppressed) > 0)
 
 
 @SMALL
-@pytest.mark.parametrize("loss", list(Loss))
+@pytest.mark.parametrize("loss", list(LatticeLoss))
 @settings(max_examples=60, deadline=None)
 @given(made=cases())
 def test_the_optimum_is_that_of_brute_force(loss, small, made):
@@ -171,7 +184,7 @@ def test_the_optimum_is_that_of_brute_force(loss, small, made):
             costs[node] = plain_cost(loss, columns, node, kept)
     task = task_of(columns, sensitive, asked, k, budget, loss)
     with few_being(small):
-        found = find_optimum(Search(task.lattice, task.finest, task.demand, ONE))
+        found = find_optimum(OptimumSearch(task.lattice, task.finest, task.demand, ONE))
     if not costs:
         assert found is None
         return
@@ -186,7 +199,7 @@ def test_the_optimum_is_that_of_brute_force(loss, small, made):
 @given(cases())
 def test_a_shortfall_is_never_more_than_there_is(made):
     columns, sensitive, _, k, budget = made
-    task = task_of(columns, sensitive, None, k, budget, Loss.NCP)
+    task = task_of(columns, sensitive, None, k, budget, LatticeLoss.NCP)
     for heights in plain.all_nodes(columns)[:20]:
         lacking = sum(len(rows) for rows in plain.plain_classes(columns, heights) if len(rows) < k)
         node = task.lattice.node(np.array(heights))
@@ -197,7 +210,7 @@ def test_a_shortfall_is_never_more_than_there_is(made):
 def test_a_shortfall_of_many_classes_is_nearly_all_of_it():
     rng = np.random.default_rng(5)
     columns = [_flat(f"q{i}", rng.integers(0, size, 40_000), size) for i, size in enumerate([300, 40, 9])]
-    task = task_of(columns, columns[2], None, 4, 8_000, Loss.NCP)
+    task = task_of(columns, columns[2], None, 4, 8_000, LatticeLoss.NCP)
     for heights in plain.all_nodes(columns):
         joined = sum(c.codes.astype(np.int64) * 1000**i for i, c in enumerate(columns) if not heights[i])
         counts = np.unique(np.broadcast_to(joined, 40_000), return_counts=True)[1]
@@ -207,16 +220,16 @@ def test_a_shortfall_of_many_classes_is_nearly_all_of_it():
         assert (told > 8_000) == (lacking > 8_000)  # none of these is near the budget
 
 
-def _flat(name: str, codes: Any, size: int) -> Coded:
+def _flat(name: str, codes: Any, size: int) -> CodedColumn:
     scale = scale_of("node", pa.array([str(i) for i in range(size)]), np.arange(float(size)), [("*",) * size])
-    return Coded(name, codes.astype(np.int32), scale)
+    return CodedColumn(name, codes.astype(np.int32), scale)
 
 
 @settings(max_examples=60, deadline=None)
 @given(cases())
 def test_pieces_hold_exactly_the_kept_classes(made):
     columns, sensitive, asked, k, budget = made
-    task = task_of(columns, sensitive, asked, k, budget, Loss.NCP)
+    task = task_of(columns, sensitive, asked, k, budget, LatticeLoss.NCP)
     for node in plain.all_nodes(columns)[:20]:
         rows = np.arange(len(sensitive.codes)) * 3
         pieces = generalisation_pieces(task, np.array(node, dtype=np.int64), rows)
@@ -231,7 +244,7 @@ def test_without_a_budget_classes_still_face_the_margin_of_what_is_kept():
     column = _flat("q", np.array([0, 0, 0, 2, 0, 0, 0, 0, 0, 1, 0, 1]), 3)
     sensitive = _flat("s", np.array([0, 1, 1, 0, 1, 1, 1, 1, 1, 0, 1, 1]), 2)
     asked = Thresholds(beta=1.0, beta_kind="enhanced")
-    task = task_of([column], sensitive, asked, 1, 0, Loss.NCP)
+    task = task_of([column], sensitive, asked, 1, 0, LatticeLoss.NCP)
     pieces = generalisation_pieces(task, np.zeros(1, dtype=np.int64), np.arange(12))
     assert pieces.order.tolist() == [0, 1, 2, 4, 5, 6, 7, 8, 10]
     assert pieces.bounds.tolist() == [0, 9]
@@ -242,13 +255,13 @@ def test_without_a_budget_classes_still_face_the_margin_of_what_is_kept():
 def test_neither_the_order_of_records_nor_of_workers_matters(made, seed):
     columns, sensitive, asked, k, budget = made
     turn = np.random.default_rng(seed).permutation(len(sensitive.codes))
-    turned = [Coded(c.name, c.codes[turn], c.scale) for c in columns]
+    turned = [CodedColumn(c.name, c.codes[turn], c.scale) for c in columns]
     results = []
     for cols, sens, workers in (
         (columns, sensitive, ONE),
-        (turned, Coded("s", sensitive.codes[turn], sensitive.scale), Threads(2)),
+        (turned, CodedColumn("s", sensitive.codes[turn], sensitive.scale), Threads(2)),
     ):
-        task = task_of(cols, sens, asked, k, budget, Loss.NCP)
-        found = find_optimum(Search(task.lattice, task.finest, task.demand, workers))
+        task = task_of(cols, sens, asked, k, budget, LatticeLoss.NCP)
+        found = find_optimum(OptimumSearch(task.lattice, task.finest, task.demand, workers))
         results.append(None if found is None else (tuple(found.heights.tolist()), found.cost))
     assert results[0] == results[1]

@@ -35,13 +35,13 @@ def test_folder_names_are_safe_and_tell_series_apart(series: list[str]) -> None:
     st.data(),
 )
 def test_a_change_anywhere_breaks_the_chain(facts: list[dict[str, object]], data: st.DataObject) -> None:
-    entries: list[chain.Entry] = []
+    entries: list[chain.ChainEntry] = []
     for one in facts:
         named = {**one, "series": "s", "kind": "k"}
         entries.append(chain.chain_link(entries[-1] if entries else None, named, {"time": "now"}))
     assert chain.broken_chain_links(entries) == []
     at = data.draw(st.integers(0, len(entries) - 1))
-    column = data.draw(st.sampled_from([field.name for field in fields(chain.Entry)]))
+    column = data.draw(st.sampled_from([field.name for field in fields(chain.ChainEntry)]))
     old = getattr(entries[at], column)
     new = old + 1 if isinstance(old, int) else data.draw(st.text(max_size=70).filter(lambda text: text != old))
     changed = [*entries[:at], replace(entries[at], **{column: new}), *entries[at + 1 :]]

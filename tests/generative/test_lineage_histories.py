@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 from support.lineages import remembered
 from support.random_series import OneWorker, Series, assert_complete, equal_groupings, plain_view, published, series
 
-from seriatim.defences.series.contract import Draw, SerialRules, WhenNotEligible, Withheld
+from seriatim.defences.series.contract import SerialDraw, SerialRules, WhenNotEligible, WithheldReason
 from seriatim.defences.series.lineage.grouping import lineage_groups
 from seriatim.defences.series.lineage.slots import SlotMemory
-from seriatim.defences.series.memory import Published
-from seriatim.model.judged import Judged
+from seriatim.defences.series.memory import RememberedRows
+from seriatim.model.judged import JudgedHistory
 from seriatim.promises.series.lineages import closed_lineages, fair_lineages
 from seriatim.promises.series.slots import lasting_places
 
@@ -24,7 +24,7 @@ def fair(values: list[int], m: int) -> bool:
     return not values or m * max(Counter(values).values()) <= len(values)
 
 
-def slots_of(past: Published) -> dict[int, dict[int, tuple[int, int]]]:
+def slots_of(past: RememberedRows) -> dict[int, dict[int, tuple[int, int]]]:
     """lineage -> slot -> (person, value)"""
     out: dict[int, dict[int, tuple[int, int]]] = {}
     assert past.lineage is not None
@@ -37,7 +37,7 @@ def slots_of(past: Published) -> dict[int, dict[int, tuple[int, int]]]:
 
 
 def assert_lineages_keep_their_promise(
-    history: list[Published], m: int, few_wait: bool = True, joining: int | None = None
+    history: list[RememberedRows], m: int, few_wait: bool = True, joining: int | None = None
 ) -> None:
     """In every lineage, batch, drop, addition and remainder no value exceeds 1/m; no one is ever in two lineages."""
     made: dict[int, int] = {}
@@ -107,18 +107,21 @@ def test_lineages(world: Series, when: WhenNotEligible, lifespan: int | None, ce
     rules = SerialRules(world.m, lifespan=lifespan, when_not_eligible=when, cell=cell)
     memory, history = SlotMemory(), []
     for release, view in enumerate(world.views()):
-        made = lineage_groups(view, rules, memory, Draw(b"secret", release), OneWorker())
-        assert equal_groupings(made, lineage_groups(view, rules, memory, Draw(b"secret", release), OneWorker()))
+        made = lineage_groups(view, rules, memory, SerialDraw(b"secret", release), OneWorker())
+        assert equal_groupings(made, lineage_groups(view, rules, memory, SerialDraw(b"secret", release), OneWorker()))
         assert_complete(view, made)
         _assert_boxes(made, world.m)
         history.append(published(view, made))
         memory.remember(history[-1])
         if when is WhenNotEligible.COUNTERFEIT:
-            assert not made.n_withheld(Withheld.DEFERRED)
+            assert not made.n_withheld(WithheldReason.DEFERRED)
     assert_lineages_keep_their_promise(history, world.m, when is not WhenNotEligible.COUNTERFEIT)
-    for promise in (closed_lineages(Judged(remembered(history))), fair_lineages(Judged(remembered(history)), world.m)):
+    for promise in (
+        closed_lineages(JudgedHistory(remembered(history))),
+        fair_lineages(JudgedHistory(remembered(history)), world.m),
+    ):
         assert promise.kept, promise.detail
-    assert lasting_places(Judged(remembered(history)), world.m).kept
+    assert lasting_places(JudgedHistory(remembered(history)), world.m).kept
 
 
 def _assert_boxes(made, m: int) -> None:
@@ -140,7 +143,7 @@ def test_few_wait_in_a_long_series():
     mixed = 0
     for release in range(35):
         view = plain_view(value, here, 10)
-        made = lineage_groups(view, rules, memory, Draw(b"s", release), OneWorker())
+        made = lineage_groups(view, rules, memory, SerialDraw(b"s", release), OneWorker())
         assert (made.group < 0).mean() <= rules.allowed, release
         mixed += made.counters["given_back"] > 0
         history.append(published(view, made))
@@ -150,7 +153,7 @@ def test_few_wait_in_a_long_series():
         value = np.concatenate((value, chance.integers(0, 10, gone.sum()))).astype(np.int32)
     assert mixed, "nothing was at stake"
     assert_lineages_keep_their_promise(history, 3, joining=3)
-    assert lasting_places(Judged(remembered(history)), 3).kept
+    assert lasting_places(JudgedHistory(remembered(history)), 3).kept
 
 
 @pytest.mark.parametrize("gone_for", [1, 2])
@@ -163,12 +166,12 @@ def test_who_comes_back_finds_his_own_slot(gone_for: int):
     made = []
     for release, who in enumerate([everyone, *[everyone[20:]] * gone_for, everyone]):
         view = plain_view(value, who, 8)
-        made.append(lineage_groups(view, rules, memory, Draw(b"s", release), OneWorker()))
+        made.append(lineage_groups(view, rules, memory, SerialDraw(b"s", release), OneWorker()))
         memory.remember(published(view, made[-1]))
     back = made[-1].withheld[:20]
     dropped = sum(m.counters["dropped"] for m in made)
-    assert (back != Withheld.NO).sum() == dropped
-    assert (back[back != Withheld.NO] == Withheld.SLOT_TAKEN).all()
+    assert (back != WithheldReason.NO).sum() == dropped
+    assert (back[back != WithheldReason.NO] == WithheldReason.SLOT_TAKEN).all()
     assert made[-1].counters["returned"] == 20 - dropped
 
 
@@ -191,7 +194,7 @@ def assert_long_series_keeps_the_promises(seed: int, m: int, churn: float, retur
     rules, memory, history, joined = SerialRules(m, cell=80), SlotMemory(), [], 0
     for release in range(12):
         view = plain_view(value, np.sort(here), 12)
-        made = lineage_groups(view, rules, memory, Draw(b"secret", release), OneWorker())
+        made = lineage_groups(view, rules, memory, SerialDraw(b"secret", release), OneWorker())
         assert_complete(view, made)
         joined += made.counters["joined"]
         history.append(published(view, made))
@@ -202,7 +205,9 @@ def assert_long_series_keeps_the_promises(seed: int, m: int, churn: float, retur
         away = np.setdiff1d(np.union1d(away, here[leaves]), back)
         here, known = np.concatenate((here[~leaves], back, came)), known + len(came)
     assert_lineages_keep_their_promise(history, m)
-    assert closed_lineages(Judged(remembered(history))).kept
-    assert fair_lineages(Judged(remembered(history)), m).kept
-    assert lasting_places(Judged(remembered(history)), m).kept, lasting_places(Judged(remembered(history)), m).detail
+    assert closed_lineages(JudgedHistory(remembered(history))).kept
+    assert fair_lineages(JudgedHistory(remembered(history)), m).kept
+    assert lasting_places(JudgedHistory(remembered(history)), m).kept, lasting_places(
+        JudgedHistory(remembered(history)), m
+    ).detail
     return joined

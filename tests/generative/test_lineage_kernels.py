@@ -13,11 +13,11 @@ from scipy.optimize import linear_sum_assignment
 
 from seriatim.defences.series.lineage import founding
 from seriatim.engines.threads import Threads
-from seriatim.kernels.lineage.cells import Fairness, Shares, cut_cells, fair_cells
 from seriatim.kernels.lineage.drops import PART, drop_rare, drop_slots
+from seriatim.kernels.lineage.fair_cells import CellFairness, CellShares, cut_cells, fair_cells
 from seriatim.kernels.lineage.fair_rest import leave_fair_rest
-from seriatim.kernels.lineage.match import CENTRE_WEIGHT, Boxes, cheapest_match, match_value
-from seriatim.kernels.lineage.refill import SHARED, Limits, SlotArrays, refill_batch, reserve_refill
+from seriatim.kernels.lineage.match import CENTRE_WEIGHT, MatchBoxes, cheapest_match, match_value
+from seriatim.kernels.lineage.refill import SHARED, RefillLimits, RefillSlots, refill_batch, reserve_refill
 from seriatim.kernels.series.eligibility import largest_eligibility_cap
 
 
@@ -42,7 +42,9 @@ def test_every_slot_gets_a_person_of_its_own(n_slots: int, more: int, block: int
     corners = chance.random((2, n_slots, 2)).astype(np.float32)
     low, high = corners.min(axis=0), corners.max(axis=0)
     out = np.full(n_slots, -1, dtype=np.int32)
-    match_value(np.arange(n_slots, dtype=np.int32), np.arange(n, dtype=np.int32), Boxes(low, high), place, out, block)
+    match_value(
+        np.arange(n_slots, dtype=np.int32), np.arange(n, dtype=np.int32), MatchBoxes(low, high), place, out, block
+    )
     assert len(set(out.tolist())) == n_slots
     assert out.min() >= 0
     if n <= block:
@@ -55,9 +57,9 @@ def fair(counts: list[int], m: int) -> bool:
     return m * max(counts, default=0) <= sum(counts)
 
 
-def even(n_values: int, m: int, least: int) -> Limits:
+def even(n_values: int, m: int, least: int) -> RefillLimits:
     """Limits without caps: every value may have one m-th."""
-    return Limits(m, np.zeros(n_values, dtype=np.int64), least, 0, 0)
+    return RefillLimits(m, np.zeros(n_values, dtype=np.int64), least, 0, 0)
 
 
 @settings(max_examples=150, deadline=None)
@@ -108,7 +110,7 @@ def test_batch_with_caps_is_the_largest_fair_one(slots: list[tuple[int, int]], m
     millionths = np.array([raised if raised * m > 1_000_000 else 0, *[0] * (len(slots) - 1)])
     caps = [max(raised / 1e6, 1 / m), *[1 / m] * (len(slots) - 1)]
     out = np.zeros(len(slots), dtype=np.int64)
-    limits = Limits(m, millionths, 2, strangers, staying)
+    limits = RefillLimits(m, millionths, 2, strangers, staying)
     size = refill_batch(np.array(whole), np.array(most), np.arange(len(slots)), limits, out)
     possible = [
         sum(batch)
@@ -132,9 +134,9 @@ def test_newcomers_left_become_fair_and_batches_stay_so(seed: int, m: int, skew:
     value = np.concatenate((value[::2], value[1::2]))
     empty = chance.random(160) < 0.5
     cap = 1.5 * skew / (1 + 0.5 * skew)
-    limits = Limits(m, np.array([int(cap * 1e6) if cap * m > 1 else 0, *[0] * (n_values - 1)]), 6, 3, 2)
+    limits = RefillLimits(m, np.array([int(cap * 1e6) if cap * m > 1 else 0, *[0] * (n_values - 1)]), 6, 3, 2)
     zero = np.zeros(160, dtype=np.int64)
-    slots = SlotArrays(np.array([0, 80, 160]), value, empty, zero, zero)
+    slots = RefillSlots(np.array([0, 80, 160]), value, empty, zero, zero)
     left = chance.multinomial(90, weights).astype(np.int64)
     reserved = reserve_refill(np.arange(2), slots, left, zero, limits)
     before, n_left = reserved.copy(), int(left.sum())
@@ -163,7 +165,7 @@ def test_what_is_dropped_together(seed: int, m: int, n_times: int, n_makings: in
     since, made = chance.integers(0, n_times, n), chance.integers(0, n_makings, n)
     empty = chance.random(n) < 0.6
     stays = empty | (chance.random(n) < 0.7)
-    slots, limits = SlotArrays(np.array([0, n]), value, empty, since, made), even(n_values, m, m + 2)
+    slots, limits = RefillSlots(np.array([0, n]), value, empty, since, made), even(n_values, m, m + 2)
     for everything in (True, False):
         dropped = drop_slots(slots, stays, n_values, limits) if everything else drop_rare(slots, n_values, limits)
         gone = np.flatnonzero(dropped).tolist()
@@ -195,7 +197,7 @@ def test_of_people_who_came_together_the_most_are_dropped(seed: int, m: int):
     zero, all_stay = np.zeros(n, dtype=np.int64), np.ones(n, dtype=np.bool_)
     whole, free = (np.bincount(value[which], minlength=n_values) for which in (all_stay, empty))
     size = refill_batch(whole, free, np.arange(n_values), even(n_values, m, m + 2), np.zeros(n_values, dtype=np.int64))
-    slots = SlotArrays(np.array([0, n]), value, empty, zero, zero)
+    slots = RefillSlots(np.array([0, n]), value, empty, zero, zero)
     dropped = drop_slots(slots, all_stay, n_values, even(n_values, m, m + 2))
     assert dropped.sum() == size
 
@@ -213,8 +215,8 @@ def test_cells_are_fair_and_large_enough(n: int, m: int, least: int, skew: float
     ids = np.flatnonzero(rank < cap).astype(np.int32) if n else np.empty(0, dtype=np.int32)
     before = sorted(ids.tolist())
     place = chance.integers(0, 5, (n, 2)).astype(np.float32)
-    shares = Shares(np.ones(m + 4, dtype=np.int64), np.full(m + 4, m, dtype=np.int64))
-    starts = fair_cells(ids, place, value, Fairness(shares, shares, 0), least, 0)
+    shares = CellShares(np.ones(m + 4, dtype=np.int64), np.full(m + 4, m, dtype=np.int64))
+    starts = fair_cells(ids, place, value, CellFairness(shares, shares, 0), least, 0)
     assert sorted(ids.tolist()) == before
     assert starts[-1] == len(ids)
     for lo, hi in pairwise(starts):
@@ -231,8 +233,12 @@ def test_cells_are_the_same_however_many_workers_cut_them(n: int, m: int, least:
     weights = np.arange(1, m + 5, dtype=float) ** -skew
     value = chance.choice(m + 4, n, p=weights / weights.sum()).astype(np.int32)
     place = chance.integers(0, 5, (n, 2)).astype(np.float32)
-    shares = Shares(np.ones(m + 4, dtype=np.int64), np.full(m + 4, m, dtype=np.int64))
-    fairness, alone, shared = Fairness(shares, shares, 0), np.arange(n, dtype=np.int32), np.arange(n, dtype=np.int32)
+    shares = CellShares(np.ones(m + 4, dtype=np.int64), np.full(m + 4, m, dtype=np.int64))
+    fairness, alone, shared = (
+        CellFairness(shares, shares, 0),
+        np.arange(n, dtype=np.int32),
+        np.arange(n, dtype=np.int32),
+    )
     starts = fair_cells(alone, place, value, fairness, least, 0)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(founding, "FEW", 20)

@@ -7,16 +7,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.histories import histories
 
-from seriatim.defences.series.memory import Encounters, Memory, Published
+from seriatim.defences.series.memory import GroupMemory, Memory, RememberedRows
 from seriatim.kernels.series.separation import separation_as_before, separation_rows_free
 from seriatim.model.history import History
 
 
-def rows_of(history: History) -> list[Published]:
-    return [Published(past.person, past.group, past.value) for past in history]
+def rows_of(history: History) -> list[RememberedRows]:
+    return [RememberedRows(past.person, past.group, past.value) for past in history]
 
 
-def members_of(past: Published, group: int) -> list[int]:
+def members_of(past: RememberedRows, group: int) -> list[int]:
     return sorted(int(p) for p in past.person[past.group == group])
 
 
@@ -56,7 +56,7 @@ def test_what_people_showed(history: History, seed: int) -> None:
 @given(histories(most=8), st.integers(0, 1000))
 def test_whom_people_met(history: History, seed: int) -> None:
     pasts, people = rows_of(history), some_people(history, seed)
-    memory = Encounters.of(pasts, people)
+    memory = GroupMemory.of(pasts, people)
     places: dict[int, list[list[int]]] = {int(person): [] for person in people}
     for release, past in enumerate(pasts):
         for group in range(past.n_groups):
@@ -89,7 +89,7 @@ def test_whom_people_met(history: History, seed: int) -> None:
 def test_free_rows_and_groups_as_before_are_what_they_say(history: History) -> None:
     if not len(history):
         return
-    memory = Encounters.of(rows_of(history), np.arange(len(history.respondents)))
+    memory = GroupMemory.of(rows_of(history), np.arange(len(history.respondents)))
     last = history.releases[-1]
     now = np.full(len(history.respondents), -1, dtype=np.int32)
     now[last.person[last.person >= 0]] = last.group[last.person >= 0]

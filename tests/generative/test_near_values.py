@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from support import plain_equivocation as plain
 
 import seriatim as sr
-from seriatim.model import Coded, Finding, scale_of
+from seriatim.model import CodedColumn, Finding, scale_of
 from seriatim.model.classes import classes_of
 from seriatim.model.nearness import nearness_of
 from seriatim.model.published import PublishedTable
@@ -30,7 +30,7 @@ def published(rows: list[tuple[int, int]]) -> PublishedTable:
     table = pa.table({"q": [str(q) for q, _ in rows]})
     scale = scale_of("interval", pa.array([str(v) for v in domain]), np.array(domain, dtype=np.float64))
     codes = np.array([domain.index(value) for _, value in rows], np.int32)
-    return PublishedTable(classes=classes_of(table, ["q"]), sensitive={"s": Coded("s", codes, scale)})
+    return PublishedTable(classes=classes_of(table, ["q"]), sensitive={"s": CodedColumn("s", codes, scale)})
 
 
 def by_class(rows: list[tuple[int, int]]) -> list[list[int]]:

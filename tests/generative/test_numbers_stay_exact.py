@@ -11,7 +11,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from seriatim.model import Kind
-from seriatim.tables.codes import Unreadable, codes_of
+from seriatim.tables.codes import UnreadableColumn, codes_of
 
 DIGITS = st.text("0123456789", min_size=1, max_size=400)
 SIGNS = st.sampled_from(["", "-", "+"])
@@ -31,7 +31,7 @@ def published(cells: list[str]) -> list[str] | None:
     """What each cell is published as when nothing is generalised; None when the column is refused."""
     try:
         found = codes_of(pa.chunked_array([pa.array(cells, pa.string())]), Kind.NUMBER, "t")
-    except Unreadable as unreadable:
+    except UnreadableColumn as unreadable:
         told = str(unreadable.fault)
         if any(cell in told for cell in cells if len(cell) > 3):
             pytest.fail("a cell stands in the message")
@@ -81,6 +81,6 @@ def test_whole_numbers_that_fit_are_kept_to_the_last_digit(length: int) -> None:
 
 @pytest.mark.parametrize("length", [39, 40, 77, 400])
 def test_longer_ones_are_refused_with_their_count(length: int) -> None:
-    with pytest.raises(Unreadable) as caught:
+    with pytest.raises(UnreadableColumn) as caught:
         codes_of(pa.chunked_array([pa.array(["9" * length, "7", "9" * length])]), Kind.NUMBER, "t")
     assert caught.value.fault.found == "2 numbers with more digits than can be kept" or length == 400

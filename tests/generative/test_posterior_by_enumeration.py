@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from seriatim.knowledge import posterior
-from seriatim.knowledge._posterior import Groups, posterior_messages, posterior_of_groups
+from seriatim.knowledge._posterior import MessageGroups, posterior_messages, posterior_of_groups
 
 LEVELS = (0.0, 0.0, 1e-4, 0.02, 0.1, 0.1, 0.3, 0.9)
 
@@ -87,7 +87,7 @@ def test_belief_propagation_keeps_the_counts_and_is_near_exact(k: int) -> None:
     beliefs = rng.dirichlet(np.full(6, 0.5), k)
     counts = np.bincount(rng.integers(0, 6, k), minlength=6)
     here = np.flatnonzero(counts).astype(np.int32)
-    one = Groups(np.array([0, k]), np.array([0, len(here)]), here, counts[here].astype(np.int32))
+    one = MessageGroups(np.array([0, k]), np.array([0, len(here)]), here, counts[here].astype(np.int32))
     lam = np.empty_like(beliefs)
     assert posterior_messages(beliefs, one, lam, exact_states=1).tolist() == [1]
     near = beliefs * lam
@@ -100,7 +100,7 @@ def test_large_groups_are_propagated_and_told() -> None:
     rng = np.random.default_rng(5)
     beliefs = rng.dirichlet(np.full(12, 0.7), 40)
     counts = np.bincount(np.arange(40) % 12, minlength=12).astype(np.int32)
-    one = Groups(np.array([0, 40]), np.array([0, 12]), np.arange(12, dtype=np.int32), counts)
+    one = MessageGroups(np.array([0, 40]), np.array([0, 12]), np.arange(12, dtype=np.int32), counts)
     found = posterior_of_groups(beliefs, one)
     assert (found.n_exact, found.n_propagated, found.n_impossible) == (0, 40, 0)
     np.testing.assert_allclose(found.beliefs.sum(axis=0), counts, atol=1e-6)

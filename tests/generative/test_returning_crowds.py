@@ -8,11 +8,11 @@ from support.lineages import remembered
 from support.random_series import OneWorker, assert_complete, plain_view, published
 
 from seriatim.attacks._exclusion import exclusion
-from seriatim.defences.series.contract import Draw, SerialGrouping, SerialRules
+from seriatim.defences.series.contract import SerialDraw, SerialGrouping, SerialRules
 from seriatim.defences.series.lineage import grouping
 from seriatim.defences.series.lineage.slots import SlotMemory
 from seriatim.model.history import History
-from seriatim.model.judged import Judged
+from seriatim.model.judged import JudgedHistory
 from seriatim.promises.series.capped_lineages import CapsAsked, capped_lineages
 from seriatim.promises.series.lineages import closed_lineages
 from seriatim.promises.series.slots import SlotsAsked, lasting_slots
@@ -24,7 +24,9 @@ def played(value: np.ndarray, present: list[np.ndarray]) -> tuple[list[SerialGro
     memory, made, history = SlotMemory(), [], []
     for release, who in enumerate(present):
         view = plain_view(value, who, N_VALUES)
-        made.append(grouping.lineage_groups(view, SerialRules(M, common=1.5), memory, Draw(b"s", release), OneWorker()))
+        made.append(
+            grouping.lineage_groups(view, SerialRules(M, common=1.5), memory, SerialDraw(b"s", release), OneWorker())
+        )
         assert_complete(view, made[-1])
         history.append(published(view, made[-1]))
         memory.remember(history[-1])
@@ -32,7 +34,7 @@ def played(value: np.ndarray, present: list[np.ndarray]) -> tuple[list[SerialGro
 
 
 def assert_kept(history: History) -> None:
-    judged, asked = Judged(history), CapsAsked(M, 1.5)
+    judged, asked = JudgedHistory(history), CapsAsked(M, 1.5)
     slots = SlotsAsked(M, asked.caps(judged)[0], asked.drop_strangers)
     for found in (closed_lineages(judged), capped_lineages(judged, asked), lasting_slots(judged, slots)):
         assert found.kept, found.detail

@@ -9,7 +9,7 @@ from support.joint_sampling import sampled_beliefs
 
 from seriatim.attacks import exclusion, sequence
 from seriatim.knowledge import SequenceModel
-from seriatim.knowledge.smoothing import Pace, smoothing_back, smoothing_is_bold, smoothing_start
+from seriatim.knowledge.smoothing import SmoothingPace, smoothing_back, smoothing_is_bold, smoothing_start
 
 
 def sticky_table(n_values: int, stay: float, rng: np.random.Generator) -> np.ndarray:
@@ -138,7 +138,8 @@ def test_a_fifth_of_a_belief_is_the_careful_reading_and_nothing_impossible_becom
     found = sequence(history_of_arrays(groups, values, "abc"), model, "back")
     evidence = smoothing_start(found.rows)
     bold, careful = (
-        smoothing_back(found.rows, model, evidence, found.forward, Pace(fading=fading)).beliefs for fading in (1.5, 0.0)
+        smoothing_back(found.rows, model, evidence, found.forward, SmoothingPace(fading=fading)).beliefs
+        for fading in (1.5, 0.0)
     )
     assert ((found.beliefs > 0) == (bold > 0)).all()
     assert np.abs(bold - careful).max() > 0.01

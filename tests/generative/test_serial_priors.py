@@ -10,17 +10,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.random_series import OneWorker, Series, assert_complete, groups_of, plain_view, published, series
 
-from seriatim.defences.series.contract import Draw, Priors, SerialRules, WhenNotEligible
+from seriatim.defences.series.contract import SerialDraw, SerialPriors, SerialRules, WhenNotEligible
 from seriatim.defences.series.historical.safe_groups import historical_groups
 from seriatim.defences.series.invariant import invariant_groups
 from seriatim.defences.series.lineage.grouping import lineage_groups
 from seriatim.defences.series.lineage.slots import SlotMemory
-from seriatim.defences.series.memory import Encounters, Memory, Published
+from seriatim.defences.series.memory import GroupMemory, Memory, RememberedRows
 from seriatim.errors import TableError
 
 METHODS = {
     "invariant": (Memory.of, invariant_groups),
-    "historical": (Encounters.of, historical_groups),
+    "historical": (GroupMemory.of, historical_groups),
     "lineage": (lambda pasts, _: SlotMemory.of(pasts), lineage_groups),
 }
 
@@ -35,14 +35,16 @@ def test_groups_stay_inside_everyones_prior_set(method: str, world: Series, seed
         possible[kind, chance.permutation(world.n_values)[: world.n_values - world.m]] = False
     kind_of = chance.integers(0, 3, 1000)
     recall, make = METHODS[method]
-    history: list[Published] = []
+    history: list[RememberedRows] = []
     prior: dict[int, np.ndarray] = {}
     for release, view in enumerate(world.views()):
         kinds = kind_of[view.person].astype(np.int32)
         kinds[~possible[kinds, view.sensitive]] = 0
-        view = replace(view, priors=Priors(kinds, possible))
+        view = replace(view, priors=SerialPriors(kinds, possible))
         state = recall(history, view.person)
-        made = make(view, SerialRules(world.m, 1, when_not_eligible=when), state, Draw(b"s", release), OneWorker())
+        made = make(
+            view, SerialRules(world.m, 1, when_not_eligible=when), state, SerialDraw(b"s", release), OneWorker()
+        )
         assert_complete(view, made)
         rows = published(view, made)
         history.append(rows)
@@ -56,10 +58,10 @@ def test_a_prior_set_that_excludes_the_truth_is_refused_without_quoting_it():
     view = plain_view(np.arange(10, dtype=np.int32) % 5, np.arange(10), 5)
     possible = np.ones((2, 5), dtype=np.bool_)
     possible[1, [0, 4]] = False
-    wrong = replace(view, priors=Priors(np.ones(10, dtype=np.int32), possible))
+    wrong = replace(view, priors=SerialPriors(np.ones(10, dtype=np.int32), possible))
     with pytest.raises(TableError, match="4 records whose value is not in their prior set"):
-        invariant_groups(wrong, SerialRules(3), Memory.of([], view.person), Draw(b"s", 0), OneWorker())
-    small = replace(view, priors=Priors(np.zeros(10, dtype=np.int32), possible))
+        invariant_groups(wrong, SerialRules(3), Memory.of([], view.person), SerialDraw(b"s", 0), OneWorker())
+    small = replace(view, priors=SerialPriors(np.zeros(10, dtype=np.int32), possible))
     possible[0, :3] = False
     with pytest.raises(TableError, match="10 records with a prior set of fewer than m = 3 values"):
-        invariant_groups(small, SerialRules(3), Memory.of([], view.person), Draw(b"s", 0), OneWorker())
+        invariant_groups(small, SerialRules(3), Memory.of([], view.person), SerialDraw(b"s", 0), OneWorker())

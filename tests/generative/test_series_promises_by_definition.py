@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from support.histories import histories
 
 from seriatim.model.history import History
-from seriatim.model.judged import Judged
+from seriatim.model.judged import JudgedHistory
 from seriatim.promises.series.historical import hc_safety, no_subtraction
 from seriatim.promises.series.invariance import m_invariance, m_uniqueness, weak_m_invariance, weak_m_uniqueness
 from seriatim.promises.series.limits import group_limit, lifespan_limit
@@ -42,10 +42,10 @@ def test_uniqueness_and_invariance(history: History, m: int) -> None:
     unique = all(len(values) >= m and max(values.values()) == 1 for _, values, _ in groups)
     weak = all(len(values) >= m and len(set(values.values())) == 1 for _, values, _ in groups)
     steady = all(set(v1) == set(v2) for p1, v1, _ in groups for p2, v2, _ in groups if p1 & p2)
-    assert m_uniqueness(Judged(history), m).kept == unique
-    assert weak_m_uniqueness(Judged(history), m).kept == weak
-    assert m_invariance(Judged(history), m).kept == (unique and steady)
-    assert weak_m_invariance(Judged(history), m).kept == (weak and steady)
+    assert m_uniqueness(JudgedHistory(history), m).kept == unique
+    assert weak_m_uniqueness(JudgedHistory(history), m).kept == weak
+    assert m_invariance(JudgedHistory(history), m).kept == (unique and steady)
+    assert weak_m_invariance(JudgedHistory(history), m).kept == (weak and steady)
 
 
 @BOUNDED
@@ -63,8 +63,8 @@ def test_historical_safety_and_subtraction(history: History, n: int) -> None:
                 into_new = len(p1) == s1 and len(p2) > core
                 into_old = len(p2) == s2 and len(p1) > core
                 unsafe |= (into_new or into_old) and least - n < core < least
-    assert hc_safety(Judged(history), n).kept == (not unsafe)
-    assert no_subtraction(Judged(history)).kept == (not holes)
+    assert hc_safety(JudgedHistory(history), n).kept == (not unsafe)
+    assert no_subtraction(JudgedHistory(history)).kept == (not holes)
 
 
 @BOUNDED
@@ -72,7 +72,7 @@ def test_historical_safety_and_subtraction(history: History, n: int) -> None:
 def test_union_safety(history: History, n: int) -> None:
     releases = releases_of(history)
     found = any(small_cut(old, new, 2 * n) for old, new in combinations(releases, 2))
-    assert union_safety(Judged(history), n).kept == (not found)
+    assert union_safety(JudgedHistory(history), n).kept == (not found)
 
 
 def small_cut(old: list[Group], new: list[Group], need: int) -> bool:
@@ -122,5 +122,5 @@ def test_limits(history: History, most: int) -> None:
     often = Counter(p for release in releases for people, _, _ in release for p in people)
     different = {(p, people, size) for release in releases for people, _, size in release for p in people}
     groups = Counter(p for p, _, _ in different)
-    assert lifespan_limit(Judged(history), most).n_people == sum(n > most for n in often.values())
-    assert group_limit(Judged(history), most).n_people == sum(n > most for n in groups.values())
+    assert lifespan_limit(JudgedHistory(history), most).n_people == sum(n > most for n in often.values())
+    assert group_limit(JudgedHistory(history), most).n_people == sum(n > most for n in groups.values())

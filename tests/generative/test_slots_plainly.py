@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from support.lineages import Stand, claimed
 
 from seriatim.model.history import History
-from seriatim.model.judged import Judged
+from seriatim.model.judged import JudgedHistory
 from seriatim.promises.series.slots import SHARED, SPARE, lasting_places
 
 Grid = dict[int, tuple[int, int, int]]
@@ -62,10 +62,10 @@ def test_places(course: list[list[Stand]], m: int) -> None:
     for upto in range(1, len(course) + 1):
         part = History(history.respondents, history.values, history.releases[:upto])
         wrong = plainly(course[:upto], m)
-        found = lasting_places(Judged(part), m)
+        found = lasting_places(JudgedHistory(part), m)
         assert found.n_classes == sum(len(lineages) for lineages in wrong)
         assert found.kept == (not any(wrong))
-        assert lasting_places(Judged(part), m, newest=True).n_classes == len(wrong[-1])
+        assert lasting_places(JudgedHistory(part), m, newest=True).n_classes == len(wrong[-1])
 
 
 def fair(values: list[int], m: int) -> bool:

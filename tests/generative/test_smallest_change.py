@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from seriatim.model import Coded, Finding, scale_of
+from seriatim.model import CodedColumn, Finding, scale_of
 from seriatim.model.classes import classes_of
 from seriatim.model.published import PublishedTable
 from seriatim.ports import TablePromise
@@ -53,7 +53,7 @@ ROWS = st.lists(st.tuples(st.integers(0, 5), st.sampled_from(VALUES)), min_size=
 def judged(promise: TablePromise, rows: list[Row]) -> Finding:
     table = pa.table({"q": [str(q) for q, _ in rows], "s": [s for _, s in rows]})
     scale = scale_of("node", pa.array(VALUES), np.arange(3.0), [("x", "x", "y"), ("*",) * 3])
-    coded = Coded("s", np.array([VALUES.index(s) for _, s in rows], np.int32), scale)
+    coded = CodedColumn("s", np.array([VALUES.index(s) for _, s in rows], np.int32), scale)
     classes = classes_of(table, ["q"])
     return promise.check(PublishedTable(classes=classes, sensitive={"s": coded}))
 

@@ -11,29 +11,29 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from support.random_series import OneWorker, Series, assert_complete, plain_view, published, series
 
-from seriatim.defences.series.contract import Draw, SerialRules, WhenNotEligible, Withheld
+from seriatim.defences.series.contract import SerialDraw, SerialRules, WhenNotEligible, WithheldReason
 from seriatim.defences.series.historical.safe_groups import historical_groups
-from seriatim.defences.series.memory import Encounters, Published
+from seriatim.defences.series.memory import GroupMemory, RememberedRows
 from seriatim.engines.threads import Threads
-from seriatim.kernels.series.separation import Web, separation_missing
-from seriatim.model import Adversary, DefenceSettings, Policy, SeriesTerms, Terms
-from seriatim.model.history import History, Past
-from seriatim.model.judged import Judged
-from seriatim.model.policy import Options
+from seriatim.kernels.series.separation import SeparationWeb, separation_missing
+from seriatim.model import Adversary, DefenceSettings, Policy, PromiseTerms, SeriesTerms
+from seriatim.model.history import History, PastRelease
+from seriatim.model.judged import JudgedHistory
+from seriatim.model.policy import DefenceOptions
 from seriatim.promises import promises_of
-from seriatim.studies.cor_split import Method, Setting, play_cor_split
-from seriatim.studies.worlds.census import Churn
+from seriatim.studies.cor_split import CorSplitSetting, StudiedMethod, play_cor_split
+from seriatim.studies.worlds.census import CensusChurn
 
 
-def broken(history: list[Published], n_people: int, n_values: int, rules: SerialRules) -> dict[str, int]:
+def broken(history: list[RememberedRows], n_people: int, n_values: int, rules: SerialRules) -> dict[str, int]:
     """The promises that the last release breaks, and in how many groups."""
-    pasts = tuple(Past(at, p.person.astype(np.int32), p.group, p.value) for at, p in enumerate(history, 1))
+    pasts = tuple(PastRelease(at, p.person.astype(np.int32), p.group, p.value) for at, p in enumerate(history, 1))
     whole = History(pa.array(np.arange(n_people)), pa.array(np.arange(n_values)), pasts)
-    terms = Terms(series=SeriesTerms(m=rules.m, n=rules.n))
-    settings = DefenceSettings("historical", options=Options(group_cap=rules.group_cap))
+    terms = PromiseTerms(series=SeriesTerms(m=rules.m, n=rules.n))
+    settings = DefenceSettings("historical", options=DefenceOptions(group_cap=rules.group_cap))
     adversary = Adversary(lifespan=rules.lifespan)
     promises = promises_of(Policy(series="s", columns={}, terms=terms, defence=settings, adversary=adversary))
-    judged = Judged(whole)
+    judged = JudgedHistory(whole)
     found = [promise.check(judged) for promise in promises if promise.judges == "series"]
     assert {"union_safety", "subtraction", "hc_safety", "weak_m_invariance"} <= {f.rule for f in found}
     return {f.rule: f.n_classes for f in found if not f.kept}
@@ -45,8 +45,8 @@ def test_every_release_keeps_every_promise(world: Series, sticky: bool, when: Wh
     rules = SerialRules(world.m, world.n, lifespan=5, group_cap=cap, sticky=sticky, when_not_eligible=when)
     history = []
     for release, view in enumerate(world.views()):
-        memory = Encounters.of(history, view.person)
-        made = historical_groups(view, rules, memory, Draw(b"secret", release), OneWorker())
+        memory = GroupMemory.of(history, view.person)
+        made = historical_groups(view, rules, memory, SerialDraw(b"secret", release), OneWorker())
         assert_complete(view, made)
         history.append(published(view, made))
         assert broken(history, len(world.value), world.n_values, rules) == {}
@@ -54,8 +54,10 @@ def test_every_release_keeps_every_promise(world: Series, sticky: bool, when: Wh
 
 @pytest.mark.parametrize("sticky", [True, False])
 def test_a_longer_series_keeps_every_promise_and_nearly_everyone(sticky: bool) -> None:
-    method = Method("historical", Encounters.of, historical_groups, sticky)
-    played = play_cor_split(method, Setting(Churn(5_000, 0.10, 8), query_every=100, n_queries=10), Threads(2))
+    method = StudiedMethod("historical", GroupMemory.of, historical_groups, sticky)
+    played = play_cor_split(
+        method, CorSplitSetting(CensusChurn(5_000, 0.10, 8), query_every=100, n_queries=10), Threads(2)
+    )
     for k in range(1, len(played.published) + 1):
         assert broken(list(played.published[:k]), played.n_people, 50, SerialRules(6, 3, lifespan=8)) == {}
     assert played.share("withheld") < 0.01
@@ -66,11 +68,13 @@ def test_closed_parts_that_mending_opens_are_asked_again() -> None:
     for seed in range(60):
         chance = np.random.default_rng(seed)
         value, rules = chance.integers(0, 3, 40).astype(np.int32), SerialRules(3, 2, lifespan=9, sticky=False)
-        history: list[Published] = []
+        history: list[RememberedRows] = []
         for release in range(2):
             view = plain_view(value, chance.permutation(40), 3)
-            memory = Encounters.of(history, view.person)
-            history.append(published(view, historical_groups(view, rules, memory, Draw(b"s", release), OneWorker())))
+            memory = GroupMemory.of(history, view.person)
+            history.append(
+                published(view, historical_groups(view, rules, memory, SerialDraw(b"s", release), OneWorker()))
+            )
             assert broken(history, 40, 3, rules) == {}
 
 
@@ -82,15 +86,15 @@ def test_a_small_bucket_that_hardly_changed_loses_somebody() -> None:
     value = np.array([*range(6), *range(6), 0, 1], dtype=np.int32)
     rules = SerialRules(6, 3, lifespan=9)
     first = plain_view(value, np.arange(12), 6)
-    made = historical_groups(first, rules, Encounters.of([], first.person), Draw(b"s", 0), OneWorker())
+    made = historical_groups(first, rules, GroupMemory.of([], first.person), SerialDraw(b"s", 0), OneWorker())
     history = [published(first, made)]
     leavers = [np.flatnonzero((made.group == g) & (value[:12] == g))[0] for g in (0, 1)]
     second = plain_view(value, np.setdiff1d(np.arange(14), leavers), 6)
-    made = historical_groups(second, rules, Encounters.of(history, second.person), Draw(b"s", 1), OneWorker())
+    made = historical_groups(second, rules, GroupMemory.of(history, second.person), SerialDraw(b"s", 1), OneWorker())
     history.append(published(second, made))
     assert broken(history, 14, 6, rules) == {}
     assert made.counters["in unions"] > 0
-    assert made.n_withheld() == made.n_withheld(Withheld.UNSAFE) == made.counters["union removals"] == 1
+    assert made.n_withheld() == made.n_withheld(WithheldReason.UNSAFE) == made.counters["union removals"] == 1
 
 
 Release = list[set[int]]
@@ -110,7 +114,7 @@ def two_releases(draw: st.DrawFn) -> tuple[Release, list[int], Release, list[int
     return (*both, n)
 
 
-def web_of(old: Release, old_fakes: list[int], new: Release, fakes: list[int], n: int) -> Web:
+def web_of(old: Release, old_fakes: list[int], new: Release, fakes: list[int], n: int) -> SeparationWeb:
     seats = [[*group, *[-1] * f] for group, f in zip(new, fakes, strict=True)]
     size = np.array([len(s) for s in seats], dtype=np.int32)
     now, then = np.full(18, -1, dtype=np.int32), np.full((1, 18), -1, dtype=np.int32)
@@ -118,7 +122,7 @@ def web_of(old: Release, old_fakes: list[int], new: Release, fakes: list[int], n
         now[list(group)] = v
     for g, group in enumerate(old):
         then[0, list(group)] = g
-    return Web(
+    return SeparationWeb(
         np.array([p for s in seats for p in s], dtype=np.int64),
         (np.cumsum(size) - size).astype(np.int64),
         size,

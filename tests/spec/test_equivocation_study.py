@@ -12,14 +12,16 @@ import pytest
 from support.command_line import seriatim
 
 from seriatim.errors import TableError
-from seriatim.measures.leakage_given import Attribute
+from seriatim.measures.leakage_given import GivenAttribute
 from seriatim.measures.supplementary_knowledge import knowledge_sets, supplementary_knowledge
 from seriatim.model.classes import Classes
 from seriatim.studies.equivocation import equivocation_steps_by_prior, equivocation_technique_steps, study_equivocation
-from seriatim.studies.worlds.pums import DOMAINS, Microdata, made_pums, pums_shipped, read_pums
+from seriatim.studies.worlds.pums import DOMAINS, PumsMicrodata, made_pums, pums_shipped, read_pums
 
 DATA = made_pums(400)
-UNIQUE = Microdata("u", DATA.domain, DATA.confidential, (Attribute("id", np.arange(400, dtype=np.int32), 400),), "K")
+UNIQUE = PumsMicrodata(
+    "u", DATA.domain, DATA.confidential, (GivenAttribute("id", np.arange(400, dtype=np.int32), 400),), "K"
+)
 
 
 def test_the_table_has_the_domains_of_table_2() -> None:
@@ -89,7 +91,7 @@ def test_tables_left_out_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_averages_by_combination_and_by_record_differ() -> None:
-    attribute = Attribute("a", np.array([0, 0, 0, 1], dtype=np.int32), 2)
+    attribute = GivenAttribute("a", np.array([0, 0, 0, 1], dtype=np.int32), 2)
 
     def believed(chosen: tuple[int, ...], classes: Classes) -> np.ndarray:
         return np.array([[0.5, 0.5], [1.0, 0.0]])[: len(classes)]

@@ -7,7 +7,7 @@ import pytest
 from support.histories import grouped, history_of, paper_history, subtraction, union
 
 from seriatim.model.history import History
-from seriatim.model.judged import Judged
+from seriatim.model.judged import JudgedHistory
 from seriatim.promises.series.historical import hc_safety, no_subtraction
 from seriatim.promises.series.invariance import m_invariance, m_uniqueness, weak_m_invariance
 from seriatim.promises.series.lineages import closed_lineages, fair_lineages
@@ -23,50 +23,50 @@ def test_table_1_is_3_anonymous_3_diverse_0_close_and_3_invariant() -> None:
             assert len(values) >= 3
             assert len(set(values.tolist())) >= 3
             assert np.abs(np.bincount(values, minlength=3) / len(values) - margin).max() < 1e-12
-    assert m_uniqueness(Judged(history), 3).kept
-    assert m_invariance(Judged(history), 3).kept
+    assert m_uniqueness(JudgedHistory(history), 3).kept
+    assert m_invariance(JudgedHistory(history), 3).kept
 
 
 def test_table_1_is_not_hc_safe() -> None:
-    found = hc_safety(Judged(paper_history()), 2)
+    found = hc_safety(JudgedHistory(paper_history()), 2)
     assert not found.kept
     assert (found.worst, found.n_classes) == (1.0, 1)
-    assert hc_safety(Judged(paper_history()), 1).kept
+    assert hc_safety(JudgedHistory(paper_history()), 1).kept
 
 
 @pytest.mark.parametrize("history", [subtraction(), union()])
 def test_the_counterexamples_pass_the_papers_checks_and_fail_the_union_promise(history: History) -> None:
-    assert weak_m_invariance(Judged(history), 3).kept
-    assert not union_safety(Judged(history), 2).kept
-    assert union_safety(Judged(history), 1).kept
+    assert weak_m_invariance(JudgedHistory(history), 3).kept
+    assert not union_safety(JudgedHistory(history), 2).kept
+    assert union_safety(JudgedHistory(history), 1).kept
 
 
 def test_the_subtraction_hole_is_seen() -> None:
-    assert not no_subtraction(Judged(subtraction())).kept
-    assert no_subtraction(Judged(union())).kept
-    assert hc_safety(Judged(union()), 2).kept
+    assert not no_subtraction(JudgedHistory(subtraction())).kept
+    assert no_subtraction(JudgedHistory(union())).kept
+    assert hc_safety(JudgedHistory(union()), 2).kept
 
 
 def test_a_group_that_is_published_again_unchanged_breaks_nothing() -> None:
     held = dict(zip("abcdef", "123123", strict=True))
     history = history_of(grouped(held, "abc", "def"), grouped(held, "abc", "def"))
-    assert hc_safety(Judged(history), 3).kept
-    assert union_safety(Judged(history), 3).kept
-    assert no_subtraction(Judged(history)).kept
+    assert hc_safety(JudgedHistory(history), 3).kept
+    assert union_safety(JudgedHistory(history), 3).kept
+    assert no_subtraction(JudgedHistory(history)).kept
 
 
 def test_lineages_are_closed_and_fair_or_not() -> None:
     held = dict(zip("abcdefgh", "12341234", strict=True))
     fakes = [(None, 0, "1"), (None, 0, "2")]
     kept = history_of(grouped(held, "abcd"), [*grouped(held, "cd"), *fakes], grouped(held, "efcd"))
-    assert closed_lineages(Judged(kept)).kept
-    assert fair_lineages(Judged(kept), 2).kept
+    assert closed_lineages(JudgedHistory(kept)).kept
+    assert fair_lineages(JudgedHistory(kept), 2).kept
     lone = history_of(grouped(held, "abcd"), [*grouped(held, "bcd"), (None, 0, "1")], grouped(held, "ebcd"))
-    assert "1 batches" in fair_lineages(Judged(lone), 2).detail
-    assert not fair_lineages(Judged(lone), 2).kept
+    assert "1 batches" in fair_lineages(JudgedHistory(lone), 2).detail
+    assert not fair_lineages(JudgedHistory(lone), 2).kept
     dropped = history_of(grouped(held, "abcd"), grouped(held, "bcd"))
-    assert "1 drops" in fair_lineages(Judged(dropped), 2).detail
+    assert "1 drops" in fair_lineages(JudgedHistory(dropped), 2).detail
     moved = history_of(grouped(held, "abcd", "efgh"), grouped(held, "abch", "efgd"))
-    assert closed_lineages(Judged(moved)).n_classes == 2
+    assert closed_lineages(JudgedHistory(moved)).n_classes == 2
     skewed = dict(zip("abcd", "1112", strict=True))
-    assert fair_lineages(Judged(history_of(grouped(skewed, "abcd"))), 2).worst == 0.75
+    assert fair_lineages(JudgedHistory(history_of(grouped(skewed, "abcd"))), 2).worst == 0.75

@@ -12,12 +12,12 @@ import numpy as np
 from seriatim.gate.attribute import Attribute
 from seriatim.gate.baseline import Baseline
 from seriatim.gate.dependencies import Dependencies
-from seriatim.gate.rules import Asked
+from seriatim.gate.rules import GateRules
 from seriatim.journal import SqlJournal, open_journal
 from seriatim.ports.journal import JournalWriter, Past, StoredBaseline
 from seriatim.studies.safe_release_counts import AGES, FIGURE_2, LOCATIONS
-from seriatim.usecases.gate.desk import Ask, Desk
-from seriatim.usecases.gate.requests import Question
+from seriatim.usecases.gate.desk import DeskRequest, GateDesk
+from seriatim.usecases.gate.requests import GateQuestion
 from seriatim.usecases.gate.serving_rules import read_serving_rules, serving_rules_json
 
 GATE = "soldiers"
@@ -37,10 +37,10 @@ def stored(number: int = 1, tests: tuple[str, ...] = ("kld",)) -> StoredBaseline
     """A version of it; later ones lean a little towards the first values."""
     leaning = FIGURE_2 * (1 + np.linspace(0.03, 0, 10)[:, None] * (number - 1))
     made = Dependencies((soldiers(leaning),))
-    return StoredBaseline(number, made.version, made.to_json(), serving_rules_json(made, Question(tests)), "{}")
+    return StoredBaseline(number, made.version, made.to_json(), serving_rules_json(made, GateQuestion(tests)), "{}")
 
 
-def rules(number: int = 1) -> tuple[Asked, ...]:
+def rules(number: int = 1) -> tuple[GateRules, ...]:
     return read_serving_rules(stored(number)).rules
 
 
@@ -58,9 +58,9 @@ def drawn(n: int, seed: int = 1) -> tuple[Any, Any]:
     return cells // 5, cells % 5
 
 
-def ask(number: int, x: int, y: int, token: int = 1) -> Ask:
+def ask(number: int, x: int, y: int, token: int = 1) -> DeskRequest:
     name = hashlib.sha256(str(number).encode()).hexdigest()[:32]
-    return Ask(name, int(x), int(y), token, hash((int(x), int(y))), f"person {number}", f'{{"n": {number}}}')
+    return DeskRequest(name, int(x), int(y), token, hash((int(x), int(y))), f"person {number}", f'{{"n": {number}}}')
 
 
 def past_of(writer: JournalWriter) -> Past:
@@ -68,7 +68,7 @@ def past_of(writer: JournalWriter) -> Past:
     return np.concatenate(writer.past())
 
 
-def same_state(one: Desk, other: Desk) -> None:
+def same_state(one: GateDesk, other: GateDesk) -> None:
     """Two desks are equal bit for bit."""
     n, n_out = len(one), one.intake.n_out
     assert (len(other), other.intake.n_out, other.n_entries) == (n, n_out, one.n_entries)
@@ -86,7 +86,7 @@ def same_state(one: Desk, other: Desk) -> None:
     assert (one.intake.waiting == other.intake.waiting).all()
 
 
-def _numbers(desk: Desk) -> list[int | None]:
+def _numbers(desk: GateDesk) -> list[int | None]:
     names = desk.names(np.arange(len(desk)))
     assert [desk.numbers.number_of(bytes.fromhex(name)) for name in names] == list(range(len(desk)))
     return [desk.numbers.number_of(bytes.fromhex(name)) for name in names]

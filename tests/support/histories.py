@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 from hypothesis import strategies as st
 
-from seriatim.model.history import History, Past
+from seriatim.model.history import History, PastRelease
 
 Row = tuple[str | None, int, str]
 """respondent (None: a counterfeit), group, value"""
@@ -24,7 +24,7 @@ def history_of(*releases: Sequence[Row]) -> History:
         pa.array(people, pa.string()),
         pa.array(values, pa.string()),
         tuple(
-            Past(
+            PastRelease(
                 number,
                 np.array([-1 if who is None else people.index(who) for who, _, _ in rows], dtype=np.int32),
                 np.array([group for _, group, _ in rows], dtype=np.int32),

@@ -11,7 +11,7 @@ from typing import Any
 import pyarrow as pa
 
 from seriatim.ledger import SqlLedger
-from seriatim.model import Approval, ColumnRule, Policy, Role, SeriesState, Terms
+from seriatim.model import Approval, ColumnRule, Policy, PromiseTerms, Role, SeriesState
 from seriatim.ports import ReleaseRecord, Reservation
 
 SECRET = bytes(range(32))
@@ -38,7 +38,7 @@ def made_policy(series: str = "ward", epoch: int = 1, k: int = 2, sensitive: Seq
     return Policy(
         series=series,
         columns=columns,
-        terms=Terms(k=k),
+        terms=PromiseTerms(k=k),
         defence=None,
         respondent="patient",
         epoch=epoch,

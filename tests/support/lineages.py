@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 import pyarrow as pa
 
-from seriatim.defences.series.memory import Published
-from seriatim.model.history import History, Past
+from seriatim.defences.series.memory import RememberedRows
+from seriatim.model.history import History, PastRelease
 
 Stand = tuple[int, int, int, int]
 """person (-1: a counterfeit), lineage, place, value; the group is the lineage"""
@@ -21,11 +21,13 @@ def claimed(*releases: Sequence[Stand]) -> History:
         person, lineage, slot, value = np.array(stands, dtype=np.int64).reshape(-1, 4).T
         _, group = np.unique(lineage, return_inverse=True)
         marks = {"lineage": lineage.copy(), "slot": slot.copy()}
-        pasts.append(Past(number, person.astype(np.int32), group.astype(np.int32), value.astype(np.int32), marks))
+        pasts.append(
+            PastRelease(number, person.astype(np.int32), group.astype(np.int32), value.astype(np.int32), marks)
+        )
     return _history(pasts)
 
 
-def remembered(releases: Sequence[Published]) -> History:
+def remembered(releases: Sequence[RememberedRows]) -> History:
     """What a defence left, as the ledger recalls it."""
     pasts = []
     for number, past in enumerate(releases, 1):
@@ -34,11 +36,11 @@ def remembered(releases: Sequence[Published]) -> History:
         marks = {"lineage": past.lineage, "slot": past.slot}
         if past.baseline is not None:
             marks["baseline"] = past.baseline
-        pasts.append(Past(number, past.person.astype(np.int32), past.group, past.value, marks))
+        pasts.append(PastRelease(number, past.person.astype(np.int32), past.group, past.value, marks))
     return _history(pasts)
 
 
-def _history(pasts: list[Past]) -> History:
+def _history(pasts: list[PastRelease]) -> History:
     n_people, n_values = (
         1 + max((int(getattr(past, name).max(initial=-1)) for past in pasts), default=-1)
         for name in ("person", "value")

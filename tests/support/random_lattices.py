@@ -11,11 +11,11 @@ import numpy as np
 import pyarrow as pa
 from hypothesis import strategies as st
 
-from seriatim.model import Coded, Scale, scale_of
+from seriatim.model import CodedColumn, Scale, scale_of
 
 
 @st.composite
-def coded_columns(draw: Any, n: int, name: str, most: int = 6) -> Coded:
+def coded_columns(draw: Any, n: int, name: str, most: int = 6) -> CodedColumn:
     """A column on a random hierarchy: levels are coarsenings of runs of neighbours."""
     size = draw(st.integers(1, most))
     levels: list[tuple[str, ...]] = []
@@ -27,14 +27,14 @@ def coded_columns(draw: Any, n: int, name: str, most: int = 6) -> Coded:
     levels.append(tuple("*" for _ in range(size)))
     codes = np.frombuffer(draw(st.binary(min_size=n, max_size=n)), dtype=np.uint8).astype(np.int32) % size
     texts = pa.array([f"v{code}" for code in range(size)], pa.string())
-    return Coded(name, codes, scale_of("node", texts, np.arange(size, dtype=np.float64), levels))
+    return CodedColumn(name, codes, scale_of("node", texts, np.arange(size, dtype=np.float64), levels))
 
 
-def all_nodes(columns: list[Coded]) -> list[tuple[int, ...]]:
+def all_nodes(columns: list[CodedColumn]) -> list[tuple[int, ...]]:
     return list(itertools.product(*(range(column.scale.top + 1) for column in columns)))
 
 
-def plain_classes(columns: list[Coded], heights: tuple[int, ...]) -> list[list[int]]:
+def plain_classes(columns: list[CodedColumn], heights: tuple[int, ...]) -> list[list[int]]:
     """Records by class, one by one."""
     found: dict[tuple[int, ...], list[int]] = {}
     pairs = zip(columns, heights, strict=True)
@@ -49,7 +49,7 @@ def plain_penalty(scale: Scale, height: int, code: int) -> float:
     return (wide - 1) / max(len(scale) - 1, 1)
 
 
-def plain_ncp(columns: list[Coded], heights: tuple[int, ...], suppressed: set[int]) -> float:
+def plain_ncp(columns: list[CodedColumn], heights: tuple[int, ...], suppressed: set[int]) -> float:
     total = 0.0
     for row in range(len(columns[0].codes)):
         for column, height in zip(columns, heights, strict=True):
@@ -57,13 +57,13 @@ def plain_ncp(columns: list[Coded], heights: tuple[int, ...], suppressed: set[in
     return total / max(len(columns) * len(columns[0].codes), 1)
 
 
-def plain_precision(columns: list[Coded], heights: tuple[int, ...], suppressed: set[int]) -> float:
+def plain_precision(columns: list[CodedColumn], heights: tuple[int, ...], suppressed: set[int]) -> float:
     n = len(columns[0].codes)
     published = sum(h / c.scale.top for h, c in zip(heights, columns, strict=True))
     return ((n - len(suppressed)) * published + len(suppressed) * len(columns)) / max(n * len(columns), 1)
 
 
-def plain_entropy_loss(columns: list[Coded], heights: tuple[int, ...], suppressed: set[int]) -> float:
+def plain_entropy_loss(columns: list[CodedColumn], heights: tuple[int, ...], suppressed: set[int]) -> float:
     """Non-uniform entropy, each column over its own entropy."""
     n, total = len(columns[0].codes), 0.0
     for column, height in zip(columns, heights, strict=True):

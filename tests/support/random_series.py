@@ -9,8 +9,8 @@ import numpy as np
 import pyarrow as pa
 from hypothesis import strategies as st
 
-from seriatim.defences.series.contract import SerialGrouping, SerialView, Withheld
-from seriatim.defences.series.memory import Published
+from seriatim.defences.series.contract import SerialGrouping, SerialView, WithheldReason
+from seriatim.defences.series.memory import RememberedRows
 from seriatim.model.scale import scale_of
 
 SCALES = tuple(scale_of("interval", pa.array([str(i) for i in range(k)]), np.arange(k, dtype=float)) for k in (7, 3))
@@ -70,7 +70,7 @@ def plain_view(value: np.ndarray, who: np.ndarray, n_values: int) -> SerialView:
     return SerialView((who % 10).astype(np.int32)[:, None], (scale,), value[who], n_values, who.astype(np.int64))
 
 
-def published(view: SerialView, made: SerialGrouping) -> Published:
+def published(view: SerialView, made: SerialGrouping) -> RememberedRows:
     """The rows that a ledger keeps."""
     real = np.flatnonzero(made.group >= 0)
     blank = np.full(made.n_counterfeits, -1, dtype=np.int64)
@@ -82,10 +82,10 @@ def published(view: SerialView, made: SerialGrouping) -> Published:
     value = np.concatenate((view.sensitive[real], made.counterfeit_value)).astype(np.int32)
     if made.slots is not None and made.slots.baseline is not None:
         baseline = made.slots.baseline[value]
-    return Published(np.concatenate((view.person[real], blank)), group, value, lineage, slot, baseline)
+    return RememberedRows(np.concatenate((view.person[real], blank)), group, value, lineage, slot, baseline)
 
 
-def groups_of(past: Published) -> list[tuple[frozenset[int], Counter[int]]]:
+def groups_of(past: RememberedRows) -> list[tuple[frozenset[int], Counter[int]]]:
     """Each group as its people and its multiset of values, counterfeits included in the values."""
     people: dict[int, set[int]] = defaultdict(set)
     values: dict[int, Counter[int]] = defaultdict(Counter)
@@ -101,25 +101,25 @@ def assert_complete(view: SerialView, made: SerialGrouping) -> None:
     """Everyone is published or withheld with a reason; no group is empty or all counterfeit."""
     out = made.group < 0
     assert len(made.group) == len(view)
-    assert np.array_equal(out, made.withheld != Withheld.NO)
+    assert np.array_equal(out, made.withheld != WithheldReason.NO)
     assert set(made.group[~out].tolist()) == set(range(made.n_groups))
     assert set(made.counterfeit_group.tolist()) <= set(range(made.n_groups))
     assert np.array_equal(made.box < 0, out)
 
 
-def assert_unique(past: Published, m: int) -> None:
+def assert_unique(past: RememberedRows, m: int) -> None:
     for _, values in groups_of(past):
         assert len(values) >= m
         assert max(values.values()) == 1
 
 
-def assert_weakly_unique(past: Published, m: int) -> None:
+def assert_weakly_unique(past: RememberedRows, m: int) -> None:
     for _, values in groups_of(past):
         assert len(values) >= m
         assert len(set(values.values())) == 1
 
 
-def assert_invariant(history: list[Published]) -> None:
+def assert_invariant(history: list[RememberedRows]) -> None:
     signature: dict[int, frozenset[int]] = {}
     for past in history:
         for people, values in groups_of(past):
@@ -127,7 +127,7 @@ def assert_invariant(history: list[Published]) -> None:
                 assert signature.setdefault(person, frozenset(values)) == frozenset(values)
 
 
-def unsafe_pairs(history: list[Published], n: int) -> int:
+def unsafe_pairs(history: list[RememberedRows], n: int) -> int:
     """Groups of the last release that share too much with a different group of an earlier one."""
     *earlier, last = history
     found = 0

@@ -16,14 +16,14 @@ from seriatim.model import (
     Kind,
     Missing,
     Policy,
+    PromiseTerms,
     Role,
     SeriesTerms,
     Table,
-    Terms,
     Thresholds,
 )
 from seriatim.tables.auditable import auditable, read_auditable
-from seriatim.usecases.audit.audit import Audit, Question, audit
+from seriatim.usecases.audit.audit import Audit, AuditQuestion, audit
 
 NAMES = (
     "class", "size", "distinct_l", "entropy_l", "tv", "emd", "l_d", "l_e", "kl", "beta", "delta", "max_p", "n_missing",
@@ -32,11 +32,11 @@ NAMES = (
 
 
 def policy(
-    quasi: str = "zip age", sensitive: str = "disease", terms: Terms | None = None, **rules: ColumnRule
+    quasi: str = "zip age", sensitive: str = "disease", terms: PromiseTerms | None = None, **rules: ColumnRule
 ) -> Policy:
     columns = {name: ColumnRule(name, Role.QUASI) for name in quasi.split()}
     columns |= {name: ColumnRule(name, Role.SENSITIVE) for name in sensitive.split()}
-    return Policy(series="ward", columns=columns | rules, terms=terms or Terms(), defence=None)
+    return Policy(series="ward", columns=columns | rules, terms=terms or PromiseTerms(), defence=None)
 
 
 def inpatients() -> Table:
@@ -48,7 +48,7 @@ def inpatients() -> Table:
 
 def audited(table: Table, asked: Policy, **prior: object) -> Audit:
     beside = prior.pop("beside", None)
-    return audit(auditable(table, asked, beside), asked, Question(**prior))  # type: ignore[arg-type]
+    return audit(auditable(table, asked, beside), asked, AuditQuestion(**prior))  # type: ignore[arg-type]
 
 
 def test_classes_records_and_summary_have_the_promised_columns():
@@ -86,7 +86,7 @@ def test_one_block_for_each_sensitive_column():
 
 def test_thresholds_that_fail_name_classes_people_and_what_would_pass():
     asked = Thresholds(l=3, t=0.2, alpha_k=0.6, delta=2.0, distribution_leakage=0.3, beta=1.0)
-    found = audited(inpatients(), policy(terms=Terms(k=5, per_column={"disease": asked})))
+    found = audited(inpatients(), policy(terms=PromiseTerms(k=5, per_column={"disease": asked})))
     assert not found.kept
     by_rule = {f.rule: f for f in found.findings}
     assert set(by_rule) == {"k", "l", "t", "alpha_k", "delta", "distribution_leakage", "beta"}
@@ -111,7 +111,7 @@ def test_thresholds_that_fail_name_classes_people_and_what_would_pass():
 
 
 def test_the_report_is_a_page_with_every_picture():
-    found = audited(inpatients(), policy(terms=Terms(k=5)))
+    found = audited(inpatients(), policy(terms=PromiseTerms(k=5)))
     page = found.report.to_html()
     assert "Promises broken" in page
     assert "k: found 4, required 5; 12 records in 3 classes" in page
@@ -134,7 +134,7 @@ def test_no_value_of_a_person_stands_in_report_or_error():
     cells[0] = canary
     zips = [cell.replace("4901", canary) for cell in table["zip"].to_pylist()]
     planted = Table(pa.table({"zip": zips, "age": table["age"], "disease": cells}), name="t")
-    asked = Terms(k=5, per_column={"disease": Thresholds(l=3, entropy_leakage=0.1)})
+    asked = PromiseTerms(k=5, per_column={"disease": Thresholds(l=3, entropy_leakage=0.1)})
     found = audited(planted, policy(terms=asked))
     assert canary not in found.report.to_html()
     assert canary not in found.report.to_json()
@@ -166,7 +166,7 @@ def test_a_star_is_no_value_but_its_record_counts_for_the_class():
     table = inpatients().data
     cells = table["disease"].to_pylist()
     cells[3] = "*"
-    found = audited(Table(table.set_column(2, "disease", pa.array(cells)), name="t"), policy(terms=Terms(k=4)))
+    found = audited(Table(table.set_column(2, "disease", pa.array(cells)), name="t"), policy(terms=PromiseTerms(k=4)))
     assert found.kept
     assert found.classes["size"].to_pylist() == [4, 4, 4]
     assert found.classes["distinct_l"].to_pylist() == [1, 2, 3]
@@ -177,7 +177,7 @@ def test_classes_are_numbered_among_all_records_even_when_some_say_nothing():
     cells = ["*"] * 4 + ["a", "b", "a", "b"] + ["a"] * 4
     table = Table(inpatients().data.set_column(2, "disease", pa.array(cells)), name="t")
     asked = Thresholds(l=2, t=0.3, alpha_k=0.6, distribution_leakage=0.4)
-    found = audited(table, policy(terms=Terms(per_column={"disease": asked})))
+    found = audited(table, policy(terms=PromiseTerms(per_column={"disease": asked})))
     broken = {f.rule: f.classes for f in found.findings if not f.kept}
     assert broken == {"l": (2,), "alpha_k": (2,)}
 
@@ -185,7 +185,7 @@ def test_classes_are_numbered_among_all_records_even_when_some_say_nothing():
 def test_a_class_of_stars_alone_has_no_figures():
     cells = ["*"] * 4 + ["a", "b"] * 4
     table = Table(inpatients().data.set_column(2, "disease", pa.array(cells)), name="t")
-    found = audited(table, policy(terms=Terms(per_column={"disease": Thresholds(l=2)})))
+    found = audited(table, policy(terms=PromiseTerms(per_column={"disease": Thresholds(l=2)})))
     assert found.classes["l_d"].to_pylist() == [None, 0.0, 0.0]
     assert found.classes["p_value"].to_pylist()[0] is None
     assert found.kept
@@ -256,7 +256,7 @@ def test_joined_rows_are_spread_by_their_count():
     whole = inpatients().data
     joined = whole.group_by(["zip", "age", "disease"], use_threads=False).aggregate([([], "count_all")])
     joined = joined.rename_columns(["count" if name == "count_all" else name for name in joined.column_names])
-    asked = policy(terms=Terms(k=4))
+    asked = policy(terms=PromiseTerms(k=4))
     found = audited(Table(joined, name="joined"), asked)
     assert joined.num_rows < len(found.audited) == 12
     assert found.kept
@@ -291,7 +291,7 @@ def test_a_number_written_in_several_ways_is_one_value():
     table = Table(
         pa.table({"zip": ["0", "0.0", "1", "1.00"], "age": ["2", "2", "2,0", "2.0"], "disease": ["3", "4", "3.0", "4"]})
     )
-    found = audited(table, policy(terms=Terms(k=2)))
+    found = audited(table, policy(terms=PromiseTerms(k=2)))
     assert found.classes["size"].to_pylist() == [2, 2]
     assert found.kept
     assert [m.value for m in found.measures if m.name == "perfect"] == [1.0]
@@ -374,5 +374,5 @@ def test_a_respondent_column_is_pointed_out():
 
 
 def test_promises_about_a_series_are_named_as_not_judged():
-    found = audited(inpatients(), policy(terms=Terms(series=SeriesTerms(m=3))))
+    found = audited(inpatients(), policy(terms=PromiseTerms(series=SeriesTerms(m=3))))
     assert json.loads(found.report.to_json())["notes"] == ["m: a promise about a series, not judged on a single table"]

@@ -7,7 +7,7 @@ import itertools
 import numpy as np
 import pytest
 
-from seriatim.studies.worlds.census import DOMAINS, N_INCOMES, Churn, census, census_releases
+from seriatim.studies.worlds.census import DOMAINS, N_INCOMES, CensusChurn, census, census_releases
 
 
 def test_people_are_in_their_domains_and_repeatable():
@@ -24,7 +24,7 @@ def test_people_are_in_their_domains_and_repeatable():
 
 @pytest.mark.parametrize("departures", ["alone", "families", "wards"])
 def test_churn(departures: str):
-    churn = Churn(2_000, 0.2, 5, departures, returning=0.3)
+    churn = CensusChurn(2_000, 0.2, 5, departures, returning=0.3)
     people = census(churn.n_people, 1)
     series = census_releases(people, churn, 1)
     seen: set[int] = set()
@@ -38,7 +38,7 @@ def test_churn(departures: str):
 
 
 def test_wards_leave_together():
-    churn = Churn(4_000, 0.2, 2, "wards")
+    churn = CensusChurn(4_000, 0.2, 2, "wards")
     people = census(churn.n_people, 1)
     first, second = census_releases(people, churn, 1)
     gone = np.setdiff1d(first, second)

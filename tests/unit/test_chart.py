@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from seriatim.model import Axis, Bars, Chart, Heatmap, Histogram, Line, Lines, histogram_chart
+from seriatim.model import Bars, Chart, ChartAxis, Heatmap, Histogram, Line, Lines, histogram_chart
 
 
 @settings(max_examples=150, deadline=None)
@@ -67,5 +67,5 @@ def test_numbers_that_do_not_fit_are_refused(make) -> None:
 
 
 def test_the_data_say_what_kind_it_is() -> None:
-    assert Chart("t", Bars(("a",), (1.0,)), x=Axis("x"), y=Axis("y")).kind == "bars"
-    assert Chart("t", Heatmap((), (), ()), x=Axis("x"), y=Axis("y")).kind == "heatmap"
+    assert Chart("t", Bars(("a",), (1.0,)), x=ChartAxis("x"), y=ChartAxis("y")).kind == "bars"
+    assert Chart("t", Heatmap((), (), ()), x=ChartAxis("x"), y=ChartAxis("y")).kind == "heatmap"

@@ -12,7 +12,7 @@ from support.random_series import OneWorker
 
 from seriatim.engines.threads import Threads
 from seriatim.testing import WORKERS_CONTRACT, ContractBroken, check_workers
-from seriatim.testing.contract import clause_name
+from seriatim.testing.clauses import clause_name
 
 
 @pytest.mark.parametrize("count", [1, 2, 5])

@@ -31,7 +31,7 @@ from seriatim.measures.information_loss import (
     set_loss_bits,
 )
 from seriatim.measures.leakage_given import (
-    Attribute,
+    GivenAttribute,
     leakage_given,
     leakage_pairs,
     leakage_subsets,
@@ -39,7 +39,7 @@ from seriatim.measures.leakage_given import (
 )
 from seriatim.measures.linkage import distance_linkage
 from seriatim.measures.uniqueness import special_uniqueness
-from seriatim.model import Coded, Draft, Generalised, Grouping, Table, View, scale_of
+from seriatim.model import CodedColumn, Draft, Generalised, Grouping, Table, View, scale_of
 from seriatim.model.classes import Classes, number_classes
 from seriatim.model.tabulation import tabulation_of
 
@@ -143,7 +143,7 @@ def test_what_generalising_a_hierarchy_cost():
     levels = [("x", "x", "y", "y"), ("*",) * 4]
     scale = scale_of("node", pa.array(["a", "b", "c", "d"]), np.arange(4.0), levels)
     codes = np.array([0, 1, 1, 2, 2, 3], np.int32)
-    view = View(Table(pa.table({"q": codes})), (Coded("q", codes, scale),), (), (), None, np.zeros(6, dtype=bool))
+    view = View(Table(pa.table({"q": codes})), (CodedColumn("q", codes, scale),), (), (), None, np.zeros(6, dtype=bool))
     shown = Generalised(
         "q", "node", np.array([0, 1], np.int32), ("x", "c"), np.array([0.5, 0.0]), np.array([0, 2]), np.array([1, 2])
     )
@@ -171,11 +171,11 @@ def test_scores_of_very_many_attributes_are_finite_and_few_bytes_are_held():
     assert peak < 200_000, "the sets of three are not kept"
 
 
-def attributes() -> list[Attribute]:
+def attributes() -> list[GivenAttribute]:
     return [
-        Attribute("one", np.array([0, 0, 1, 1, 2, 2], np.int32), 3),
-        Attribute("two", np.array([0, 1, 0, 1, 0, 1], np.int32), 2),
-        Attribute("target", np.array([0, 0, 1, 1, 0, 1], np.int32), 2),
+        GivenAttribute("one", np.array([0, 0, 1, 1, 2, 2], np.int32), 3),
+        GivenAttribute("two", np.array([0, 1, 0, 1, 0, 1], np.int32), 2),
+        GivenAttribute("target", np.array([0, 0, 1, 1, 0, 1], np.int32), 2),
     ]
 
 

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from seriatim import gate
-from seriatim.attacks.gate_observer import Watched, _mean_ranks, gate_observer_report, observer_thinned
+from seriatim.attacks.gate_observer import ObservedRequests, _mean_ranks, gate_observer_report, observer_thinned
 from seriatim.errors import InputError
 from seriatim.gate import Gate, JointGate, baseline_from, baseline_from_json, replay
 from seriatim.gate.attribute import Attribute, gate_attribute_bands
@@ -252,14 +252,14 @@ def test_an_observer_names_an_outlier_in_a_plain_sample_more_surely_than_through
     drawn = rng.permutation(np.repeat(np.arange(50), FIGURE_2.ravel()))
     xs, ys = drawn // 5, drawn % 5
     found = replay(xs, ys, BASELINE, 5, ["wdt"], 0.2)
-    watched = Watched(xs, ys, found.released, found.released_at, BASELINE, 5)
+    watched = ObservedRequests(xs, ys, found.released, found.released_at, BASELINE, 5)
     through = {each.statistic: each for each in gate_observer_report(watched)}
     plain = {each.statistic: each for each in gate_observer_report(observer_thinned(watched, rng))}
     assert plain["excess G/N"].first
     assert plain["mean score"].first
     assert plain["excess G/N"].spearman >= through["excess G/N"].spearman
     assert through["share released"].spearman > 0.3
-    assert gate_observer_report(Watched(xs[:0], ys[:0], xs[:0], xs[:0], BASELINE, 5)) == ()
+    assert gate_observer_report(ObservedRequests(xs[:0], ys[:0], xs[:0], xs[:0], BASELINE, 5)) == ()
 
 
 def test_a_set_may_leave_where_no_record_may() -> None:

@@ -6,22 +6,22 @@ from collections.abc import Mapping
 from typing import Any, cast
 
 from seriatim.journal.journal_tokens import token_digest
-from seriatim.ports.journal import Journal, Token
+from seriatim.ports.journal import Journal, JournalToken
 from seriatim.web.access import Access
 
 
 class _Tokens:
     def __init__(self) -> None:
-        self.found: Mapping[str, Token] | Exception = {token_digest("s"): _token(None)}
+        self.found: Mapping[str, JournalToken] | Exception = {token_digest("s"): _token(None)}
 
-    def tokens(self, _: str) -> Mapping[str, Token]:
+    def tokens(self, _: str) -> Mapping[str, JournalToken]:
         if isinstance(self.found, Exception):
             raise self.found
         return self.found
 
 
-def _token(revoked_at: int | None) -> Token:
-    return Token(1, "requester", "", None, None, 0, revoked_at)
+def _token(revoked_at: int | None) -> JournalToken:
+    return JournalToken(1, "requester", "", None, None, 0, revoked_at)
 
 
 def test_tokens_are_read_again_after_any_failure() -> None:

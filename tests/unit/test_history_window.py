@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pyarrow as pa
 
-from seriatim.model.history import History, Past, history_of_newest
+from seriatim.model.history import History, PastRelease, history_of_newest
 
 
 def test_the_newest_releases_have_their_people_only() -> None:
@@ -15,7 +15,7 @@ def test_the_newest_releases_have_their_people_only() -> None:
     history = History(
         pa.array(["ann", "bob", "cid", "dan"]),
         pa.array(["x", "y"]),
-        (Past(1, ints["a"], ints["a"], ints["a"]), Past(2, ints["b"], ints["z"], ints["z"])),
+        (PastRelease(1, ints["a"], ints["a"], ints["a"]), PastRelease(2, ints["b"], ints["z"], ints["z"])),
     )
     newest = history_of_newest(history, 1)
     assert newest.respondents.to_pylist() == ["bob", "dan"]

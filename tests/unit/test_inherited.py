@@ -14,14 +14,14 @@ from hypothesis import strategies as st
 from seriatim.attacks import candidates, complete_share, prepare
 from seriatim.defences.series.contract import SerialView
 from seriatim.defences.series.inherited import (
-    Exchange,
-    Inherited,
-    Standing,
+    InheritedExchange,
+    InheritedStanding,
+    InheritedValues,
     inherited_short_records,
     narrowed_inherited,
 )
 from seriatim.defences.series.lineage.workbench import workbench_pools
-from seriatim.model.history import History, Past
+from seriatim.model.history import History, PastRelease
 
 
 def view_of(value: list[int], possible: list[list[int]], known: set[int] = frozenset()) -> SerialView:  # type: ignore[assignment]
@@ -29,13 +29,13 @@ def view_of(value: list[int], possible: list[list[int]], known: set[int] = froze
     n, n_values = len(value), max(value) + 1
     flags = np.array([[v in left for v in range(n_values)] for left in possible])
     people = np.array([who in known for who in range(n)])
-    inherited = Inherited(np.arange(n, dtype=np.int32), flags, people)
+    inherited = InheritedValues(np.arange(n, dtype=np.int32), flags, people)
     quasi = np.zeros((n, 0), dtype=np.int32)
     return SerialView(quasi, (), np.array(value, dtype=np.int32), n_values, np.arange(n), inherited=inherited)
 
 
-def standing(group: list[int], value: list[int], record: list[int]) -> Standing:
-    return Standing(np.array(group), np.array(value, dtype=np.int32), np.array(record, dtype=np.int32))
+def standing(group: list[int], value: list[int], record: list[int]) -> InheritedStanding:
+    return InheritedStanding(np.array(group), np.array(value, dtype=np.int32), np.array(record, dtype=np.int32))
 
 
 ALL = [0, 1, 2, 3]
@@ -48,7 +48,7 @@ def test_newcomers_of_one_value_change_places() -> None:
     places = standing([0, 0, 0, 1, 1, 1], value, [0, 1, 2, 3, 4, 5])
     assert inherited_short_records(view, places, 2).tolist() == [0]
     place = np.zeros((6, 1), dtype=np.float32)
-    left = Exchange(view, 2, place, places, np.ones(6, dtype=np.bool_)).settle()
+    left = InheritedExchange(view, 2, place, places, np.ones(6, dtype=np.bool_)).settle()
     assert not len(left)
     assert places.record.tolist() == [4, 1, 2, 3, 0, 5]
     assert not len(inherited_short_records(view, places, 2))
@@ -58,18 +58,18 @@ def test_whom_no_place_suits_is_returned() -> None:
     value = [0, 1, 2, 1, 2, 3]
     view = view_of(value, [[0, 3], ALL, ALL, ALL, ALL, ALL])
     places = standing([0, 0, 0, 1, 1, 1], value, [0, 1, 2, 3, 4, 5])
-    left = Exchange(view, 2, np.zeros((6, 1), dtype=np.float32), places, np.ones(6, dtype=np.bool_)).settle()
+    left = InheritedExchange(view, 2, np.zeros((6, 1), dtype=np.float32), places, np.ones(6, dtype=np.bool_)).settle()
     assert left.tolist() == [0]
 
 
 def test_somebody_who_waits_takes_the_place() -> None:
     value = [0, 1, 2, 0]
     view = view_of(value, [[0, 3], ALL, ALL, ALL])
-    view = SerialView(view.quasi, (), view.sensitive, 4, view.person, inherited=Inherited(
+    view = SerialView(view.quasi, (), view.sensitive, 4, view.person, inherited=InheritedValues(
         np.arange(4, dtype=np.int32), np.array([[v in left for v in ALL] for left in ([0, 3], ALL, ALL, ALL)]),
         np.zeros(4, dtype=np.bool_)))  # fmt: skip
     places = standing([0, 0, 0], [0, 1, 2], [0, 1, 2])
-    left = Exchange(view, 2, np.zeros((4, 1), dtype=np.float32), places, np.ones(4, dtype=np.bool_)).settle()
+    left = InheritedExchange(view, 2, np.zeros((4, 1), dtype=np.float32), places, np.ones(4, dtype=np.bool_)).settle()
     assert not len(left)
     assert places.record.tolist() == [3, 1, 2]
 
@@ -119,7 +119,7 @@ def _history(groups: list[list[int]], value: list[int]) -> History:
     for number, group in enumerate(groups, 1):
         person = np.flatnonzero(np.array(group) >= 0).astype(np.int32)
         own = np.unique(np.array(group)[person], return_inverse=True)[1].astype(np.int32)
-        releases.append(Past(number, person, own, np.array(value, dtype=np.int32)[person]))
+        releases.append(PastRelease(number, person, own, np.array(value, dtype=np.int32)[person]))
     return History(pa.array([str(i) for i in range(len(value))]), pa.array(["a", "b", "c"]), tuple(releases))
 
 

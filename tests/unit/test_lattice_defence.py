@@ -10,10 +10,10 @@ import seriatim as sr
 from seriatim.defences.single.lattice import nodes
 from seriatim.defences.single.lattice.generalisation import generalisation_loss, minimal_generalisations
 from seriatim.defences.single.lattice.nodes import nodes_of_lattice
-from seriatim.defences.single.lattice.prices import Loss
+from seriatim.defences.single.lattice.prices import LatticeLoss
 from seriatim.engines.threads import Threads
 from seriatim.errors import PolicyError
-from seriatim.model import Coded, scale_of
+from seriatim.model import CodedColumn, scale_of
 from seriatim.tables.reader import read_table
 from seriatim.tables.views import view_of
 
@@ -68,7 +68,7 @@ def test_minimal_nodes_by_hand():
     assert minimal_generalisations(view, policy(), Threads(1)).tolist() == [[2, 1]]
 
 
-@pytest.mark.parametrize("loss", list(Loss))
+@pytest.mark.parametrize("loss", list(LatticeLoss))
 def test_every_loss_can_be_asked_for(loss, tmp_path):
     assert published(policy(loss.value), tmp_path).num_rows == 8
 
@@ -81,9 +81,9 @@ def test_an_unknown_loss_is_named_as_a_fault():
 def test_a_lattice_with_too_many_nodes_is_refused_before_any_work(monkeypatch):
     monkeypatch.setattr(nodes, "MOST_NODES", 3)
     texts = pa.array(["a", "b"], pa.string())
-    column = Coded("q", np.zeros(4, dtype=np.int32), scale_of("set", texts, np.arange(2.0)))
+    column = CodedColumn("q", np.zeros(4, dtype=np.int32), scale_of("set", texts, np.arange(2.0)))
     with pytest.raises(PolicyError, match="span 4 nodes"):
-        nodes_of_lattice([column, column], Loss.NCP)
+        nodes_of_lattice([column, column], LatticeLoss.NCP)
 
 
 def test_what_cannot_hold_is_refused_with_a_reason(tmp_path):

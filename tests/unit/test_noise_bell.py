@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 
 from seriatim.measures.noise_hits import noise_beliefs, noise_hits
-from seriatim.model import Coded, scale_of
+from seriatim.model import CodedColumn, scale_of
 from seriatim.model.nearness import nearness_of
 from seriatim.model.noise_bell import SPREAD, noise_bell_at, noise_bell_below, noise_chances, noise_sizes
 
@@ -59,7 +59,7 @@ def test_huge_numbers_are_guessed_as_well_as_small_ones() -> None:
     hits = []
     for unit in (1.0, 1e15, 1e-9):
         scale = scale_of("interval", pa.array([f"{n * unit:g}" for n in numbers]), numbers * unit)
-        hits.append(noise_hits(Coded("v", np.arange(60, dtype=np.int32), scale), "20%", nearness_of("±5%"))[0])
+        hits.append(noise_hits(CodedColumn("v", np.arange(60, dtype=np.int32), scale), "20%", nearness_of("±5%"))[0])
     assert hits[1] == pytest.approx(hits[0], abs=0.02)
     assert hits[2] == pytest.approx(hits[0], abs=0.02)
 
@@ -68,7 +68,7 @@ def test_hits_behind_noise() -> None:
     """Noise far below the window hides nothing, noise far above the range leaves what the population tells."""
     numbers = np.arange(1000.0, 2000.0, 10.0)
     scale = scale_of("interval", pa.array([f"{n:g}" for n in numbers]), numbers)
-    column = Coded("income", np.arange(100, dtype=np.int32).repeat(3), scale)
+    column = CodedColumn("income", np.arange(100, dtype=np.int32).repeat(3), scale)
     near = nearness_of("±50")
     none, whole = noise_hits(column, "80", near)
     assert whole == pytest.approx(0.11)

@@ -6,7 +6,7 @@ from typing import Any, get_args
 
 import pytest
 
-from seriatim.defences.single.lattice.prices import Loss
+from seriatim.defences.single.lattice.prices import LatticeLoss
 from seriatim.errors import PolicyError
 from seriatim.model.adversary import Adversary
 from seriatim.model.policy import Kind, Missing, Policy, Role, Unseen
@@ -326,7 +326,7 @@ def test_what_no_promise_reads_is_told() -> None:
 
 
 def test_the_losses_of_the_policy_are_those_of_the_lattice() -> None:
-    assert list(get_args(LossName)) == [str(loss) for loss in Loss]
+    assert list(get_args(LossName)) == [str(loss) for loss in LatticeLoss]
     assert "did you mean entropy?" in the_fault(defence={"method": "lattice", "loss": "entropie"})
 
 

@@ -18,13 +18,17 @@ import seriatim as sr
 from seriatim.model import Finding
 from seriatim.model.methods import JUDGED_ANYHOW, METHODS
 from seriatim.model.policy import SeriesTerms, Thresholds
-from seriatim.model.promises import PROMISES, PromiseRow, Section, promise_keys, promise_keys_over_releases
+from seriatim.model.promises import PROMISES, PromiseRow, PromiseSection, promise_keys, promise_keys_over_releases
 from seriatim.model.published import PublishedTable
 from seriatim.policies.shapes import AdversaryShape, DefenceShape, PromiseShape, ThresholdShape
 from seriatim.report.promise_words import PROMISE_WORDS
 
 ROWS = list(PROMISES.values())
-SHAPES = {Section.PROMISE: PromiseShape, Section.DEFENCE: DefenceShape, Section.ADVERSARY: AdversaryShape}
+SHAPES = {
+    PromiseSection.PROMISE: PromiseShape,
+    PromiseSection.DEFENCE: DefenceShape,
+    PromiseSection.ADVERSARY: AdversaryShape,
+}
 REFERENCE = Path(__file__).parents[2] / "docs" / "reference"
 PLAIN = re.compile(r"a (?:whole number|number|share|probability) (from|above) (\d+)(?: (?:and up )?to (\d+))?")
 
@@ -59,7 +63,7 @@ def test_a_row_is_true(row: PromiseRow) -> None:
 def test_the_reference_says_the_same(row: PromiseRow) -> None:
     page = (REFERENCE / "policy.md").read_text(encoding="utf-8")
     series = (REFERENCE / "series-promises.md").read_text(encoding="utf-8")
-    if row.section is not Section.NOWHERE:
+    if row.section is not PromiseSection.NOWHERE:
         (line,) = re.findall(rf"^\| `{row.key}` \| (.*) \|$", page, re.MULTILINE)
         assert ("Reserved, refused today." in line) == (not row.home)
         limits = PLAIN.match(row.allowed)

@@ -14,7 +14,20 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from support import reports as made_up
 
-from seriatim.model import Axis, Bars, Chart, Finding, Heatmap, Histogram, Line, Lines, Measure, Policy, Terms, Verdict
+from seriatim.model import (
+    Bars,
+    Chart,
+    ChartAxis,
+    Finding,
+    Heatmap,
+    Histogram,
+    Line,
+    Lines,
+    Measure,
+    Policy,
+    PromiseTerms,
+    Verdict,
+)
 from seriatim.model.policy import SeriesTerms, Thresholds
 from seriatim.report import Charts, Facts, Grid, Prose, Report, Section, html_page
 from seriatim.report.chart_views import chart_data, chart_sentence, chart_table
@@ -50,7 +63,7 @@ class Elements(HTMLParser):
 
 
 def empty_report(number: int | None = 1) -> Report:
-    policy = Policy(series="s", columns={}, terms=Terms(), defence=None)
+    policy = Policy(series="s", columns={}, terms=PromiseTerms(), defence=None)
     return Report(
         policy,
         Verdict(findings=(), estimates=(), measures=(), reasons=()),
@@ -249,8 +262,8 @@ def test_a_page_of_anything() -> None:
 
 
 def test_every_kind_of_chart_has_a_table_and_a_sentence() -> None:
-    x, y = Axis("month"), Axis("share", "percent")
-    bins = Chart("Sizes", Histogram((5, 6, 8, math.inf), (3, 2, 1)), x=Axis("size"), y=Axis("classes"))
+    x, y = ChartAxis("month"), ChartAxis("share", "percent")
+    bins = Chart("Sizes", Histogram((5, 6, 8, math.inf), (3, 2, 1)), x=ChartAxis("size"), y=ChartAxis("classes"))
     assert chart_table(bins).rows == (("5", "3"), ("6 to 7", "2"), ("8 and more", "1"))
     assert "6 in all, most of them (3) at 5" in chart_sentence(bins)
 
@@ -260,11 +273,11 @@ def test_every_kind_of_chart_has_a_table_and_a_sentence() -> None:
     assert chart_table(lines).rows == (("1", "10% (5% to 20%)", ""), ("2", "20% (10% to 30%)", "50%"))
     assert "a goes from 10% to 20%" in chart_sentence(lines)
 
-    cells = Chart("Heat", Heatmap(("r",), ("c", "d"), ((0.25, math.nan),)), x=x, y=Axis("age"), value=y)
+    cells = Chart("Heat", Heatmap(("r",), ("c", "d"), ((0.25, math.nan),)), x=x, y=ChartAxis("age"), value=y)
     assert chart_table(cells).rows == (("r", "25%", "could not be measured"),)
     assert "from 25% to 25%" in chart_sentence(cells)
 
-    bars = Chart("Loss", Bars(("age",), (0.5,)), x=Axis("column"), y=y)
+    bars = Chart("Loss", Bars(("age",), (0.5,)), x=ChartAxis("column"), y=y)
     assert chart_table(bars).rows == (("age", "50%"),)
     assert chart_data(bars)["data"] == {"labels": ["age"], "values": [0.5]}
 

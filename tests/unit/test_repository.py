@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import ast
 import re
 import subprocess
+from collections import defaultdict
 from pathlib import Path
 from typing import Any
 
@@ -90,3 +92,14 @@ def test_nothing_depends_on_who_else_installs_a_package_named_tests() -> None:
         assert not re.search(r"^\s*(from|import) tests\b", text, re.MULTILINE), path
         found += [f"{path.name}: {name}" for name in spawned.findall(text) if f"def {name}(" in text]
     assert found == []
+
+
+def test_a_class_has_a_name_of_its_own() -> None:
+    """Whoever reads a name in an error, a signature or a search finds one class, and not three in as many rooms."""
+    homes = defaultdict(list)
+    for path in sorted((ROOT / "src").rglob("*.py")):
+        for node in ast.parse(path.read_text(encoding="utf-8")).body:
+            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                homes[node.name].append(str(path.relative_to(ROOT)))
+    assert len(homes) > 400
+    assert {name: files for name, files in homes.items() if len(files) > 1} == {}

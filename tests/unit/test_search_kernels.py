@@ -15,8 +15,8 @@ from support import plain_promises as plain
 from seriatim.defences.single import median as defence
 from seriatim.defences.single.class_tests import class_tests, whole_passes_tests
 from seriatim.engines.threads import Threads
-from seriatim.kernels.single.median import Rules
-from seriatim.model import Coded, Scale, Thresholds
+from seriatim.kernels.single.median import MedianRules
+from seriatim.model import CodedColumn, Scale, Thresholds
 from seriatim.model.scale import scale_of
 
 VALUES = [f"s{i}" for i in range(6)]
@@ -65,7 +65,7 @@ ASKED = st.builds(
 @given(st.lists(st.integers(0, 5), min_size=1, max_size=14), st.data(), ASKED)
 def test_a_class_is_accepted_exactly_when_the_plain_rules_hold(everyone: list[int], data: Any, asked: Asked) -> None:
     members = data.draw(st.lists(st.sampled_from(everyone), min_size=1, max_size=10))
-    column = Coded("s", np.array(everyone, dtype=np.int32), TREE)
+    column = CodedColumn("s", np.array(everyone, dtype=np.int32), TREE)
     tests = class_tests((column,), {"s": asked.thresholds})
     counts = np.bincount(members, minlength=6).astype(np.int64)
     assert whole_passes_tests(tests, counts, len(members)) == asked.holds(members, everyone)
@@ -74,15 +74,15 @@ def test_a_class_is_accepted_exactly_when_the_plain_rules_hold(everyone: list[in
 def test_a_declared_order_counts_all_its_values_as_steps() -> None:
     values = np.array([0, 0, 1, 1], dtype=np.int32)
     asked = {"s": Thresholds(t=0.2, t_distance="ordered")}
-    declared = Coded("s", values, scale_of("set", pa.array(VALUES), np.arange(6.0)))
-    found = Coded("s", values, scale_of("interval", pa.array(VALUES), np.arange(6.0)))
+    declared = CodedColumn("s", values, scale_of("set", pa.array(VALUES), np.arange(6.0)))
+    found = CodedColumn("s", values, scale_of("interval", pa.array(VALUES), np.arange(6.0)))
     half = np.array([2, 0, 0, 0, 0, 0], dtype=np.int64)  # a step away for half the people: 0.5 / 5 or 0.5 / 1
     assert whole_passes_tests(class_tests((declared,), asked), half, 2)
     assert not whole_passes_tests(class_tests((found,), asked), half, 2)
 
 
 @st.composite
-def columns(draw: Any, n: int) -> Coded:
+def columns(draw: Any, n: int) -> CodedColumn:
     """A quasi column: numbers far apart, categories, a hierarchy, or numbers with a missing value."""
     kind = draw(st.sampled_from(["interval", "set", "node", "missing"]))
     size = draw(st.integers(1, 9))
@@ -96,7 +96,7 @@ def columns(draw: Any, n: int) -> Coded:
     form: Any = kind if kind != "missing" else "interval"
     scale = scale_of(form, pa.array(texts, pa.string()), np.asarray(positions, dtype=np.float64), levels)
     codes = draw(st.lists(st.integers(0, size - 1), min_size=n, max_size=n))
-    return Coded("q", np.array(codes, dtype=np.int32), scale)
+    return CodedColumn("q", np.array(codes, dtype=np.int32), scale)
 
 
 def nodes_below(scale: Scale, codes: np.ndarray) -> np.ndarray:
@@ -119,18 +119,20 @@ def can_be_cut(codes: np.ndarray, scale: Scale, k: int, fits: Any) -> bool:
 
 
 @st.composite
-def problems(draw: Any) -> tuple[list[Coded], Coded, Asked, int]:
+def problems(draw: Any) -> tuple[list[CodedColumn], CodedColumn, Asked, int]:
     n = draw(st.sampled_from([1, 2, 5, 17, 40]))
     quasi = [draw(columns(n)) for _ in range(draw(st.integers(0, 3)))]
     values = draw(st.lists(st.integers(0, 5), min_size=n, max_size=n))
-    return quasi, Coded("s", np.array(values, dtype=np.int32), TREE), draw(ASKED), draw(st.integers(1, 5))
+    return quasi, CodedColumn("s", np.array(values, dtype=np.int32), TREE), draw(ASKED), draw(st.integers(1, 5))
 
 
-def pieces_of(problem: tuple[list[Coded], Coded, Asked, int], relaxed: bool, workers: int = 1) -> list[np.ndarray]:
+def pieces_of(
+    problem: tuple[list[CodedColumn], CodedColumn, Asked, int], relaxed: bool, workers: int = 1
+) -> list[np.ndarray]:
     quasi, sensitive, asked, k = problem
     rows = np.arange(len(sensitive.codes), dtype=np.int32)
     tests = class_tests((sensitive,), {"s": asked.thresholds})
-    rules = Rules(k, relaxed, 0)
+    rules = MedianRules(k, relaxed, 0)
     found = defence.median_pieces(quasi, (sensitive,), rows, rules, tests, Threads(workers))
     return [found.order[a:b].copy() for a, b in zip(found.bounds[:-1], found.bounds[1:], strict=True)]
 
@@ -186,20 +188,20 @@ def test_wide_and_narrow_codes_give_the_same_pieces() -> None:
     chance = np.random.default_rng(7)
     n = 3_000
     small = chance.integers(0, 200, n).astype(np.int32)
-    age = Coded("age", chance.integers(0, 90, n).astype(np.int32), made_scale(90))
-    narrow = Coded("q", small, made_scale(200))
+    age = CodedColumn("age", chance.integers(0, 90, n).astype(np.int32), made_scale(90))
+    narrow = CodedColumn("q", small, made_scale(200))
     # the same order and the same positions among seventy thousand values, too many for a byte
     wide_scale = made_scale(70_000)
-    wide = Coded("q", small, wide_scale)
+    wide = CodedColumn("q", small, wide_scale)
     narrow_as_wide = Scale(
         "interval", narrow.scale.texts, narrow.scale.positions / 199 * 69_999, narrow.scale.starts, narrow.scale.ends
     )
-    spread = Coded(
+    spread = CodedColumn(
         "q", np.searchsorted(wide_scale.positions, narrow_as_wide.positions[small]).astype(np.int32), wide_scale
     )
-    sensitive = Coded("s", chance.integers(0, 6, n).astype(np.int32), TREE)
+    sensitive = CodedColumn("s", chance.integers(0, 6, n).astype(np.int32), TREE)
     asked = Asked(Thresholds(l=2, t=0.5))
-    few = pieces_of(([age, Coded("q", small, narrow_as_wide)], sensitive, asked, 4), relaxed=False)
+    few = pieces_of(([age, CodedColumn("q", small, narrow_as_wide)], sensitive, asked, 4), relaxed=False)
     many = pieces_of(([age, spread], sensitive, asked, 4), relaxed=False)
     assert [piece.tolist() for piece in few] == [piece.tolist() for piece in many]
     assert defence._rows([wide], (), np.arange(n, dtype=np.int32), Threads(1)).n_wide == 1
@@ -214,14 +216,14 @@ def made_scale(size: int) -> Scale:
 def test_more_columns_than_one_block_of_lanes() -> None:
     chance = np.random.default_rng(11)
     n = 400
-    quasi = [Coded(f"q{i}", chance.integers(0, 5, n).astype(np.int32), made_scale(5)) for i in range(19)]
-    sensitive = Coded("s", np.zeros(n, dtype=np.int32), TREE)
+    quasi = [CodedColumn(f"q{i}", chance.integers(0, 5, n).astype(np.int32), made_scale(5)) for i in range(19)]
+    sensitive = CodedColumn("s", np.zeros(n, dtype=np.int32), TREE)
     problem = (quasi, sensitive, Asked(Thresholds()), 3)
     pieces = pieces_of(problem, relaxed=False)
     assert sorted(np.concatenate(pieces).tolist()) == list(range(n))
     assert min(map(len, pieces)) >= 3
     assert len(pieces) > 40
     # the last column alone decides
-    only_last = [Coded("q", np.zeros(n, dtype=np.int32), made_scale(5)) for _ in range(18)] + [quasi[18]]
+    only_last = [CodedColumn("q", np.zeros(n, dtype=np.int32), made_scale(5)) for _ in range(18)] + [quasi[18]]
     parts = pieces_of((only_last, sensitive, Asked(Thresholds()), 3), relaxed=False)
     assert all(len(set(quasi[18].codes[piece].tolist())) == 1 for piece in parts)

@@ -9,7 +9,7 @@ import pytest
 
 from seriatim.errors import AdversaryError
 from seriatim.knowledge import SequenceModel, posterior
-from seriatim.knowledge.sequence_mining import Corpus, order_of_mining
+from seriatim.knowledge.sequence_mining import SequenceCorpus, order_of_mining
 
 HOW = ("filter", "product")
 
@@ -207,9 +207,9 @@ class TestOrder:
             return ["xyz"[v] for v in held]
 
         for remembers in (True, False):
-            corpus = Corpus.of([walk(remembers) for _ in range(150)])
+            corpus = SequenceCorpus.of([walk(remembers) for _ in range(150)])
             assert order_of_mining(corpus) == (2 if remembers else 1)
-        assert order_of_mining(Corpus.of([list("xyx")])) == 1
+        assert order_of_mining(SequenceCorpus.of([list("xyx")])) == 1
 
     def test_single_precision_stays_single(self) -> None:
         """Posteriors of millions of people are held once, in single precision."""

@@ -9,18 +9,18 @@ import pyarrow as pa
 import pytest
 from support.random_series import OneWorker, plain_view, published
 
-from seriatim.defences.series.contract import Draw, SerialRules, SerialView
+from seriatim.defences.series.contract import SerialDraw, SerialRules, SerialView
 from seriatim.defences.series.historical.safe_groups import historical_groups
 from seriatim.defences.series.invariant import invariant_groups
 from seriatim.defences.series.lineage.grouping import lineage_groups
 from seriatim.defences.series.lineage.slots import SlotMemory
-from seriatim.defences.series.memory import Encounters, Memory
+from seriatim.defences.series.memory import GroupMemory, Memory
 from seriatim.errors import PolicyError, TableError
 from seriatim.model.scale import scale_of
 
 METHODS = [
     (Memory.of, invariant_groups),
-    (Encounters.of, historical_groups),
+    (GroupMemory.of, historical_groups),
     (lambda pasts, _: SlotMemory.of(pasts), lineage_groups),
 ]
 VALUE = np.arange(60, dtype=np.int32) % 6
@@ -37,17 +37,23 @@ def test_bad_views(recall, make):
     }
     for found, bad in cases.items():
         with pytest.raises(TableError, match=found):
-            make(bad, SerialRules(7 if found == "6 values" else 3), recall([], bad.person), Draw(b"s", 0), OneWorker())
+            make(
+                bad,
+                SerialRules(7 if found == "6 values" else 3),
+                recall([], bad.person),
+                SerialDraw(b"s", 0),
+                OneWorker(),
+            )
 
 
 @pytest.mark.parametrize(("recall", "make"), METHODS)
 def test_a_value_that_changed_is_refused(recall, make):
     view = plain_view(VALUE, np.arange(60), 6)
-    made = make(view, SerialRules(3), recall([], view.person), Draw(b"s", 0), OneWorker())
+    made = make(view, SerialRules(3), recall([], view.person), SerialDraw(b"s", 0), OneWorker())
     memory = recall([published(view, made)], view.person)
     changed = replace(view, sensitive=np.where(np.arange(60) < 2, (VALUE + 1) % 6, VALUE).astype(np.int32))
     with pytest.raises(TableError, match="the value of 2 people has changed since an earlier release"):
-        make(changed, SerialRules(3), memory, Draw(b"s", 1), OneWorker())
+        make(changed, SerialRules(3), memory, SerialDraw(b"s", 1), OneWorker())
 
 
 @pytest.mark.parametrize("wrong", [{"m": 1}, {"m": 3, "n": 4}, {"m": 3, "n": 0}, {"m": 3, "lifespan": 0}])
@@ -59,7 +65,7 @@ def test_bad_rules(wrong: dict[str, int]):
 @pytest.mark.parametrize(("recall", "make"), METHODS)
 def test_an_empty_view_is_an_empty_release(recall, make):
     view = plain_view(VALUE, np.arange(0), 6)
-    made = make(view, SerialRules(3), recall([], view.person), Draw(b"s", 0), OneWorker())
+    made = make(view, SerialRules(3), recall([], view.person), SerialDraw(b"s", 0), OneWorker())
     assert (made.n_groups, made.n_counterfeits, len(made.group)) == (0, 0, 0)
 
 
@@ -72,7 +78,7 @@ def test_a_domain_as_large_as_the_table_does_not_hang(recall, make):
         who = np.arange(release * 2_000, n + release * 2_000)
         quasi = (who % 10).astype(np.int32)[:, None]
         view = SerialView(quasi, (scale,), who.astype(np.int32), n + 2_000, who.astype(np.int64))
-        made = make(view, SerialRules(4), recall(history, view.person), Draw(b"s", release), OneWorker())
+        made = make(view, SerialRules(4), recall(history, view.person), SerialDraw(b"s", release), OneWorker())
         history.append(published(view, made))
     assert made.n_withheld() < n / 100
 

@@ -9,15 +9,15 @@ import pyarrow as pa
 import pytest
 from support.random_series import OneWorker
 
-from seriatim.defences.series.contract import Draw, SerialRules
+from seriatim.defences.series.contract import SerialDraw, SerialRules
 from seriatim.defences.series.invariant import invariant_groups
 from seriatim.defences.series.lineage.grouping import lineage_groups
 from seriatim.defences.series.lineage.slots import SlotMemory
-from seriatim.defences.series.memory import Memory, Published
-from seriatim.defences.series.shuffle import Stage, shuffled_draft, stage_shuffle
+from seriatim.defences.series.memory import Memory, RememberedRows
+from seriatim.defences.series.shuffle import ShuffledView, shuffled_draft, stage_shuffle
 from seriatim.engines.threads import Threads
 from seriatim.errors import PolicyError
-from seriatim.model import Coded, Draft, Table, View
+from seriatim.model import CodedColumn, Draft, Table, View
 from seriatim.model.draft import PLAIN
 from seriatim.model.scale import scale_of
 
@@ -43,16 +43,19 @@ def a_view(who: np.ndarray) -> View:
     illnesses = scale_of("set", pa.array([f"illness {i}" for i in range(5)]), np.arange(5.0))
     return View(
         Table(data),
-        (Coded("age", (age - 20).astype(np.int32), ages), Coded("region", region.astype(np.int32), regions)),
-        (Coded("illness", illness.astype(np.int32), illnesses),),
+        (
+            CodedColumn("age", (age - 20).astype(np.int32), ages),
+            CodedColumn("region", region.astype(np.int32), regions),
+        ),
+        (CodedColumn("illness", illness.astype(np.int32), illnesses),),
         ("visit",),
         "person",
         np.zeros(len(who), dtype=np.bool_),
     )
 
 
-def two_releases(method: str) -> list[tuple[View, Stage, Draft]]:
-    history: list[Published] = []
+def two_releases(method: str) -> list[tuple[View, ShuffledView, Draft]]:
+    history: list[RememberedRows] = []
     make = lineage_groups if method == "lineage" else invariant_groups
     values = pa.array([], pa.string())
     out = []
@@ -60,20 +63,20 @@ def two_releases(method: str) -> list[tuple[View, Stage, Draft]]:
         view = a_view(who)
         stage = stage_shuffle(view, who.astype(np.int64), values)
         state = SlotMemory.of(history) if method == "lineage" else Memory.of(history, stage.codes.person)
-        made = make(stage.codes, SerialRules(3), state, Draw(b"k", release), OneWorker())
-        draft = shuffled_draft(view, stage, made, Draw(b"k", release), Threads(1))
+        made = make(stage.codes, SerialRules(3), state, SerialDraw(b"k", release), OneWorker())
+        draft = shuffled_draft(view, stage, made, SerialDraw(b"k", release), Threads(1))
         out.append((view, stage, draft))
         history.append(_from_groups(draft, stage))
         values = stage.domain
     return out
 
 
-def _from_groups(draft: Draft, stage: Stage) -> Published:
+def _from_groups(draft: Draft, stage: ShuffledView) -> RememberedRows:
     """What a ledger would hand back: the rows of release.groups, people and values as numbers."""
     rows = [row for row in draft.groups.to_pylist() if not row["suppressed"]]
     values = stage.domain.to_pylist()
     extra = [np.array([row[k] for row in rows], dtype=np.int64) if k in rows[0] else None for k in ("lineage", "slot")]
-    return Published(
+    return RememberedRows(
         np.array([-1 if row["respondent"] is None else int(row["respondent"][1:]) for row in rows], dtype=np.int64),
         np.array([row["group"] for row in rows], dtype=np.int32),
         np.array([values.index(row["illness"]) for row in rows], dtype=np.int32),

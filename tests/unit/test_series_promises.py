@@ -13,7 +13,7 @@ from support.histories import grouped, history_of, paper_history
 from seriatim.errors import PolicyError
 from seriatim.model import (
     Adversary,
-    Coded,
+    CodedColumn,
     DefenceSettings,
     Draft,
     Estimate,
@@ -21,18 +21,18 @@ from seriatim.model import (
     Generalised,
     Grouping,
     History,
-    Past,
+    PastRelease,
     Policy,
+    PromiseTerms,
     SeriesTerms,
     Table,
-    Terms,
     View,
     scale_of,
 )
 from seriatim.model.adversary import NOBODY_KNOWN
 from seriatim.model.history import no_history
-from seriatim.model.judged import Judged
-from seriatim.model.policy import Options
+from seriatim.model.judged import JudgedHistory
+from seriatim.model.policy import DefenceOptions
 from seriatim.promises import promises_of
 from seriatim.promises.series.breach_bounds import BreachShare
 from seriatim.promises.series.coverage import Coverage
@@ -50,7 +50,7 @@ def view() -> View:
     values = scale_of("set", pa.array(["x", "y", "z"]), np.arange(3, dtype=np.float64))
     codes = np.arange(6, dtype=np.int32)
     return View(
-        Table(data), (Coded("age", codes, ages),), (Coded("disease", codes % 3, values),), (), "who",
+        Table(data), (CodedColumn("age", codes, ages),), (CodedColumn("disease", codes % 3, values),), (), "who",
         np.zeros(6, dtype=np.bool_),
     )  # fmt: skip
 
@@ -67,7 +67,7 @@ def draft(labels: tuple[str, str] = ("[31,35]", "[41,45]"), counterfeits: int = 
             "counterfeits": pa.table({"group": [4], "age": [labels[1]], "counterfeits": [counterfeits]}),
         },
         quasi=("age",),
-        sensitive={"disease": Coded("disease", codes, view().sensitive[0].scale)},
+        sensitive={"disease": CodedColumn("disease", codes, view().sensitive[0].scale)},
         grouping=Grouping(box, 2),
         generalised=(shown,),
         groups=pa.table(
@@ -83,7 +83,7 @@ def draft(labels: tuple[str, str] = ("[31,35]", "[41,45]"), counterfeits: int = 
     )
 
 
-def judged(history: History = NO_HISTORY, made: Draft | None = None) -> Judged:
+def judged(history: History = NO_HISTORY, made: Draft | None = None) -> JudgedHistory:
     return newest_judged(history, made or draft(), view(), "disease")
 
 
@@ -112,8 +112,8 @@ def promised(
     cap: int | None = None,
     **asked: Any,
 ) -> list[KeptOverTime]:
-    settings = DefenceSettings(method or "median", options=Options(group_cap=cap))
-    terms = Terms(series=SeriesTerms(**asked))
+    settings = DefenceSettings(method or "median", options=DefenceOptions(group_cap=cap))
+    terms = PromiseTerms(series=SeriesTerms(**asked))
     found = promises_of(Policy(series="s", columns={}, terms=terms, defence=settings, adversary=adversary))
     return [promise for promise in found if isinstance(promise, KeptOverTime)]
 
@@ -178,7 +178,7 @@ def test_coverage_holds_and_each_way_of_breaking_it_is_seen() -> None:
 
 def test_what_was_only_read_is_not_judged_as_a_draft() -> None:
     with pytest.raises(ValueError, match="only read"):
-        Coverage().check(Judged(paper_history()))
+        Coverage().check(JudgedHistory(paper_history()))
     with pytest.raises(ValueError, match="no attack was run"):
         BreachShare(0.1, "disease").check(judged())
 
@@ -186,7 +186,7 @@ def test_what_was_only_read_is_not_judged_as_a_draft() -> None:
 def test_what_promises_share_is_made_once() -> None:
     made = []
 
-    def make(one: Judged) -> int:
+    def make(one: JudgedHistory) -> int:
         made.append(one)
         return len(one.history)
 
@@ -198,9 +198,11 @@ def test_what_promises_share_is_made_once() -> None:
 def test_the_way_out_of_a_breach_knows_values_that_change() -> None:
     def broken(second: list[int]) -> str:
         group, people = np.zeros(2, dtype=np.int32), np.arange(2, dtype=np.int32)
-        pasts = [Past(n, people, group, np.array(value, dtype=np.int32)) for n, value in ((1, [0, 1]), (2, second))]
+        pasts = [
+            PastRelease(n, people, group, np.array(value, dtype=np.int32)) for n, value in ((1, [0, 1]), (2, second))
+        ]
         history = History(pa.array(["ann", "bob"]), pa.array(["flu", "cold"]), tuple(pasts))
-        found = Judged(history, estimate=Estimate("exclusion", 0.5, 0.4, 0.6, 2))
+        found = JudgedHistory(history, estimate=Estimate("exclusion", 0.5, 0.4, 0.6, 2))
         return BreachShare(0.1, "disease").check(found).remedy
 
     assert "lineage" in broken([0, 1])
@@ -211,11 +213,11 @@ def test_the_way_out_of_a_breach_knows_values_that_change() -> None:
 def test_the_way_out_of_a_breach_is_not_the_method_in_use_nor_silent_about_the_undecided() -> None:
     """A series of lineages was told to let lineages take over, and found .44 was nobody certain but all undecided."""
     people = np.arange(2, dtype=np.int32)
-    past = Past(1, people, np.zeros(2, dtype=np.int32), people, {"slot": people.astype(np.int64)})
+    past = PastRelease(1, people, np.zeros(2, dtype=np.int32), people, {"slot": people.astype(np.int64)})
     history = History(pa.array(["ann", "bob"]), pa.array(["flu", "cold"]), (past,))
 
     def told(**estimate: Any) -> str:
-        found = Judged(history, estimate=Estimate("exclusion", n_people=2, **estimate))
+        found = JudgedHistory(history, estimate=Estimate("exclusion", n_people=2, **estimate))
         return BreachShare(0.1, "disease").check(found).remedy
 
     assert "take over" not in told(share=0.5, low=0.4, high=0.6)

@@ -12,7 +12,7 @@ import seriatim as sr
 from seriatim.attacks.trace import trace
 from seriatim.errors import TableError
 from seriatim.knowledge.appearances import appearances_of
-from seriatim.model.history import History, Past
+from seriatim.model.history import History, PastRelease
 from seriatim.model.several_records import most_records_at_once, several_records_fault
 
 WORDS = ("2 respondents with more than one record, up to 3", "one each", "keep one record per person", "visit_1")
@@ -25,7 +25,7 @@ PEOPLE = ("canary-a", "canary-b", "c")
 
 def history() -> History:
     zeros = np.zeros(5, dtype=np.int32)
-    pasts = [Past(n, np.array(who, dtype=np.int32), zeros, zeros) for n, who in enumerate(RELEASES, start=1)]
+    pasts = [PastRelease(n, np.array(who, dtype=np.int32), zeros, zeros) for n, who in enumerate(RELEASES, start=1)]
     return History(pa.array(PEOPLE), pa.array(["flu"]), tuple(pasts))
 
 

@@ -9,7 +9,7 @@ from support.lineages import Stand, claimed
 
 from seriatim.attacks._exclusion import exclusion
 from seriatim.model.history import History
-from seriatim.model.judged import Judged
+from seriatim.model.judged import JudgedHistory
 from seriatim.promises.series.lineages import closed_lineages, fair_lineages
 from seriatim.promises.series.slots import lasting_places
 
@@ -40,7 +40,7 @@ def in_lineage(number: int, stands: list[Stand]) -> list[Stand]:
 
 
 def broken(history: History) -> list[str]:
-    found = lasting_places(Judged(history), M)
+    found = lasting_places(JudgedHistory(history), M)
     assert found.kept == (not found.n_classes)
     return [part for part in PARTS if f"0 {part}" not in found.detail]
 
@@ -90,8 +90,8 @@ NEW: list[Stand] = [(p + 50, 0, p + 50, v) for p, _, _, v in FOUNDERS]
 def test_a_series_that_keeps_the_promises(course: list[list[Stand]]) -> None:
     history = claimed(*course)
     assert broken(history) == []
-    assert closed_lineages(Judged(history)).kept
-    assert fair_lineages(Judged(history), M).kept
+    assert closed_lineages(JudgedHistory(history)).kept
+    assert fair_lineages(JudgedHistory(history), M).kept
 
 
 def test_a_value_held_twice_is_not_refilled() -> None:
@@ -143,7 +143,7 @@ def test_who_goes_beside_older_people_is_given_away_once_these_are_known() -> No
 def test_three_are_too_few_to_join() -> None:
     assert broken(claimed(FOUNDERS, FOUNDERS + JOINED[:3])) == [PARTS[5], PARTS[6]]
     assert broken(claimed(FOUNDERS, FOUNDERS + JOINED[:4])) == []
-    assert fair_lineages(Judged(claimed(FOUNDERS, FOUNDERS + JOINED[:4])), M).kept
+    assert fair_lineages(JudgedHistory(claimed(FOUNDERS, FOUNDERS + JOINED[:4])), M).kept
 
 
 def test_what_joins_and_what_is_left_of_it_is_fair() -> None:
@@ -198,7 +198,7 @@ def test_three_are_too_few_to_be_refilled_and_to_be_dropped() -> None:
     gone = without(FOUNDERS, 0, 1, 2)
     assert broken(claimed(FOUNDERS, gone, filled(gone, 20, 0, 1, 2))) == [PARTS[1]]
     assert broken(claimed(FOUNDERS, gone, dropped(gone, 0, 1, 2))) == [PARTS[3]]
-    assert lasting_places(Judged(claimed(FOUNDERS, gone, filled(gone, 20, 0, 1, 2))), M - 1).kept
+    assert lasting_places(JudgedHistory(claimed(FOUNDERS, gone, filled(gone, 20, 0, 1, 2))), M - 1).kept
 
 
 def test_people_who_came_apart_are_not_dropped_together_unless_three_of_each_time_are() -> None:
@@ -239,14 +239,14 @@ def test_one_lineage_is_one_group() -> None:
 def test_only_the_newest_release_is_asked_about_when_told_so() -> None:
     gone = without(FOUNDERS, 0, 1, 2)
     history = claimed(FOUNDERS, gone, dropped(gone, 0, 1, 2), dropped(gone, 0, 1, 2))
-    assert not lasting_places(Judged(history), M).kept
-    assert lasting_places(Judged(history), M, newest=True).kept
+    assert not lasting_places(JudgedHistory(history), M).kept
+    assert lasting_places(JudgedHistory(history), M, newest=True).kept
 
 
 def test_without_a_word_about_places_nothing_is_shown() -> None:
     history = claimed(FOUNDERS, FOUNDERS)
     first, second = history.releases
-    found = lasting_places(Judged(replace(history, releases=(first, replace(second, marks={})))), M)
+    found = lasting_places(JudgedHistory(replace(history, releases=(first, replace(second, marks={})))), M)
     assert not found.kept
     assert "1 releases do not say" in found.detail
 
@@ -256,7 +256,7 @@ def test_of_a_drop_and_an_addition_only_the_difference_shows() -> None:
     left = without(FOUNDERS, 1, 2, 3, 5, 6, 7)
     at_once = claimed(FOUNDERS, left, dropped(left, 1, 2, 3, 5, 6, 7) + JOINED)
     one_by_one = claimed(FOUNDERS, left, dropped(left, 1, 2, 3, 5, 6, 7), dropped(left, 1, 2, 3, 5, 6, 7) + JOINED)
-    assert not fair_lineages(Judged(at_once), M).kept
-    assert fair_lineages(Judged(one_by_one), M).kept
-    assert lasting_places(Judged(at_once), M).kept
-    assert lasting_places(Judged(one_by_one), M).kept
+    assert not fair_lineages(JudgedHistory(at_once), M).kept
+    assert fair_lineages(JudgedHistory(one_by_one), M).kept
+    assert lasting_places(JudgedHistory(at_once), M).kept
+    assert lasting_places(JudgedHistory(one_by_one), M).kept

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from seriatim.defences.single.class_tests import class_tests, whole_passes_tests
 from seriatim.defences.single.trim import trim_to_publishable
-from seriatim.model import Coded, Policy
+from seriatim.model import CodedColumn, Policy
 from seriatim.model.chance import secret_chance
 from seriatim.model.scale import scale_of
 from seriatim.policies import policy_from_dict
@@ -31,7 +31,7 @@ def asked(suppress: float = 0.5, k: int = 2, **terms: Any) -> Policy:
 
 
 def trimmed(values: list[int], policy: Policy, secret: bytes = b"s" * 32) -> np.ndarray:
-    column = Coded("s", np.array(values, dtype=np.int32), SCALE)
+    column = CodedColumn("s", np.array(values, dtype=np.int32), SCALE)
     return trim_to_publishable((column,), policy, np.zeros(len(values), dtype=bool), secret_chance(secret, 1, "trim"))
 
 
@@ -77,6 +77,6 @@ def test_what_is_left_passes_as_a_whole_or_nothing_was_taken(
     terms: dict[str, Any] = {"l": diverse, "l_kind": kind} | ({"l_c": c} if kind == "recursive" else {})
     policy = asked(k=1, **terms)
     keep = trimmed(values, policy)
-    column = Coded("s", np.array(values, dtype=np.int32), SCALE)
+    column = CodedColumn("s", np.array(values, dtype=np.int32), SCALE)
     tests = class_tests((column,), policy.terms.per_column, keep)
     assert keep.all() or whole_passes_tests(tests, tests.prior, int(keep.sum()))

@@ -11,7 +11,7 @@ from support.panels import nlswork
 
 import seriatim as sr
 from seriatim.attacks import withheld
-from seriatim.model.judged import Judged
+from seriatim.model.judged import JudgedHistory
 from seriatim.promises.series.withheld_leak import WithheldLeak
 from seriatim.usecases.attack.attack import AttackPlan, attack
 from seriatim.usecases.attack.attack_page import AttackReport
@@ -58,7 +58,7 @@ def test_people_never_published_and_values_never_published_count() -> None:
 
 def test_one_person_proves_nothing_and_thirty_alike_prove_it() -> None:
     promise = WithheldLeak(1.1, "ill", m=2)
-    few, many = (Judged(history("abcdabcdabcd|" + "a" * n), "ill") for n in (1, 30))
+    few, many = (JudgedHistory(history("abcdabcdabcd|" + "a" * n), "ill") for n in (1, 30))
     assert promise.check(few).kept
     broken = promise.check(many)
     # 30 of 30: at least 88 % by Clopper and Pearson; the value has 33 of 42 in the view, which is more than 1/2
@@ -68,7 +68,7 @@ def test_one_person_proves_nothing_and_thirty_alike_prove_it() -> None:
 
 
 def test_a_cap_by_common_is_wider() -> None:
-    case = Judged(history("aabcdefghijk" * 5 + "|" + "a" * 10), "ill")
+    case = JudgedHistory(history("aabcdefghijk" * 5 + "|" + "a" * 10), "ill")
     plain, common = (WithheldLeak(1.1, "ill", 6, c).check(case) for c in (None, 3.0))
     assert plain.worst > common.worst > 1.0
 

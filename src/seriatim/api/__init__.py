@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     )
     from seriatim.api.prepared import Prepared, prepare, prepared_as_ledger, prepared_policy
     from seriatim.api.private_lists import write_private_list
-    from seriatim.api.published import Published, ledger_to_publish, publish
+    from seriatim.api.publications import Published, ledger_to_publish, publish
     from seriatim.policies import guess_policy, load_adversary, load_policy, policy_from_dict, sketch_columns
     from seriatim.tables.reader import read_table
     from seriatim.tables.views import view_of
@@ -48,7 +48,7 @@ _HOMES = {
     "MapWish": "seriatim.usecases.compare.risk_map",
     "PolicyFace": "seriatim.api.faces",
     "Prepared": "seriatim.api.prepared",
-    "Published": "seriatim.api.published",
+    "Published": "seriatim.api.publications",
     "attack": "seriatim.api.attacks",
     "attack_report": "seriatim.api.attacks",
     "audit": "seriatim.api.audits",
@@ -70,7 +70,7 @@ _HOMES = {
     "attack_history_of_folder": "seriatim.api.attacks",
     "ledger_holdings": "seriatim.api.ledgers",
     "compare_lattice_nodes": "seriatim.api.comparisons",
-    "ledger_to_publish": "seriatim.api.published",
+    "ledger_to_publish": "seriatim.api.publications",
     "load_adversary": "seriatim.policies",
     "load_policy": "seriatim.policies",
     "mine_knowledge_file": "seriatim.api.knowledge_files",
@@ -80,7 +80,7 @@ _HOMES = {
     "ledger_pasts_of_folder": "seriatim.api.ledgers",
     "policy_from_dict": "seriatim.policies",
     "prepare": "seriatim.api.prepared",
-    "publish": "seriatim.api.published",
+    "publish": "seriatim.api.publications",
     "ledger_pasts": "seriatim.api.ledgers",
     "read_table": "seriatim.tables.reader",
     "ledger_records": "seriatim.api.ledgers",

@@ -17,7 +17,7 @@ from seriatim.ports import Ledger, Progress, no_progress
 from seriatim.tables.reader import read_table
 
 if TYPE_CHECKING:
-    from seriatim.usecases.attack.assembly import Assembled
+    from seriatim.usecases.attack.assembly import AssembledHistory
     from seriatim.usecases.attack.attack import AttackResult
     from seriatim.usecases.attack.attack_page import AttackReport
 
@@ -46,7 +46,7 @@ def attack(
     may also have ``least`` (people with fewer possible values are exposed) and ``repetitions`` (seeded draws).
     ``priors`` is a file or ``{id: values}``; a history has no other columns, so ``impossible`` is an error here.
     """
-    from seriatim.policies.questions import questions_about_attack
+    from seriatim.policies.arguments import questions_about_attack
     from seriatim.usecases.attack import attack as attack_case
     from seriatim.usecases.attack.recipients import attack_recipients
 
@@ -83,14 +83,14 @@ def _holders_in(ledger: Ledger, series: str, recipient: str | None, collusion: i
 
 def attack_exposed_people(history: History, adversary: Mapping[str, Any] | None = None) -> Any:
     """Return who is breached by a history, since which release and by which groups, for the publisher's eyes only."""
-    from seriatim.policies.questions import questions_about_attack
+    from seriatim.policies.arguments import questions_about_attack
     from seriatim.usecases.attack.exposed import exposed_people as found
 
     return found(history, questions_about_attack(adversary))
 
 
 def attack_report(
-    result: AttackResult, title: str, files: Assembled | None = None, register: Any = None
+    result: AttackResult, title: str, files: AssembledHistory | None = None, register: Any = None
 ) -> AttackReport:
     """Return the report of an attack; for a folder also how its files were read, and what a register of people adds."""
     from seriatim.usecases.attack import attack as attack_case
@@ -106,7 +106,7 @@ def attack_report(
 
 def attack_history_of_folder(
     history: str | Path, respondents: Any, sensitive: str | None = None, quasi: Iterable[str] | None = None
-) -> Assembled:
+) -> AssembledHistory:
     """Return a history of a folder of published tables and a table of who was in which row.
 
     Releases in two tables (buckets) are joined by their ``group``; the list of respondents then says who holds what.

@@ -45,11 +45,11 @@ def audit(
     prepared_policy(policy)
     published = read_auditable(table, separator, encoding)
     policy = auditable_policy(published, policy)
-    source: Source | None = None
+    source: OriginalSource | None = None
     if original is not None:
-        from seriatim.tables.originals import Source
+        from seriatim.tables.originals import OriginalSource
 
-        source = Source(read_auditable(original, separator, encoding), aligned)
+        source = OriginalSource(read_auditable(original, separator, encoding), aligned)
     if aligned and source is None:
         raise InputError(Fault("aligned", "needs the original table"))
     if beside is None and source is not None and prior in ("margin", "conditional"):
@@ -57,7 +57,7 @@ def audit(
     other = None if beside is None else read_auditable(beside, separator, encoding)
     coded = auditable(published, policy, other, source)
     heavy = None if weights is None else exposure_truta_weights(weights)
-    question = audit_case.Question(prior, sampled, heavy)
+    question = audit_case.AuditQuestion(prior, sampled, heavy)
     if private is not None:
         refuse_private_list(private)
     found = audit_case.audit(coded, policy, question, lambda arrow: writer_like_source(arrow, published, ()))

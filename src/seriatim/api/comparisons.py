@@ -50,7 +50,7 @@ def compare(
     ready = [one if isinstance(one, Prepared) else prepare(one, policy, separator, encoding) for one in views]
     chosen = (methods,) if isinstance(methods, str) else None if methods is None else tuple(methods)
     parts = wiring.wired_publishing(wiring.wired_without_ledger(), ready[0].view.table, progress)
-    orders = [publish_case.Order(one.view, one.plan, again=True) for one in ready]
+    orders = [publish_case.PublishOrder(one.view, one.plan, again=True) for one in ready]
     found = compare_case.compare(orders, parts, wiring.wired_scratch_ledger, chosen)
     return Comparison(policy.series, found, len(orders))
 

@@ -13,10 +13,10 @@ from seriatim.tables.reader import read_table
 if TYPE_CHECKING:
     from seriatim.gate.baseline import Baseline
     from seriatim.gate.dependencies import Dependencies
-    from seriatim.usecases.gate.compare import GateComparison
+    from seriatim.usecases.gate.compare_tests import GateComparison
     from seriatim.usecases.gate.replay_page import ReplayReport
-    from seriatim.usecases.gate.requests import Requests
-    from seriatim.usecases.gate.suggest import Suggestions
+    from seriatim.usecases.gate.requests import GateRequests
+    from seriatim.usecases.gate.suggest import GateSuggestions
 
 
 def gate_requests(
@@ -31,7 +31,7 @@ def gate_requests(
     dependencies: Sequence[str] = (),
     ranges: Mapping[str, Sequence[float]] | Sequence[str] = (),
     recount: bool = False,
-) -> Requests:
+) -> GateRequests:
     """Read requests for single records; ``x`` names what is released, ``y`` the targets to protect.
 
     ``dependencies`` are further ones, such as ``age, sex ~> ward``: a record leaves only if all of them hold. A
@@ -73,7 +73,7 @@ def _baseline_of(baseline: Baseline | Dependencies | str | Path | None) -> Depen
 
 
 def gate_replay(
-    requests: Requests,
+    requests: GateRequests,
     tests: str | Sequence[str] = ("kld",),
     alpha: float = 0.2,
     *,
@@ -88,14 +88,14 @@ def gate_replay(
     """
     from seriatim.usecases.gate.replay import replay_requests
     from seriatim.usecases.gate.replay_page import ReplayReport
-    from seriatim.usecases.gate.requests import Question
+    from seriatim.usecases.gate.requests import GateQuestion
 
     chosen = (tests,) if isinstance(tests, str) else tuple(tests)
-    found = replay_requests(requests, Question(chosen, alpha, queue=queue, joint=joint))
+    found = replay_requests(requests, GateQuestion(chosen, alpha, queue=queue, joint=joint))
     return ReplayReport(title, requests.baseline.version, found)
 
 
-def gate_store(report: ReplayReport, requests: Requests, journal: str | Path, gate: str) -> int:
+def gate_store(report: ReplayReport, requests: GateRequests, journal: str | Path, gate: str) -> int:
     """Store a baseline with its replay in a gate's journal, as the next version; return the version's number."""
     from seriatim.journal import open_journal
     from seriatim.usecases.gate.serving_rules import serving_rules_json, serving_rules_required
@@ -165,16 +165,18 @@ def gate_show(journal: str | Path, gate: str) -> dict[str, Any]:
     }
 
 
-def gate_compare(requests: Requests, *, title: str = "requests", progress: Progress = no_progress) -> GateComparison:
+def gate_compare(
+    requests: GateRequests, *, title: str = "requests", progress: Progress = no_progress
+) -> GateComparison:
     """Put all tests at 20% and 5% side by side on the same requests."""
-    from seriatim.usecases.gate.compare import compare_tests
+    from seriatim.usecases.gate.compare_tests import compare_tests
 
     return compare_tests(requests, title=title, progress=progress)
 
 
 def gate_suggest(
     table: Any, bands: int = 10, most: int = 20, separator: str | None = None, encoding: str | None = None
-) -> Suggestions:
+) -> GateSuggestions:
     """Rank pairs of columns by how much releasing one tells about the other."""
     from seriatim.tables.columns import columns_of
     from seriatim.usecases.gate.suggest import suggest_pairs

@@ -14,7 +14,7 @@ from seriatim.tables.reader import read_table
 
 if TYPE_CHECKING:
     from seriatim.ledger import SqlLedger
-    from seriatim.report import Signed, SignOff
+    from seriatim.report import SignOff, SignOffFacts
 
 
 def open_ledger(url: str | Path, shelf: str | Path | None = None, create: bool = True) -> SqlLedger:
@@ -61,16 +61,16 @@ def ledger_pasts_of_folder(history: str | Path, respondents: Any, policy: Policy
     return pasts, files.notes
 
 
-def signed_in_ledger(ledger: Ledger, series: str, number: int) -> Signed:
+def signed_in_ledger(ledger: Ledger, series: str, number: int) -> SignOffFacts:
     """Return what the page to sign says beside the report, as the ledger knows it today."""
     record = ledger.record(series, number)
     if record is None or record.state == "imported":
         ledger_records(ledger, series)  # a series that does not exist is another mistake
         what = "was made before this ledger" if record is not None else f"has no release {number}"
         raise InputError(Fault(f"series {series!r}", what, "a release made with it", "seriatim ledger show lists them"))
-    from seriatim.report import Signed
+    from seriatim.report import SignOffFacts
 
-    return Signed(
+    return SignOffFacts(
         date=f"{record.reserved_at[:16].replace('T', ' ')} UTC",
         version=record.version,
         input_name=record.input_name,

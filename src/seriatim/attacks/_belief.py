@@ -25,7 +25,7 @@ from seriatim.attacks._twins import twins_nullspace_marks
 from seriatim.attacks.trace import Traces, trace
 from seriatim.errors import Fault, TableError
 from seriatim.kernels.arrays import Flags, Floats, Ints, Longs
-from seriatim.kernels.belief.cell_tables import Drawn, Moves, Weights, walk_cell_tables
+from seriatim.kernels.belief.cell_tables import CellMoves, CellWeights, DrawnCellMoves, walk_cell_tables
 from seriatim.model.chance import open_chance
 from seriatim.model.history import History
 
@@ -113,7 +113,7 @@ def belief(history: History, compromised: Iterable[Any] = (), seed: int = 1) -> 
     beliefs = counts / np.maximum(counts.sum(axis=1), 1)[:, None]
     people = rows[rows < len(known)]
     margin = np.bincount(traces.value[people], minlength=counts.shape[1]) / max(len(people), 1)
-    skipped = _sampled(Fitting(*_incidence(everyone, rows, cell), counts, exact, margin), beliefs, seed)
+    skipped = _sampled(BeliefCells(*_incidence(everyone, rows, cell), counts, exact, margin), beliefs, seed)
     cell = cell[: len(people)]
     judged = ~skipped[cell]
     return Beliefs(
@@ -133,7 +133,7 @@ def _with_counterfeits(history: History) -> History:
     return replace(history, respondents=pa.concat_arrays([history.respondents, nobody]), releases=tuple(releases))
 
 
-class Fitting(NamedTuple):
+class BeliefCells(NamedTuple):
     """The counts of all cells, and which groups they have to fit."""
 
     rows: Longs
@@ -146,7 +146,7 @@ class Fitting(NamedTuple):
     """The share of every value among the people."""
 
 
-def _sampled(fitting: Fitting, beliefs: Floats, seed: int) -> Flags:
+def _sampled(fitting: BeliefCells, beliefs: Floats, seed: int) -> Flags:
     """Overwrite the beliefs of cells that are not exact, and return the cells that were not judged."""
     skipped = np.zeros(len(fitting.counts), dtype=np.bool_)
     parts = _parts(fitting.rows, fitting.cols, fitting.exact)
@@ -163,7 +163,7 @@ def _sampled(fitting: Fitting, beliefs: Floats, seed: int) -> Flags:
     return skipped
 
 
-def _groups(fitting: Fitting, part: Longs) -> int:
+def _groups(fitting: BeliefCells, part: Longs) -> int:
     """Count the groups that hold some cell of a part."""
     return len(np.unique(fitting.rows[np.isin(fitting.cols, part)]))
 
@@ -235,10 +235,10 @@ def _walked(
     if not moves or len(values) < 2:
         return np.asarray(start / size)
     ends = np.cumsum([0, *(len(at) for at, _ in moves)])
-    flat = Moves(ends, *(np.concatenate([move[part] for move in moves]) for part in (0, 1)))
+    flat = CellMoves(ends, *(np.concatenate([move[part] for move in moves]) for part in (0, 1)))
     most = int(start.sum() + 3 * np.abs(flat.step).max())  # three moves may pass through more than there are
     factorials = np.concatenate(([0.0], np.cumsum(np.log(np.arange(1, most + 1)))))
-    weights = Weights(factorials, np.log(np.maximum(margin, 1e-300)))
+    weights = CellWeights(factorials, np.log(np.maximum(margin, 1e-300)))
     every = max(n_steps // TABLES, 1)
     total, kept = np.zeros(start.shape), 0
     for first in range(0, n_steps, CHUNK):
@@ -249,9 +249,9 @@ def _walked(
     return np.asarray(total / max(kept, 1) / size)
 
 
-def _drawn(n_steps: int, n_moves: int, values: Longs, chance: np.random.Generator) -> Drawn:
+def _drawn(n_steps: int, n_moves: int, values: Longs, chance: np.random.Generator) -> DrawnCellMoves:
     first = chance.integers(0, len(values), (n_steps, 3))
     second = (first + chance.integers(1, len(values), (n_steps, 3))) % len(values)
     pairs = values[np.stack((first, second), axis=2).reshape(n_steps, 6)]
     made = np.array([1, 1, 2, 3])[chance.integers(0, 4, n_steps)]
-    return Drawn(chance.integers(0, n_moves, (n_steps, 3)), pairs, made, np.log(chance.random(n_steps)))
+    return DrawnCellMoves(chance.integers(0, n_moves, (n_steps, 3)), pairs, made, np.log(chance.random(n_steps)))

@@ -17,9 +17,9 @@ from typing import Any
 
 import numpy as np
 
-from seriatim.attacks._answers import Answers
 from seriatim.attacks._connected_parts import connected_parts
-from seriatim.attacks._exclusion import Exclusion, Ground, estimate_share, prepare
+from seriatim.attacks._exclusion import Exclusion, ExclusionGround, estimate_share, prepare
+from seriatim.attacks._solver_answers import Answers
 from seriatim.attacks._worlds import Worlds, worlds_of
 from seriatim.attacks.intervals import exact_interval, interval_of_repetitions
 from seriatim.attacks.trace import PriorValues
@@ -129,7 +129,7 @@ def _classes_of(found: Exclusion, worlds: Worlds, who: int) -> Ints:
 
 
 def complete_share(
-    ground: Ground, share: float, seeds: Sequence[int], bound: float | None = None, work: float = BUDGET
+    ground: ExclusionGround, share: float, seeds: Sequence[int], bound: float | None = None, work: float = BUDGET
 ) -> Estimate:
     """Estimate the share of people breached when a random ``share`` of the others is compromised, rules and solver.
 

@@ -4,7 +4,7 @@ Asking about all values at once is dear, and a solver easily gets lost in them. 
 are much simpler: some holders of one value and some of another change places, or of three or four values. With
 everyone else at the truth that is a small question even about a whole history, and the one world that answers it
 differs for many people; each of them is open. Nothing follows about the others
-(:mod:`seriatim.attacks._answers`). Of interchangeable people a few are enough.
+(:mod:`seriatim.attacks._solver_answers`). Of interchangeable people a few are enough.
 
 They come after :mod:`seriatim.attacks._few_alike`, where many people are left or a solver is stuck.
 """

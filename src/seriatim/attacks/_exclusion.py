@@ -23,7 +23,7 @@ from seriatim.attacks.steps import Step, attack_steps_to
 from seriatim.attacks.trace import PriorValues, Traces, trace, trace_flags
 from seriatim.errors import AdversaryError, Fault
 from seriatim.kernels.arrays import Ints, Longs, Words
-from seriatim.kernels.deduce.board import Board, Links, Log
+from seriatim.kernels.deduce.board import Board, BoardLinks, BoardLog
 from seriatim.kernels.deduce.conclusions import first_conclusions
 from seriatim.kernels.deduce.fixed_point import narrow_to_fixed_point
 from seriatim.kernels.deduce.one_round import one_round_by_compromised, one_round_by_correlations
@@ -41,7 +41,7 @@ class Exclusion:
     traces: Traces
     words: Words
     compromised_episodes: Ints
-    log: Log
+    log: BoardLog
     conflicts: int = 0
     """How often the rules contradicted each other: 0 if the history is true."""
 
@@ -110,22 +110,22 @@ class Exclusion:
 
 
 @dataclass(frozen=True, repr=False, eq=False)
-class Ground:
+class ExclusionGround:
     """A history prepared for many repetitions: what follows from it before anyone is compromised."""
 
     traces: Traces
     board: Board
-    links: Links
+    links: BoardLinks
     read: Words
     """The possible values after intersection of signatures only."""
     settled: Words
     """The fixed point without compromised people."""
-    log: Log
+    log: BoardLog
     conflicts: int
     told: Ints = field(default_factory=lambda: np.empty(0, dtype=np.int32))
     """Episodes that are known in every repetition, beside the compromised people that are drawn."""
 
-    def taken_as_known(self, people: pa.Array, until: int) -> Ground:
+    def taken_as_known(self, people: pa.Array, until: int) -> ExclusionGround:
         """Return the ground on which everyone knows the values that these people held up to a release."""
         traces = self.traces
         numbers = np.array([past.number for past in traces.history], dtype=np.int64)
@@ -171,7 +171,7 @@ def prepare(
     history: History,
     priors: PriorValues | None = None,
     follows: npt.NDArray[np.bool_] | None = None,
-) -> Ground:
+) -> ExclusionGround:
     """Prepare a history for attacks.
 
     ``priors`` holds the values a respondent can have (any value, for respondents it does not name). ``follows[a, b]``
@@ -190,7 +190,7 @@ def prepare(
     log, conflicts = narrow_to_fixed_point(
         board, links, settled, np.concatenate((first, linked)).astype(np.int32), True
     )
-    return Ground(traces, board, links, words, settled, log, conflicts)
+    return ExclusionGround(traces, board, links, words, settled, log, conflicts)
 
 
 def exclusion(
@@ -218,14 +218,14 @@ def exclusion_share(
     return estimate_share(prepare(history, priors), share, seeds, confidence)
 
 
-def estimate_share(ground: Ground, share: float, seeds: Sequence[int], confidence: float = 0.95) -> Estimate:
+def estimate_share(ground: ExclusionGround, share: float, seeds: Sequence[int], confidence: float = 0.95) -> Estimate:
     """Estimate like :func:`exclusion_share`, from a prepared history."""
     _check_draws(share, seeds)
     runs = (ground.compromise(ground.draw(share, seed), keep_log=False) for seed in seeds)
     return _summed("exclusion", runs, share, seeds, confidence)
 
 
-def estimate_once(ground: Ground, share: float, seeds: Sequence[int], confidence: float = 0.95) -> Estimate:
+def estimate_once(ground: ExclusionGround, share: float, seeds: Sequence[int], confidence: float = 0.95) -> Estimate:
     """Estimate the same for an adversary who draws every conclusion once and does not build on it."""
     _check_draws(share, seeds)
     runs = (ground.compromise_once(ground.draw(share, seed)) for seed in seeds)
@@ -258,8 +258,8 @@ def _tell(words: Words, episodes: Ints, value: Ints) -> Ints:
     return news
 
 
-def _continued(first: Log, then: Log) -> Log:
-    return Log(
+def _continued(first: BoardLog, then: BoardLog) -> BoardLog:
+    return BoardLog(
         np.concatenate((first.who, then.who)),
         np.concatenate((first.rule, then.rule)),
         np.concatenate((first.g, then.g)),
@@ -268,6 +268,6 @@ def _continued(first: Log, then: Log) -> Log:
     )
 
 
-def _no_log(words: Words) -> Log:
+def _no_log(words: Words) -> BoardLog:
     none = np.empty(0, dtype=np.int32)
-    return Log(none, none, none, none, np.empty((0, words.shape[1]), dtype=np.uint64))
+    return BoardLog(none, none, none, none, np.empty((0, words.shape[1]), dtype=np.uint64))

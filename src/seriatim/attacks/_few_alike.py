@@ -2,7 +2,7 @@
 
 Where one of the interchangeable people can hold another value, each of them can: a few of each class are enough to open
 it, and a part of so few people is asked about within milliseconds. One world opens everybody who differs in it.
-Nothing is proved about the others (:mod:`seriatim.attacks._answers`): a world may need more of those who are alike.
+Nothing is proved about the others (:mod:`~seriatim.attacks._solver_answers`): a world may need more of those alike.
 """
 
 from __future__ import annotations

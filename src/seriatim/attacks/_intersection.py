@@ -33,7 +33,7 @@ def intersection(history: History, priors: PriorValues | None = None) -> Candida
 
 
 @dataclass(frozen=True, slots=True)
-class Shrinking:
+class IntersectionCounts:
     """How far the possible values of a release's people have shrunk by then."""
 
     number: int
@@ -44,14 +44,14 @@ class Shrinking:
     """People with one possible value."""
 
 
-def shrinking(history: History, least: int, priors: PriorValues | None = None) -> tuple[Shrinking, ...]:
+def shrinking(history: History, least: int, priors: PriorValues | None = None) -> tuple[IntersectionCounts, ...]:
     """Count for each release its people with fewer than ``least`` possible values, and with one."""
     traces = trace(history)
     found = []
     for at, words in enumerate(_release_by_release(traces, priors)):
         left = np.bitwise_count(words[_episodes_in(traces, at)]).sum(axis=1)
         number = history.releases[at].number
-        found.append(Shrinking(number, len(left), int((left < least).sum()), int((left == 1).sum())))
+        found.append(IntersectionCounts(number, len(left), int((left < least).sum()), int((left == 1).sum())))
     return tuple(found)
 
 
@@ -77,7 +77,7 @@ def intersection_by_register(
 
 def shrinking_by_register(
     history: History, tables: Sequence[pa.Table], register: pa.Table, least: int
-) -> tuple[Shrinking, ...]:
+) -> tuple[IntersectionCounts, ...]:
     """Count like :func:`shrinking`, for an adversary with a register; only people who fit some box are counted."""
     traces = trace(history)
     found = []
@@ -85,7 +85,7 @@ def shrinking_by_register(
         left = np.bitwise_count(words[placed]).sum(axis=1)
         below = (left < least) & (left > 0)  # none left: the register contradicts the releases
         number = history.releases[at].number
-        found.append(Shrinking(number, len(left), int(below.sum()), int((left == 1).sum())))
+        found.append(IntersectionCounts(number, len(left), int(below.sum()), int((left == 1).sum())))
     return tuple(found)
 
 

@@ -25,9 +25,9 @@ from seriatim.knowledge.sequence_model import SequenceModel
 from seriatim.knowledge.sequential_adversary import SequentialAdversary
 from seriatim.knowledge.smoothing import (
     FADINGS,
-    Known,
-    Pace,
-    Smoothed,
+    SmoothedBeliefs,
+    SmoothingPace,
+    SmoothingStart,
     smoothing_back,
     smoothing_forward,
     smoothing_is_bold,
@@ -55,9 +55,9 @@ class SequenceBeliefs:
     adversary: SequentialAdversary
     prior: Floats
     """What the class alone says, a row per appearance."""
-    once: Smoothed
-    forward: Smoothed
-    back: Smoothed | None
+    once: SmoothedBeliefs
+    forward: SmoothedBeliefs
+    back: SmoothedBeliefs | None
     known: Ints
     """Rows whose value the adversary was told."""
 
@@ -129,7 +129,7 @@ class SequenceCase:
     model: SequenceModel
     adversary: SequentialAdversary
     look: Look
-    before: Known | None = None
+    before: SmoothingStart | None = None
     """What is known from releases before these."""
 
 
@@ -146,13 +146,13 @@ def sequence_beliefs(case: SequenceCase) -> SequenceBeliefs:
         return found
     before = case.before
     if before is not None:
-        before = Known(case.model.beliefs_of(before.state), before.met, before.last)
+        before = SmoothingStart(case.model.beliefs_of(before.state), before.met, before.last)
     other = _believed(replace(case, model=shorter, before=before))
     back = None if found.back is None or other.back is None else _weighed(found.back, other.back)
     return replace(found, forward=_weighed(found.forward, other.forward), back=back)
 
 
-def _weighed(one: Smoothed, other: Smoothed) -> Smoothed:
+def _weighed(one: SmoothedBeliefs, other: SmoothedBeliefs) -> SmoothedBeliefs:
     return replace(one, beliefs=(one.beliefs + other.beliefs) / 2.0)
 
 
@@ -186,9 +186,11 @@ def _looking_back(found: SequenceBeliefs, evidence: Bytes) -> SequenceBeliefs:
     """
     rows, model = found.rows, found.model
     one_step = model.n_states == rows.n_values and not model.constant
-    careful = smoothing_back(rows, model, evidence, found.forward, Pace(fading=FADINGS[-1])) if one_step else None
+    careful = (
+        smoothing_back(rows, model, evidence, found.forward, SmoothingPace(fading=FADINGS[-1])) if one_step else None
+    )
     for fading in FADINGS:
-        back = smoothing_back(rows, model, evidence, found.forward, Pace(fading=fading))
+        back = smoothing_back(rows, model, evidence, found.forward, SmoothingPace(fading=fading))
         if careful is not None:  # runs of values are weighed with the last value alone instead
             back = smoothing_with_care(back, careful)
         if model.constant or not smoothing_is_bold(back.beliefs[found.judged], rows.value[found.judged]):

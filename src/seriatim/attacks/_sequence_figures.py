@@ -23,7 +23,7 @@ _TINY, _ROUNDING = 1e-12, 1e-9
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SurePeople:
+class SequenceSurePeople:
     """People about whom some belief is certain."""
 
     n_people: int
@@ -43,7 +43,7 @@ class SurePeople:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Calibration:
+class SequenceCalibration:
     """Whether beliefs are as right as they claim."""
 
     belief: float
@@ -66,11 +66,11 @@ class SequenceFigures:
     series: float
     back: float | None
     """Mean belief in the true value: by the margin, the class prior, one release, the series, and looking back."""
-    sure_one: SurePeople
-    sure: SurePeople
+    sure_one: SequenceSurePeople
+    sure: SequenceSurePeople
     sure_by_release: tuple[int, ...]
     """People believed right with certainty about some value up to each release, looking at all releases."""
-    calibration: Calibration
+    calibration: SequenceCalibration
     gain: float
     """The paper's rho: 0 for someone who knows the counts of a group, 1 for certainty; rewards over-confidence."""
     gain_by_release: tuple[float, ...]
@@ -140,12 +140,12 @@ def _shares_in_group(found: SequenceBeliefs) -> Floats:
     return share
 
 
-def sequence_sure_people(found: SequenceBeliefs, beliefs: Floats) -> SurePeople:
+def sequence_sure_people(found: SequenceBeliefs, beliefs: Floats) -> SequenceSurePeople:
     """Count the people ever believed right with certainty, and how often certainty is right."""
     certain, right, raised = sequence_certain_beliefs(found, beliefs)
     who = found.rows.person[found.judged]
     n_certain = int(certain.sum())
-    return SurePeople(
+    return SequenceSurePeople(
         n_people=len(np.unique(who)),
         right=len(np.unique(who[right & raised])),
         plainly=len(np.unique(who[right])),
@@ -191,10 +191,10 @@ def _near(found: SequenceBeliefs) -> Floats:
     return near.astype(np.float64)
 
 
-def sequence_calibration(found: SequenceBeliefs, beliefs: Floats) -> Calibration:
+def sequence_calibration(found: SequenceBeliefs, beliefs: Floats) -> SequenceCalibration:
     """Compare belief in the truth with what beliefs themselves expect."""
     p = found.in_truth(beliefs)
-    return Calibration(
+    return SequenceCalibration(
         belief=_mean(p),
         expected=_mean((beliefs[found.judged] ** 2).sum(axis=1)),
         log_loss=_mean(-np.log(np.maximum(p, _TINY))),

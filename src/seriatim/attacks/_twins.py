@@ -21,7 +21,7 @@ from seriatim.attacks.trace import Traces, trace
 from seriatim.kernels.arrays import Flags, Ints, Longs, Words
 from seriatim.kernels.deduce.nullspace import (
     PRIME,
-    Matrix,
+    NullspaceMatrix,
     peel_nullspace,
     project_on_nullspace,
     solve_dense_nullspace,
@@ -54,7 +54,7 @@ class TwinSets(list[set[Any]]):
 
 
 @dataclass(frozen=True, repr=False, eq=False)
-class Forced:
+class TwinFindings:
     """What follows from the groups alone by linear combination."""
 
     twins: TwinSets
@@ -62,14 +62,14 @@ class Forced:
     """Respondents whose value is certain, with that value."""
 
 
-def forced_twins(history: History) -> Forced:
+def forced_twins(history: History) -> TwinFindings:
     """Find twins and determined people together, solving the equations once."""
     traces = trace(history)
     marks, unsure = _marks(traces)
     at = np.flatnonzero(~marks.any(axis=0) | _apart(traces, marks, unsure))
     known = history.values.take(traces.value[at]).to_pylist()
     undecided = len(np.unique(traces.respondent[unsure]))
-    return Forced(TwinSets(_sets(traces, marks), undecided), dict(zip(traces.ids(at), known, strict=True)))
+    return TwinFindings(TwinSets(_sets(traces, marks), undecided), dict(zip(traces.ids(at), known, strict=True)))
 
 
 def _apart(traces: Traces, marks: Longs, unsure: Flags) -> Flags:
@@ -142,7 +142,7 @@ def _sets(traces: Traces, mark: Longs) -> list[set[Any]]:
 
 
 @dataclass(frozen=True, repr=False, eq=False)
-class System:
+class TwinSystem:
     """A 0/1 matrix: distinct groups without counterfeits (rows) by distinct traces (columns)."""
 
     row_ptr: Longs
@@ -151,9 +151,9 @@ class System:
     col_row: Ints
 
     @property
-    def matrix(self) -> Matrix:
+    def matrix(self) -> NullspaceMatrix:
         """The same as a kernel reads it."""
-        return Matrix(self.row_ptr, self.row_col, self.col_ptr, self.col_row)
+        return NullspaceMatrix(self.row_ptr, self.row_col, self.col_ptr, self.col_row)
 
     @property
     def n_rows(self) -> int:
@@ -163,7 +163,7 @@ class System:
     def n_cols(self) -> int:
         return len(self.col_ptr) - 1
 
-    def part(self, rows: Flags, cols: Flags) -> tuple[System, Ints, Ints]:
+    def part(self, rows: Flags, cols: Flags) -> tuple[TwinSystem, Ints, Ints]:
         """Return the submatrix, with the numbers of its rows and columns."""
         row_of = np.repeat(np.arange(self.n_rows), np.diff(self.row_ptr))
         inside = rows[row_of] & cols[self.row_col]
@@ -172,12 +172,12 @@ class System:
         return small, np.flatnonzero(rows).astype(np.int32), np.flatnonzero(cols).astype(np.int32)
 
 
-def _matrix_of(rows: npt.NDArray[Any], cols: npt.NDArray[Any], n_rows: int, n_cols: int) -> System:
+def _matrix_of(rows: npt.NDArray[Any], cols: npt.NDArray[Any], n_rows: int, n_cols: int) -> TwinSystem:
     """Build a matrix from the positions of its ones, ordered by row."""
     by_col = np.argsort(cols, kind="stable")
     row_ptr = np.concatenate(([0], np.cumsum(np.bincount(rows, minlength=n_rows)))).astype(np.int64)
     col_ptr = np.concatenate(([0], np.cumsum(np.bincount(cols, minlength=n_cols)))).astype(np.int64)
-    return System(row_ptr, cols.astype(np.int32), col_ptr, rows[by_col].astype(np.int32))
+    return TwinSystem(row_ptr, cols.astype(np.int32), col_ptr, rows[by_col].astype(np.int32))
 
 
 def _marks(traces: Traces) -> tuple[Longs, Flags]:
@@ -194,7 +194,7 @@ def _marks(traces: Traces) -> tuple[Longs, Flags]:
     return marks, unsure[column] & ~shared[column]
 
 
-def _system(traces: Traces) -> tuple[System, Ints]:
+def _system(traces: Traces) -> tuple[TwinSystem, Ints]:
     """Return the distinct rows and columns, and the column of each episode."""
     chance = open_chance(0, "twins")
     n_groups, n_people = traces.n_groups, len(traces.respondent)
@@ -213,7 +213,7 @@ def _system(traces: Traces) -> tuple[System, Ints]:
     return system, column.astype(np.int32)
 
 
-def _null_vector(system: System) -> tuple[Longs, Flags]:
+def _null_vector(system: TwinSystem) -> tuple[Longs, Flags]:
     """Return two random vectors of the null space, up to equality of entries, and the columns where that is unsure.
 
     Exact (except for the chance 2^-31 of a bad draw) wherever peeling and dense blocks suffice. A connected part with a
@@ -232,7 +232,7 @@ def _null_vector(system: System) -> tuple[Longs, Flags]:
     return vector, unsure
 
 
-def _labels(system: System) -> tuple[Ints, Ints]:
+def _labels(system: TwinSystem) -> tuple[Ints, Ints]:
     """Return the connected part of each row and column."""
     from scipy.sparse import coo_matrix
     from scipy.sparse.csgraph import connected_components
@@ -244,7 +244,7 @@ def _labels(system: System) -> tuple[Ints, Ints]:
     return label[: system.n_rows].astype(np.int32), label[system.n_rows :].astype(np.int32)
 
 
-def _solve_small_blocks(system: System, vector: Longs, row_gone: Flags, col_gone: Flags) -> Ints:
+def _solve_small_blocks(system: TwinSystem, vector: Longs, row_gone: Flags, col_gone: Flags) -> Ints:
     """Solve the blocks of the core that fit, in place, and return the columns of those that do not."""
     core, _, cols = system.part(~row_gone, ~col_gone)
     row_label, col_label = _labels(core)
@@ -267,14 +267,14 @@ def _solve_small_blocks(system: System, vector: Longs, row_gone: Flags, col_gone
     return np.concatenate(large)
 
 
-def _dense(system: System, rows: npt.NDArray[Any], cols: npt.NDArray[Any]) -> Longs:
+def _dense(system: TwinSystem, rows: npt.NDArray[Any], cols: npt.NDArray[Any]) -> Longs:
     matrix = np.zeros((len(rows), len(cols)), dtype=np.int64)
     for at, r in enumerate(rows):
         matrix[at, np.searchsorted(cols, system.row_col[system.row_ptr[r] : system.row_ptr[r + 1]])] = 1
     return matrix
 
 
-def _project_parts(system: System, large: Ints, vector: Longs) -> Ints:
+def _project_parts(system: TwinSystem, large: Ints, vector: Longs) -> Ints:
     """Overwrite the entries of every connected part that has one of the columns ``large``; return those columns."""
     row_label, col_label = _labels(system)
     hit = np.zeros(system.n_rows + system.n_cols, dtype=np.bool_)
@@ -298,7 +298,7 @@ def _near(points: npt.NDArray[np.float64]) -> npt.NDArray[np.int64]:
     return np.asarray(cKDTree(points).query_pairs(CLOSE, output_type="ndarray"), dtype=np.int64).reshape(-1, 2)
 
 
-def _one_apart(system: System) -> npt.NDArray[np.int64]:
+def _one_apart(system: TwinSystem) -> npt.NDArray[np.int64]:
     """Return pairs of columns that must be equal because two rows differ in nothing else, repeated as columns merge."""
     salt = open_chance(4, "twins").integers(1, 1 << 63, size=system.n_cols, dtype=np.uint64)
     row_of = np.repeat(np.arange(system.n_rows), np.diff(system.row_ptr))

@@ -16,7 +16,7 @@ import pyarrow.compute as pc
 
 from seriatim.attacks.intervals import exact_interval
 from seriatim.kernels.arrays import Longs
-from seriatim.model.history import History, Past
+from seriatim.model.history import History, PastRelease
 from seriatim.model.verdict import Estimate
 
 
@@ -84,7 +84,7 @@ def _domain(history: History) -> pa.Array:
     return pc.unique(pa.chunked_array([pc.cast(one, pa.string()) for one in texts], pa.string()))
 
 
-def _view(past: Past, values: pa.Array, domain: pa.Array) -> tuple[Longs, Longs]:
+def _view(past: PastRelease, values: pa.Array, domain: pa.Array) -> tuple[Longs, Longs]:
     """Return everyone in the view and everyone withheld, each a row (person, value)."""
     code = _codes(values, domain)
     real = past.person >= 0

@@ -37,7 +37,7 @@ SETTING_UP = 50.0
 """What a programme costs before it is solved, in variables."""
 
 
-class Question(NamedTuple):
+class WorldQuestion(NamedTuple):
     """A programme: classes that may change, with everyone else at their true value."""
 
     classes: Ints
@@ -115,7 +115,7 @@ def _spread(ptr: Longs, items: Ints, rows: Ints) -> tuple[Ints, Ints]:
     return items[ptr[rows][where] + offset], where.astype(np.int32)
 
 
-def world_neighbourhood(worlds: Worlds, one: int, most: int) -> Question:
+def world_neighbourhood(worlds: Worlds, one: int, most: int) -> WorldQuestion:
     """Return the classes nearest to one, about so many, by the groups that connect them."""
     met = np.zeros(len(worlds.size), dtype=np.bool_)
     met[one] = True
@@ -136,7 +136,7 @@ def world_neighbourhood(worlds: Worlds, one: int, most: int) -> Question:
     groups = np.unique(worlds.groups_of(inside)[0])
     others = worlds.class_of[worlds.members_of(groups)[0]]
     others = np.concatenate((others[others >= 0], _linked(worlds, inside)))
-    return Question(inside, bool(met[others].all()))
+    return WorldQuestion(inside, bool(met[others].all()))
 
 
 def _linked(worlds: Worlds, classes: Ints) -> Ints:
@@ -155,7 +155,9 @@ def episodes_beside(worlds: Worlds, classes: Ints) -> tuple[Longs, Longs]:
     return np.concatenate([one[0] for one in pairs]), np.concatenate([one[1] for one in pairs])
 
 
-def differing_world(worlds: Worlds, question: Question, one: int, settled: Flags) -> tuple[Flags | bool | None, float]:
+def differing_world(
+    worlds: Worlds, question: WorldQuestion, one: int, settled: Flags
+) -> tuple[Flags | bool | None, float]:
     """Return which classes of the question differ from the truth in a world where class ``one`` does, and the work.
 
     False says that there is no such world, None that the programme is too large or took too long. Classes in
@@ -169,7 +171,7 @@ def differing_world(worlds: Worlds, question: Question, one: int, settled: Flags
 
 
 def holding_world(
-    worlds: Worlds, question: Question, wanted: tuple[int, int], shown: Flags
+    worlds: Worlds, question: WorldQuestion, wanted: tuple[int, int], shown: Flags
 ) -> tuple[tuple[Ints, Ints] | bool | None, float]:
     """Return who holds what, as classes and values, in a world where a class holds a value, and the work.
 
@@ -291,7 +293,7 @@ class _Programme:
         return np.asarray(kept < size, dtype=np.bool_)
 
 
-def _programme(worlds: Worlds, question: Question) -> _Programme | None:
+def _programme(worlds: Worlds, question: WorldQuestion) -> _Programme | None:
     from scipy.sparse import coo_matrix
 
     traces, classes = worlds.traces, question.classes

@@ -35,7 +35,7 @@ class ColumnGroups:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Together:
+class ColumnsTogether:
     """Beliefs in the true value of everyone who is in both tables."""
 
     alone: Floats
@@ -44,11 +44,11 @@ class Together:
     """By both tables."""
 
 
-def believed_together(own: ColumnGroups, beside: ColumnGroups) -> Together:
+def believed_together(own: ColumnGroups, beside: ColumnGroups) -> ColumnsTogether:
     """Return what is believed of each person's own value, by one table and by both."""
     people = np.flatnonzero((own.group >= 0) & (beside.group >= 0))
     if not len(people):
-        return Together(np.zeros(0), np.zeros(0))
+        return ColumnsTogether(np.zeros(0), np.zeros(0))
     shares = own.shown / np.maximum(own.shown.sum(axis=1, keepdims=True), 1)
     others = beside.shown / np.maximum(beside.shown.sum(axis=1, keepdims=True), 1)
     fits = others @ _lift(own, beside, people).T
@@ -60,7 +60,7 @@ def believed_together(own: ColumnGroups, beside: ColumnGroups) -> Together:
         truth = np.arange(len(here)), own.value[here]
         alone[part] = shares[own.group[here], own.value[here]]
         both[part] = weight[truth] / np.maximum(weight.sum(axis=1), np.finfo(np.float64).tiny)
-    return Together(alone, both)
+    return ColumnsTogether(alone, both)
 
 
 def _lift(own: ColumnGroups, beside: ColumnGroups, people: npt.NDArray[np.int64]) -> Floats:

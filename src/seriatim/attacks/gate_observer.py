@@ -25,7 +25,7 @@ PRIVATE = frozenset({"waiting times", "share released"})
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Watched:
+class ObservedRequests:
     """Requests as places of X and Y in time order; which were released, in which order, and at which request."""
 
     xs: LongArray
@@ -43,7 +43,7 @@ class Watched:
 
 
 @dataclass(frozen=True, slots=True)
-class Named:
+class ObserverScore:
     """How well one statistic names the most deviating target, and orders all of them."""
 
     statistic: str
@@ -54,7 +54,7 @@ class Named:
     """Share of the most suspected target's records that was held back."""
 
 
-def gate_observer_report(watched: Watched) -> tuple[Named, ...]:
+def gate_observer_report(watched: ObservedRequests) -> tuple[ObserverScore, ...]:
     """Let every statistic rank the targets and compare with their true deviation among all requests."""
     counts, everything = watched.counts(), watched.counts(everything=True)
     sizes = everything.sum(axis=0)
@@ -68,7 +68,7 @@ def gate_observer_report(watched: Watched) -> tuple[Named, ...]:
         ranked = held[np.argsort(-scores[held], kind="stable")]
         deficit = 1 - counts[:, ranked[0]].sum() / sizes[ranked[0]]
         rank = _observer_spearman(scores[held], truth[held])
-        found.append(Named(name, bool(ranked[0] == worst), bool(worst in ranked[:3]), rank, float(deficit)))
+        found.append(ObserverScore(name, bool(ranked[0] == worst), bool(worst in ranked[:3]), rank, float(deficit)))
     return tuple(found)
 
 
@@ -87,9 +87,9 @@ class ObserverHits:
     """Mean share of the most suspected target's records that was held back."""
 
 
-def observer_hits(runs: Sequence[tuple[Named, ...]]) -> tuple[ObserverHits, ...]:
+def observer_hits(runs: Sequence[tuple[ObserverScore, ...]]) -> tuple[ObserverHits, ...]:
     """Count over several runs how often each statistic names the target that deviates most."""
-    by_statistic: dict[str, list[Named]] = {}
+    by_statistic: dict[str, list[ObserverScore]] = {}
     for one in (named for run in runs for named in run):
         by_statistic.setdefault(one.statistic, []).append(one)
     return tuple(
@@ -98,10 +98,10 @@ def observer_hits(runs: Sequence[tuple[Named, ...]]) -> tuple[ObserverHits, ...]
     )
 
 
-def observer_thinned(watched: Watched, rng: np.random.Generator) -> Watched:
+def observer_thinned(watched: ObservedRequests, rng: np.random.Generator) -> ObservedRequests:
     """Return the control: a plain random sample of the requests, as large as what was released."""
     kept = np.sort(rng.choice(len(watched.xs), len(watched.released), replace=False))
-    return Watched(watched.xs, watched.ys, kept, kept, watched.baseline, watched.n_targets)
+    return ObservedRequests(watched.xs, watched.ys, kept, kept, watched.baseline, watched.n_targets)
 
 
 def _observer_excess(counts: LongArray, baseline: FloatArray) -> FloatArray:
@@ -127,7 +127,7 @@ def _mean_ranks(values: FloatArray) -> FloatArray:
     return (np.cumsum(counts) - (counts - 1) / 2)[at]
 
 
-def _scores(watched: Watched, counts: LongArray, sizes: LongArray) -> dict[str, FloatArray]:
+def _scores(watched: ObservedRequests, counts: LongArray, sizes: LongArray) -> dict[str, FloatArray]:
     """Return a score per target and statistic; the higher, the more suspicious."""
     from scipy.special import chdtrc
 

@@ -12,7 +12,7 @@ from dataclasses import replace
 import numpy as np
 import numpy.typing as npt
 
-from seriatim.model.history import History, Past
+from seriatim.model.history import History, PastRelease
 
 
 def reveal_leavers(history: History) -> History:
@@ -61,7 +61,7 @@ def _reveal_by_slots(history: History) -> History:
         rows = rows[np.argsort(-left[slot[rows]], kind="stable")]
         _, first = np.unique(holder[slot[rows]], return_index=True)
         person[rows[first]] = holder[slot[rows[first]]]
-        releases.append(Past(past.number, person, past.group, past.value, past.marks, past.withheld))
+        releases.append(PastRelease(past.number, person, past.group, past.value, past.marks, past.withheld))
     return History(history.respondents, history.values, tuple(releases))
 
 
@@ -83,11 +83,11 @@ def _components(history: History) -> npt.NDArray[np.int64]:
 
 
 def _with_leavers(
-    past: Past,
+    past: PastRelease,
     component: npt.NDArray[np.int64],
     absent: dict[tuple[int, int], deque[int]],
     here: npt.NDArray[np.bool_],
-) -> Past:
+) -> PastRelease:
     component_of_group = np.full(past.n_groups, -1, dtype=np.int64)
     real = past.person >= 0
     component_of_group[past.group[real]] = component[past.person[real]]
@@ -103,4 +103,4 @@ def _with_leavers(
         queue.extend(back[max(0, len(back) - len(rows)) :])
         for row, who in zip(rows, queue, strict=False):
             person[row] = who
-    return Past(past.number, person, past.group, past.value, past.marks, past.withheld)
+    return PastRelease(past.number, person, past.group, past.value, past.marks, past.withheld)

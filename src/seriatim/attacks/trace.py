@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 
 from seriatim.errors import AdversaryError, Fault, TableError
 from seriatim.kernels.arrays import Ints, Longs, Words
-from seriatim.kernels.deduce.board import Board, Links
+from seriatim.kernels.deduce.board import Board, BoardLinks
 from seriatim.kernels.deduce.overlaps import overlaps
 from seriatim.model.history import History
 from seriatim.model.several_records import most_records_at_once, several_records_fault
@@ -84,7 +84,7 @@ class Traces:
             self.counterfeits, plain, pair_ptr, pair,
         )  # fmt: skip
 
-    def links(self, follows: npt.NDArray[np.bool_] | None = None) -> Links:
+    def links(self, follows: npt.NDArray[np.bool_] | None = None) -> BoardLinks:
         """Link episodes that follow one another.
 
         ``follows[a, b]``: value b can follow a (any other value, if omitted).
@@ -99,7 +99,7 @@ class Traces:
             differs = self.value[at] != self.value[at + 1]
             before[at[~differs] + 1], after[at[~differs]] = -1, -1
             follows = ~np.eye(self.n_values, dtype=np.bool_)
-        return Links(before, after, trace_bit_words(follows), trace_bit_words(follows.T))
+        return BoardLinks(before, after, trace_bit_words(follows), trace_bit_words(follows.T))
 
     def everything(self, priors: PriorValues | None = None) -> Words:
         """Return the possible values before any release is read: all values, or the priors."""

@@ -12,11 +12,11 @@ from seriatim.cli.options import LEDGER, AsJson, LedgerUrl, ReportFile, ShelfFol
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from seriatim.attacks._intersection import Shrinking
+    from seriatim.attacks._intersection import IntersectionCounts
     from seriatim.ledger import SqlLedger
     from seriatim.model import History
     from seriatim.ports import Progress
-    from seriatim.usecases.attack.assembly import Assembled
+    from seriatim.usecases.attack.assembly import AssembledHistory
     from seriatim.usecases.attack.attack import AttackResult
     from seriatim.usecases.attack.attack_page import AttackReport
 
@@ -144,7 +144,9 @@ def _check_source(history: Path | None, series: str | None, of_folder: object, o
         raise InputError(Fault("attack", found, "only a ledger knows recipients", "use them with --series"))
 
 
-def _folder(history: Path, respondents: Path | None, sensitive: str | None, quasi: list[str] | None) -> Assembled:
+def _folder(
+    history: Path, respondents: Path | None, sensitive: str | None, quasi: list[str] | None
+) -> AssembledHistory:
     from seriatim import api
     from seriatim.errors import Fault, InputError
 
@@ -250,7 +252,7 @@ def _holders(report: AttackReport) -> Table:
     return table
 
 
-def _table(report: AttackReport, releases: tuple[Shrinking, ...]) -> Table:
+def _table(report: AttackReport, releases: tuple[IntersectionCounts, ...]) -> Table:
     from rich.markup import escape
     from rich.table import Table
 

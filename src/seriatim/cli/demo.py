@@ -47,7 +47,7 @@ def demo_command(
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Shown:
+class DemoOutcome:
     """The demo's releases, what the attacks found, and where the files are."""
 
     folder: Path
@@ -116,7 +116,7 @@ def _table(result: AttackResult) -> Any:
     return table
 
 
-def run_demo(out: Path, patients: int = 3_000, progress: Progress = lambda *_: None) -> Shown:
+def run_demo(out: Path, patients: int = 3_000, progress: Progress = lambda *_: None) -> DemoOutcome:
     """Publish the same months naively and safely, attack both, and let a promise over time refuse the naive one."""
     from seriatim import api
     from seriatim.cli.ahead import compile_ahead
@@ -140,7 +140,7 @@ def run_demo(out: Path, patients: int = 3_000, progress: Progress = lambda *_: N
         published(month, safe, 0.5 + 0.05 * month)
     progress("attacking", 0.8)
     attacked = [api.attack(ledger, series=policy.series) for policy in (naive, safe)]
-    return Shown(
+    return DemoOutcome(
         out, first, refused, attacked[0], attacked[1], releases / f"{shelf_slug(naive.series)}-{first.number:04d}"
     )
 

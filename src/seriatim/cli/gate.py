@@ -12,7 +12,7 @@ from seriatim.cli.options import AsJson, Encoding, Separator
 
 if TYPE_CHECKING:
     from seriatim.usecases.gate.replay_page import ReplayReport
-    from seriatim.usecases.gate.requests import Requests
+    from seriatim.usecases.gate.requests import GateRequests
 
 _ABOUT = "Release single records on demand: what a gate would let out, which columns need one, and serving it."
 app = typer.Typer(help=_ABOUT, rich_markup_mode=None, no_args_is_help=True)
@@ -131,7 +131,7 @@ def gate_replay_command(
         output.output_json_text(f"  stored    version {number} of the baseline, with this replay")
 
 
-def _stored(found: ReplayReport, requests: Requests, journal: str | None, gate: str | None) -> int:
+def _stored(found: ReplayReport, requests: GateRequests, journal: str | None, gate: str | None) -> int:
     from seriatim import api
     from seriatim.errors import Fault, InputError
 
@@ -160,7 +160,7 @@ def gate_compare_command(
     """
     from seriatim import api
     from seriatim.cli import output
-    from seriatim.usecases.gate.compare import HEAD
+    from seriatim.usecases.gate.compare_tests import HEAD
 
     with output.output_bar(silent=as_json) as progress:
         requests = api.gate_requests(

@@ -15,13 +15,13 @@ from rich.markup import escape
 from rich.table import Table
 
 from seriatim.cli.compile_notice import NOTICE, compile_notice
-from seriatim.ports import PRIVATE, PUBLIC, Check, ReleaseRecord, no_progress
+from seriatim.ports import PRIVATE, PUBLIC, LedgerCheck, ReleaseRecord, no_progress
 from seriatim.ports import Progress as Steps
 
 if TYPE_CHECKING:
     from seriatim.api import Published
     from seriatim.model import Draft, Finding, Verdict
-    from seriatim.report import Filed
+    from seriatim.report import FiledReport
 
 console = Console(highlight=False, emoji=False)
 NOTICED = 0.01
@@ -71,7 +71,7 @@ def output_json_text(text: str) -> None:
     print(text)  # noqa: T201 - rich would wrap and colour it
 
 
-def output_filed(report: Filed, out: Path | None) -> None:
+def output_filed(report: FiledReport, out: Path | None) -> None:
     """Write a report as HTML and beside it as JSON, if a file is named."""
     if out is not None:
         out.write_text(report.to_html(), encoding="utf-8")
@@ -214,7 +214,7 @@ def _full_width(table: Table) -> int:
     return console.measure(table, options=console.options.update(width=10_000)).maximum
 
 
-def output_check(check: Check) -> None:
+def output_check(check: LedgerCheck) -> None:
     """Print the result of verifying a ledger, with every fault on a line of its own."""
     word = "[green]sound[/]" if check.sound else "[red]DAMAGED[/]"
     console.print(f"{word}: {check.n_entries} entries, {check.n_releases} releases, {check.n_files} files")

@@ -10,7 +10,7 @@ import typer
 from seriatim.cli.options import AsJson
 
 if TYPE_CHECKING:
-    from seriatim.report import Filed
+    from seriatim.report import FiledReport
 
 app = typer.Typer(
     help="Repeat the experiments of papers and compare the figures.",
@@ -164,7 +164,7 @@ def study_js_reduce_command(
     _finish(study, out, as_json)
 
 
-def _finish(study: Filed, out: Path, as_json: bool) -> None:
+def _finish(study: FiledReport, out: Path, as_json: bool) -> None:
     """Write the study's page and record, and say where they are."""
     from seriatim.cli import output
 

@@ -10,14 +10,14 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from seriatim.model import Coded, Generalised, Scale
+from seriatim.model import CodedColumn, Generalised, Scale
 from seriatim.model.scale import TOP, FloatArray, IntArray, scale_interval_label, scale_set_word
 
 _BITS = 64
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Pieces:
+class LabelPieces:
     """Groups as pieces of an order: the rows of group g are ``order[bounds[g]:bounds[g + 1]]``."""
 
     order: npt.NDArray[np.integer]
@@ -28,7 +28,7 @@ class Pieces:
         return len(self.bounds) - 1
 
 
-def group_labels(column: Coded, pieces: Pieces) -> Generalised:
+def group_labels(column: CodedColumn, pieces: LabelPieces) -> Generalised:
     """Return the label of every group in one column: interval, set or hierarchy node, as its scale says."""
     codes = column.codes[pieces.order]
     if not pieces.n_groups:
@@ -99,7 +99,7 @@ class _Sets(NamedTuple):
         return np.diff(self.starts)
 
 
-def _by_sets(column: Coded, codes: IntArray, bounds: npt.NDArray[np.int64]) -> Generalised:
+def _by_sets(column: CodedColumn, codes: IntArray, bounds: npt.NDArray[np.int64]) -> Generalised:
     """Label each group by the set of its values; the whole domain, or a mixture with missing cells, is ``*``."""
     scale = column.scale
     sets, which = _few_values(codes, bounds) if len(scale) <= _BITS else _many_values(codes, bounds, len(scale))

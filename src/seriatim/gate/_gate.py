@@ -13,7 +13,7 @@ from seriatim.gate.baseline import Baseline
 from seriatim.gate.decision import Decision, Outcome, State
 from seriatim.gate.inputs import LongArray
 from seriatim.gate.intake import LARGEST, Intake
-from seriatim.gate.rules import Asked, rules_asked, rules_state
+from seriatim.gate.rules import GateRules, rules_asked, rules_state
 
 STATES: tuple[State, ...] = ("waiting", "released", "refused", "refused", "withdrawn")
 """As the kernels number them."""
@@ -157,9 +157,9 @@ def replay(
     return run_gate(asked, x, y)
 
 
-def run_gate(asked: Asked, x: LongArray, y: LongArray) -> Outcome:
+def run_gate(asked: GateRules, x: LongArray, y: LongArray) -> Outcome:
     """Answer requests given as places; -1 is unknown."""
-    from seriatim.kernels.gate.board import COUNT, N_OUT, ORDER, RELEASED, STATUS, WAITING, WHEN
+    from seriatim.kernels.gate.gate_board import COUNT, N_OUT, ORDER, RELEASED, STATUS, WAITING, WHEN
     from seriatim.kernels.gate.queue import ANSWER, answer_queue
 
     if len(x) != len(y):

@@ -77,7 +77,7 @@ def _table(p_bytes: bytes, weight_bytes: bytes, n_targets: int, alpha: float, pa
 
 
 def _simulate(p: FloatArray, weights: FloatArray, stops: LongArray, paths: int) -> FloatArray:
-    from seriatim.kernels.gate.simulation import gate_simulation_of_exposure, simulation_alias
+    from seriatim.kernels.gate.independence_paths import gate_simulation_of_exposure, simulation_alias
 
     cut = np.outer(weights, p).ravel()
     cut *= len(cut) / cut.sum()

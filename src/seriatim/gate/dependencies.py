@@ -19,7 +19,7 @@ from seriatim.gate.decision import Outcome
 from seriatim.gate.inputs import LongArray
 from seriatim.gate.intake import Intake, IntArray
 from seriatim.gate.intake_together import IntakeTogether
-from seriatim.gate.rules import Asked
+from seriatim.gate.rules import GateRules
 
 SCHEMA = "seriatim.gate.dependencies/1"
 
@@ -119,21 +119,21 @@ def dependencies_from_json(text: str) -> Dependencies:
     return made
 
 
-def open_dependencies(rules: Sequence[Asked], room: int = 1024) -> Intake | IntakeTogether:
+def open_dependencies(rules: Sequence[GateRules], room: int = 1024) -> Intake | IntakeTogether:
     """Return an intake that has answered nothing; several rules decide together."""
     if len(rules) == 1:
         return Intake(rules[0], room)
     return IntakeTogether(rules, any(one.joint or "wdt" in one.tests for one in rules), room)
 
 
-def run_dependencies(rules: Sequence[Asked], places: Places) -> tuple[Outcome, ...]:
+def run_dependencies(rules: Sequence[GateRules], places: Places) -> tuple[Outcome, ...]:
     """Answer requests given as x and y for each dependency; return what became of them, with counts for each."""
     if len(rules) == 1:
         return (run_gate(rules[0], *places[0]),)
     intake = open_dependencies(rules, max(len(places[0][0]), 1))
     assert isinstance(intake, IntakeTogether)
     intake.answer(*intake.codes.pack(places))
-    from seriatim.kernels.gate.board import RELEASED, WAITING
+    from seriatim.kernels.gate.gate_board import RELEASED, WAITING
 
     statuses = intake.statuses
     refused = np.flatnonzero((statuses != WAITING) & (statuses != RELEASED))
@@ -141,7 +141,7 @@ def run_dependencies(rules: Sequence[Asked], places: Places) -> tuple[Outcome, .
     return tuple(Outcome(left, intake.waiting, refused, when, guard.counts) for guard in intake.guards)
 
 
-def dependency_places(rules: Sequence[Asked], xs: IntArray | LongArray, ys: IntArray | LongArray) -> Places:
+def dependency_places(rules: Sequence[GateRules], xs: IntArray | LongArray, ys: IntArray | LongArray) -> Places:
     """Return x and y for each dependency of requests given by their cells' pair of numbers."""
     return CellCodes([(len(one.p), one.n_targets) for one in rules]).unpack(xs, ys)
 

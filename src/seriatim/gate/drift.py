@@ -9,7 +9,7 @@ import numpy as np
 from seriatim.errors import Fault, InputError
 from seriatim.gate.baseline import Baseline
 from seriatim.gate.inputs import LongArray
-from seriatim.gate.rules import Asked, rules_asked
+from seriatim.gate.rules import GateRules, rules_asked
 from seriatim.gate.standing import Standing, standing_of
 
 
@@ -37,7 +37,7 @@ def drift(
     counts: LongArray,
     tests: tuple[str, ...],
     alpha: float,
-    rules: Asked | None = None,
+    rules: GateRules | None = None,
 ) -> Drift:
     """Compare two versions over the same values of X, and judge |X| x |Y| released counts under the new one.
 

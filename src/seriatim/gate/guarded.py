@@ -6,18 +6,18 @@ from dataclasses import dataclass
 
 from seriatim.errors import Fault, InputError
 from seriatim.gate.inputs import LongArray
-from seriatim.gate.rules import Asked
+from seriatim.gate.rules import GateRules
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Guarded:
+class GuardedCounts:
     """``counts`` and ``waiting`` are |X| x |Y|."""
 
-    asked: Asked
+    asked: GateRules
     counts: LongArray
     waiting: LongArray
 
-    def must_have_shares(self, asked: Asked) -> None:
+    def must_have_shares(self, asked: GateRules) -> None:
         """Refuse rules under which a value that left or waits has no share."""
         if bool((self.counts + self.waiting)[asked.p == 0].any()):
             raise InputError(Fault("baseline", "values that left or wait have no share", "freeze, or another baseline"))

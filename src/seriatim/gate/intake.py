@@ -13,12 +13,12 @@ import numpy as np
 import numpy.typing as npt
 
 from seriatim.errors import Fault, InputError
-from seriatim.gate.guarded import Guarded
+from seriatim.gate.guarded import GuardedCounts
 from seriatim.gate.inputs import LongArray
-from seriatim.gate.rules import Asked, rules_n_log_n, rules_state
+from seriatim.gate.rules import GateRules, rules_n_log_n, rules_state
 
 if TYPE_CHECKING:
-    from seriatim.kernels.gate.board import State as Arrays
+    from seriatim.kernels.gate.gate_board import GateBoard as Arrays
 
 IntArray = npt.NDArray[np.int32]
 LARGEST = 1 << 31
@@ -31,20 +31,20 @@ _ROOM = 1024
 class Intake:
     """Answer requests in their order, hold them back, take them back; all by number."""
 
-    def __init__(self, asked: Asked, room: int = _ROOM) -> None:
+    def __init__(self, asked: GateRules, room: int = _ROOM) -> None:
         self.asked = asked
         self.arrays: Arrays = rules_state(asked, room, room)
         self.xs, self.ys = np.empty(room, np.int32), np.empty(room, np.int32)
 
     def __len__(self) -> int:
-        from seriatim.kernels.gate.board import N_DONE
+        from seriatim.kernels.gate.gate_board import N_DONE
 
         return int(self.arrays.whole[N_DONE])
 
     @property
     def n_out(self) -> int:
         """How many records have left."""
-        from seriatim.kernels.gate.board import N_OUT
+        from seriatim.kernels.gate.gate_board import N_OUT
 
         return int(self.arrays.whole[N_OUT])
 
@@ -71,7 +71,7 @@ class Intake:
 
     def withdraw(self, number: int) -> bool:
         """Take a waiting request back for good; return whether it was waiting."""
-        from seriatim.kernels.gate.board import STATUS, WAITING
+        from seriatim.kernels.gate.gate_board import STATUS, WAITING
         from seriatim.kernels.gate.queue import withdraw_from_queue
 
         if self.arrays.records[STATUS, number] != WAITING:
@@ -87,40 +87,40 @@ class Intake:
     @property
     def statuses(self) -> IntArray:
         """Every request's state, as the kernels number them."""
-        from seriatim.kernels.gate.board import STATUS
+        from seriatim.kernels.gate.gate_board import STATUS
 
         return self.arrays.records[STATUS, : len(self)]
 
     def left(self, first: int = 0) -> IntArray:
         """Return the numbers of the records that have left, in order, from the ``first``-th on."""
-        from seriatim.kernels.gate.board import ORDER
+        from seriatim.kernels.gate.gate_board import ORDER
 
         return self.arrays.records[ORDER, first : self.n_out]
 
     def left_at(self, first: int = 0) -> IntArray:
         """Return the request that was being answered when each of ``left`` left."""
-        from seriatim.kernels.gate.board import WHEN
+        from seriatim.kernels.gate.gate_board import WHEN
 
         return self.arrays.records[WHEN, first : self.n_out]
 
     @property
     def waiting(self) -> LongArray:
         """Numbers of waiting requests, oldest first."""
-        from seriatim.kernels.gate.board import WAITING
+        from seriatim.kernels.gate.gate_board import WAITING
 
         return np.flatnonzero(self.statuses == WAITING)
 
     @property
     def counts(self) -> LongArray:
         """|X| x |Y| of what was released."""
-        from seriatim.kernels.gate.board import COUNT
+        from seriatim.kernels.gate.gate_board import COUNT
 
         return np.array(self.arrays.marks[COUNT].T)
 
     @property
     def waiting_counts(self) -> LongArray:
         """|X| x |Y| of what waits."""
-        from seriatim.kernels.gate.board import LENGTH
+        from seriatim.kernels.gate.gate_board import LENGTH
 
         return np.array(self.arrays.marks[LENGTH].T)
 
@@ -133,7 +133,7 @@ class Intake:
 
     def let_out(self, cell: tuple[int, int], change: int = 1) -> None:
         """Count records of a cell as released without a request, or take them off again."""
-        from seriatim.kernels.gate.board import TOTAL
+        from seriatim.kernels.gate.gate_board import TOTAL
         from seriatim.kernels.gate.queue import let_out_of_queue
 
         if int(self.arrays.tallies[TOTAL, cell[1]]) + change + 2 >= len(self.arrays.f):
@@ -141,18 +141,18 @@ class Intake:
         let_out_of_queue(*self.arrays[:9], cell[1], cell[0], change)
 
     @property
-    def rules(self) -> tuple[Asked, ...]:
+    def rules(self) -> tuple[GateRules, ...]:
         """The rules of every dependency: here of the only one."""
         return (self.asked,)
 
     @property
-    def guards(self) -> tuple[Guarded, ...]:
+    def guards(self) -> tuple[GuardedCounts, ...]:
         """What each dependency's rules are, and what left and waits by its cells: here of the only one."""
-        return (Guarded(self.asked, self.counts, self.waiting_counts),)
+        return (GuardedCounts(self.asked, self.counts, self.waiting_counts),)
 
     def reason(self, number: int) -> str:
         """Return why a request was refused; empty for any other state. It names neither a test nor a value."""
-        from seriatim.kernels.gate.board import DENIED, UNKNOWN
+        from seriatim.kernels.gate.gate_board import DENIED, UNKNOWN
 
         status = self.statuses[number]
         if status == DENIED:
@@ -162,12 +162,12 @@ class Intake:
         x, p = int(self.xs[number]), self.asked.p
         return NO_TARGET if 0 <= x < len(p) and p[x] > 0 else NOT_IN_BASELINE
 
-    def under(self, rules: Sequence[Asked]) -> Intake:
+    def under(self, rules: Sequence[GateRules]) -> Intake:
         """Return an intake of the same requests under other rules: what left stays counted, what waits still waits.
 
         ``settle`` then lets go what is safe. Values that left or wait must have a probability under the new rules.
         """
-        from seriatim.kernels.gate.board import N_DONE, N_OUT
+        from seriatim.kernels.gate.gate_board import N_DONE, N_OUT
         from seriatim.kernels.gate.queue import queue_again
 
         (asked,), counts, waiting = rules, self.counts, self.waiting

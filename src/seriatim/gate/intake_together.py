@@ -12,14 +12,14 @@ import numpy as np
 
 from seriatim.errors import Fault, InputError
 from seriatim.gate.cell_codes import CellCodes
-from seriatim.gate.guarded import Guarded
+from seriatim.gate.guarded import GuardedCounts
 from seriatim.gate.inputs import LongArray
 from seriatim.gate.intake import LARGEST, NO_TARGET, NOT_IN_BASELINE, NOT_NOW, IntArray
-from seriatim.gate.rules import Asked, rules_n_log_n, rules_state
+from seriatim.gate.rules import GateRules, rules_n_log_n, rules_state
 
 if TYPE_CHECKING:
-    from seriatim.kernels.gate.board import State
-    from seriatim.kernels.gate.together_board import Together
+    from seriatim.kernels.gate.gate_board import GateBoard
+    from seriatim.kernels.gate.together_board import TogetherBoard
 
 _ROOM, _LINES = 1024, 64
 
@@ -30,10 +30,10 @@ class IntakeTogether:
     With ``sets`` a set of waiting records of one target of the first dependency may leave together; WDT needs it.
     """
 
-    def __init__(self, rules: Sequence[Asked], sets: bool = False, room: int = _ROOM) -> None:
+    def __init__(self, rules: Sequence[GateRules], sets: bool = False, room: int = _ROOM) -> None:
         self.rules, self.sets = tuple(rules), sets
         self.codes = CellCodes([(len(one.p), one.n_targets) for one in self.rules])
-        self.boards: tuple[State, ...]
+        self.boards: tuple[GateBoard, ...]
         self.arrays, self.boards = _flat(self.rules, sets, room)
         self.xs, self.ys = np.empty(room, np.int32), np.empty(room, np.int32)
         self._lines = np.empty(room, np.int32)
@@ -73,7 +73,7 @@ class IntakeTogether:
 
     def withdraw(self, number: int) -> bool:
         """Take a waiting request back for good; return whether it was waiting."""
-        from seriatim.kernels.gate.board import STATUS, WAITING
+        from seriatim.kernels.gate.gate_board import STATUS, WAITING
         from seriatim.kernels.gate.together import withdraw_together
 
         if self.arrays.records[STATUS, number] != WAITING:
@@ -87,39 +87,39 @@ class IntakeTogether:
     @property
     def statuses(self) -> IntArray:
         """Every request's state, as the kernels number them."""
-        from seriatim.kernels.gate.board import STATUS
+        from seriatim.kernels.gate.gate_board import STATUS
 
         return self.arrays.records[STATUS, : len(self)]
 
     def left(self, first: int = 0) -> IntArray:
         """Return the numbers of the records that have left, in order, from the ``first``-th on."""
-        from seriatim.kernels.gate.board import ORDER
+        from seriatim.kernels.gate.gate_board import ORDER
 
         return self.arrays.records[ORDER, first : self.n_out]
 
     def left_at(self, first: int = 0) -> IntArray:
         """Return the request that was being answered when each of ``left`` left."""
-        from seriatim.kernels.gate.board import WHEN
+        from seriatim.kernels.gate.gate_board import WHEN
 
         return self.arrays.records[WHEN, first : self.n_out]
 
     @property
     def waiting(self) -> LongArray:
         """Numbers of waiting requests, oldest first."""
-        from seriatim.kernels.gate.board import WAITING
+        from seriatim.kernels.gate.gate_board import WAITING
 
         return np.flatnonzero(self.statuses == WAITING)
 
     @property
-    def guards(self) -> tuple[Guarded, ...]:
+    def guards(self) -> tuple[GuardedCounts, ...]:
         """What each dependency's rules are, and what left and waits by their cells."""
-        from seriatim.kernels.gate.board import COUNT
+        from seriatim.kernels.gate.gate_board import COUNT
 
         waiting, made, first = self.arrays.waiting, [], 0
         for asked, board in zip(self.rules, self.boards, strict=True):
             cells = len(asked.p) * asked.n_targets
             held = waiting[first : first + cells].reshape(asked.n_targets, len(asked.p))
-            made.append(Guarded(asked, np.array(board.marks[COUNT].T), np.array(held.T)))
+            made.append(GuardedCounts(asked, np.array(board.marks[COUNT].T), np.array(held.T)))
             first += cells
         return tuple(made)
 
@@ -130,7 +130,7 @@ class IntakeTogether:
 
     def reason(self, number: int) -> str:
         """Return why a request was refused; empty for any other state. It names neither a test nor a value."""
-        from seriatim.kernels.gate.board import DENIED, UNKNOWN
+        from seriatim.kernels.gate.gate_board import DENIED, UNKNOWN
 
         status, (x, y) = self.statuses[number], self.cell(number)
         if status == DENIED:
@@ -139,7 +139,7 @@ class IntakeTogether:
             return ""
         return NO_TARGET if x >= 0 > y else NOT_IN_BASELINE
 
-    def under(self, rules: Sequence[Asked]) -> IntakeTogether:
+    def under(self, rules: Sequence[GateRules]) -> IntakeTogether:
         """Return an intake of the same requests under other rules: what left stays counted, what waits still waits.
 
         ``settle`` then lets go what is safe. Values that left or wait must have a probability under the new rules.
@@ -225,10 +225,10 @@ class IntakeTogether:
         )
 
 
-def _flat(rules: Sequence[Asked], sets: bool, room: int) -> tuple[Together, tuple[State, ...]]:
+def _flat(rules: Sequence[GateRules], sets: bool, room: int) -> tuple[TogetherBoard, tuple[GateBoard, ...]]:
     """Return the arrays of all boards in a row, and each board's own arrays as parts of them."""
     from seriatim.kernels.gate.together import OPEN, answer_together
-    from seriatim.kernels.gate.together_board import Together
+    from seriatim.kernels.gate.together_board import TogetherBoard
 
     boards = [rules_state(asked, 0, 0) for asked in rules]
     names = ("given", "cells", "aims", "marks", "tallies", "work")
@@ -245,7 +245,7 @@ def _flat(rules: Sequence[Asked], sets: bool, room: int) -> tuple[Together, tupl
             begin[name] += old.size
         boards[at] = board._replace(**parts, scalars=flat["scalars"][at], whole=flat["whole"][at])
         first += width * height
-    together = Together(
+    together = TogetherBoard(
         layout=np.array(layout, np.int64), f=rules_n_log_n(room + 103), safe=np.zeros(first, np.uint8),
         price=np.zeros(first), waiting=np.zeros(first, np.int64), extra=np.zeros(first, np.int64),
         first_line=np.full(first, -1, np.int64), next_line=np.zeros((_LINES, len(boards)), np.int64),

@@ -30,14 +30,14 @@ from seriatim.gate.inputs import (
 )
 
 if TYPE_CHECKING:
-    from seriatim.kernels.gate.board import State
+    from seriatim.kernels.gate.gate_board import GateBoard
 
 DISTANCES = ("kl", "pearson")
 LARGEST_DOMAIN = 10_000_000
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Asked:
+class GateRules:
     """What a gate is to guard and how; every field is checked."""
 
     p: FloatArray
@@ -77,7 +77,7 @@ class Asked:
 def rules_asked(
     baseline: Any, targets: Any, tests: Any, alpha: Any, merge: str, few: str, target_weights: Any, tables: Any,
     distance: str = "kl", queue: bool = True, joint: bool = False,
-) -> Asked:  # fmt: skip
+) -> GateRules:  # fmt: skip
     """Check what a gate is made from and fill in what was left out."""
     chosen, level = input_tests(tests), gate_input_level(alpha)
     for where, flag in (("queue", queue), ("joint", joint)):
@@ -94,19 +94,19 @@ def rules_asked(
     if input_choice("few", few, ("simulated", "asymptotic")) == "simulated":
         missing = tuple(name for name in ("mis", "kld") if name in chosen and name not in given)
         given |= critical_tables(p, weights, level, missing) if missing else {}
-    return Asked(
+    return GateRules(
         p, values, n_targets, names, chosen, level, merge, few, weights, given, distance, queue,
         _places(values), _places(names), joint,
         baseline.place_of_others if isinstance(baseline, Baseline) and targets is None else -1,
     )  # fmt: skip
 
 
-def rules_state(asked: Asked, most: int, room: int) -> State:
+def rules_state(asked: GateRules, most: int, room: int) -> GateBoard:
     """Return the kernels' state of a gate that has answered nothing, for ``room`` requests, ``most`` of one target."""
-    from seriatim.kernels.gate import board as b
+    from seriatim.kernels.gate import gate_board as b
 
     width, height = len(asked.p), asked.n_targets
-    state = b.State(
+    state = b.GateBoard(
         given=_given(asked),
         f=rules_n_log_n(most + 3),
         cells=np.zeros((b.CELL_ROWS, height, width)),
@@ -130,7 +130,7 @@ def rules_state(asked: Asked, most: int, room: int) -> State:
     return state
 
 
-def _given(asked: Asked) -> FloatArray:
+def _given(asked: GateRules) -> FloatArray:
     p, mis, kld = asked.p, asked.tables.get("mis"), asked.tables.get("kld")
     with np.errstate(divide="ignore"):
         inverse, log_p = np.where(p > 0, 1 / p, 0.0), np.where(p > 0, np.log(p), 0.0)
@@ -147,7 +147,7 @@ def _given(asked: Asked) -> FloatArray:
     return given
 
 
-def _scalars(asked: Asked) -> FloatArray:
+def _scalars(asked: GateRules) -> FloatArray:
     """Return the limits beyond the tables of mis and kld, and that of wdt; 0 where a test was not asked for."""
     free, found = len(asked.p) - 1, np.zeros(7)
     if "mis" in asked.tests:

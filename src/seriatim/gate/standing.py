@@ -11,7 +11,7 @@ import numpy as np
 from seriatim.gate.critical_values import TIE, critical_beyond
 from seriatim.gate.dixon_values import dixon_table
 from seriatim.gate.inputs import FloatArray, LongArray, input_counts
-from seriatim.gate.rules import Asked
+from seriatim.gate.rules import GateRules
 from seriatim.gate.statistics import divergences, dixon, gate_statistics_distinct, mutual_information, pearson
 
 
@@ -36,13 +36,13 @@ class Standing:
         return ~held
 
 
-def standing_of(counts: Any, asked: Asked) -> tuple[Standing, ...]:
+def standing_of(counts: Any, asked: GateRules) -> tuple[Standing, ...]:
     """Judge |X| x |Y| counts by every test that was asked for."""
     table = input_counts(counts, asked.p)
     return tuple(_STANDINGS[test](table, asked) for test in asked.tests)
 
 
-def _critical_bits(asked: Asked, test: str, n: int) -> float:
+def _critical_bits(asked: GateRules, test: str, n: int) -> float:
     """Return the critical value of ``mis`` or ``kld`` in bits for n records; infinite for none."""
     if n == 0:
         return math.inf
@@ -54,23 +54,23 @@ def _critical_bits(asked: Asked, test: str, n: int) -> float:
     return float(half * (1 + fading / n) / (n * math.log(2)))
 
 
-def _mis(table: LongArray, asked: Asked) -> Standing:
+def _mis(table: LongArray, asked: GateRules) -> Standing:
     critical = _critical_bits(asked, "mis", int(table.sum()))
     return Standing("mis", np.array([mutual_information(table, asked.p)]), np.array([critical]))
 
 
-def _kld(table: LongArray, asked: Asked) -> Standing:
+def _kld(table: LongArray, asked: GateRules) -> Standing:
     critical = np.array([_critical_bits(asked, "kld", int(n)) for n in table.sum(axis=0)])
     return Standing("kld", divergences(table, asked.p), critical)
 
 
-def _cst(table: LongArray, asked: Asked) -> Standing:
+def _cst(table: LongArray, asked: GateRules) -> Standing:
     statistics, cells = pearson(table, asked.p, asked.merge)
     critical = np.array([asked.chi_square(int(n) - 1) if n > 1 else np.inf for n in cells])
     return Standing("cst", statistics, critical)
 
 
-def _dqt(table: LongArray, asked: Asked) -> Standing:
+def _dqt(table: LongArray, asked: GateRules) -> Standing:
     if asked.distance == "pearson":
         distances = np.where(table.sum(axis=0) > 0, pearson(table, asked.p, "none")[0], np.nan)
     else:
@@ -80,7 +80,7 @@ def _dqt(table: LongArray, asked: Asked) -> Standing:
     return Standing("dqt", np.array([dixon(distances)]), np.array([critical]))
 
 
-def _wdt(table: LongArray, asked: Asked) -> Standing:
+def _wdt(table: LongArray, asked: GateRules) -> Standing:
     statistics = np.where(table.sum(axis=0) > 0, pearson(table, asked.p, "none")[0], np.nan)
     return Standing("wdt", statistics, np.full(len(statistics), asked.chi_square(1)))
 

@@ -13,7 +13,7 @@ import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
 from seriatim.errors import Fault, InputError
-from seriatim.ports.journal import ROLES, Token
+from seriatim.ports.journal import ROLES, JournalToken
 from seriatim.storage.database import Database
 from seriatim.storage.journal_schema import tokens
 
@@ -34,7 +34,7 @@ class TokenBook:
 
     def make_token(
         self, gate: str, role: str, label: str = "", respondents: frozenset[str] | None = None, quota: int | None = None
-    ) -> tuple[Token, str]:
+    ) -> tuple[JournalToken, str]:
         """Return a new token and its secret, which is shown this once."""
         if role not in ROLES:
             raise InputError(Fault("--role", "not a role", ", ".join(ROLES)))
@@ -47,7 +47,7 @@ class TokenBook:
         with self.database.writing() as connection:
             number = self.find(connection, gate)
             newest = sa.select(sa.func.max(tokens.c.number)).where(tokens.c.gate == number)
-            made = Token((connection.execute(newest).scalar() or 0) + 1, role, label, respondents, quota, now)
+            made = JournalToken((connection.execute(newest).scalar() or 0) + 1, role, label, respondents, quota, now)
             connection.execute(
                 tokens.insert().values(
                     gate=number, number=made.number, digest=token_digest(secret), role=role, label=label,
@@ -66,13 +66,13 @@ class TokenBook:
         """End a token for good."""
         self._change(gate, number, revoked_at=time.time_ns() // 1_000_000)
 
-    def all(self, gate: str) -> Mapping[str, Token]:
+    def all(self, gate: str) -> Mapping[str, JournalToken]:
         """Return tokens by the SHA-256 of each, revoked ones too."""
         with self.database.reading() as connection:
             number = self.find(connection, gate)
             found = connection.execute(sa.select(tokens).where(tokens.c.gate == number).order_by(tokens.c.number)).all()
         return {
-            row.digest: Token(
+            row.digest: JournalToken(
                 row.number, row.role, row.label,
                 None if row.respondents is None else frozenset(json.loads(row.respondents)),
                 row.quota, row.made_at, row.revoked_at,

@@ -15,7 +15,7 @@ import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
 from seriatim.errors import JournalHeld, LedgerDamaged, SeriatimError
-from seriatim.ports.journal import PACKED, Entry, Held, Past
+from seriatim.ports.journal import PACKED, JournalEntry, JournalRecord, Past
 from seriatim.storage.database import Database
 from seriatim.storage.journal_schema import entries, gates, records, segments
 from seriatim.storage.series_lock import SeriesLock
@@ -69,7 +69,7 @@ class SqlJournalWriter:
             raise LedgerDamaged(f"{self._database.name}: entries that are missing: {missing:,}; restore a backup")
         return parts
 
-    def append(self, added: Sequence[Entry]) -> None:
+    def append(self, added: Sequence[JournalEntry]) -> None:
         """Put entries on the disk, all or none, and a packed segment when there are enough."""
         if self._loose is None:
             self.past()
@@ -98,13 +98,13 @@ class SqlJournalWriter:
         else:
             loose.append(_packed(added))
 
-    def held_records(self, respondents: Sequence[str]) -> Mapping[str, Held]:
+    def held_records(self, respondents: Sequence[str]) -> Mapping[str, JournalRecord]:
         """Return the records of those people that are held."""
         query = sa.select(records.c.respondent, records.c.x, records.c.y, records.c.body).where(
             records.c.gate == self._gate, records.c.respondent.in_(respondents)
         )
         with self._database.transaction(self._connection) as connection:
-            return {row.respondent: Held(row.x, row.y, row.body) for row in connection.execute(query)}
+            return {row.respondent: JournalRecord(row.x, row.y, row.body) for row in connection.execute(query)}
 
     def close(self) -> None:
         self._connection.close()

@@ -15,7 +15,7 @@ from sqlalchemy.engine import Connection
 
 from seriatim.errors import Fault, InputError
 from seriatim.journal.journal_tokens import TokenBook
-from seriatim.ports.journal import Held, StoredBaseline, Token
+from seriatim.ports.journal import JournalRecord, JournalToken, StoredBaseline
 from seriatim.storage.database import Database, open_database
 from seriatim.storage.journal_schema import baselines, entries, gates, records
 from seriatim.storage.revisions import JOURNAL
@@ -74,7 +74,7 @@ class SqlJournal:
             number = self.must_find(connection, gate)
             return bytes(connection.execute(sa.select(gates.c.secret).where(gates.c.gate == number)).scalar_one())
 
-    def hold_records(self, gate: str, held: Iterable[tuple[str, Held]]) -> int:
+    def hold_records(self, gate: str, held: Iterable[tuple[str, JournalRecord]]) -> int:
         """Replace the records that requesters may ask for; return how many there are."""
         rest, n = iter(held), 0
         with self.database.writing() as connection:
@@ -119,7 +119,7 @@ class SqlJournal:
     def token_book(self) -> TokenBook:
         return TokenBook(self.database, self.must_find)
 
-    def tokens(self, gate: str) -> Mapping[str, Token]:
+    def tokens(self, gate: str) -> Mapping[str, JournalToken]:
         """Return tokens by the SHA-256 of each, revoked ones too."""
         return self.token_book.all(gate)
 

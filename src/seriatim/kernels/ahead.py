@@ -18,7 +18,7 @@ from seriatim.kernels.arrays import Flags, Floats, Ints, Longs, Words
 
 if TYPE_CHECKING:
     from seriatim.kernels.deduce.board import Board
-    from seriatim.kernels.single.acceptance import Tests
+    from seriatim.kernels.single.acceptance import AcceptanceTests
 
 
 def _ints(*shape: int) -> Ints:
@@ -29,11 +29,11 @@ def _longs(*shape: int) -> Longs:
     return np.zeros(shape, dtype=np.int64)
 
 
-def _no_tests() -> Tests:
-    from seriatim.kernels.single.acceptance import Tests
+def _no_tests() -> AcceptanceTests:
+    from seriatim.kernels.single.acceptance import AcceptanceTests
 
     none, figures = _longs(0), np.zeros(0)
-    return Tests(none, none, figures, figures, _longs(1), none, _ints(0), _longs(1), none, none, figures)
+    return AcceptanceTests(none, none, figures, figures, _longs(1), none, _ints(0), _longs(1), none, none, figures)
 
 
 def accepting_ahead() -> None:
@@ -45,12 +45,12 @@ def accepting_ahead() -> None:
 
 def cutting_ahead() -> None:
     """Compile the cuts at medians, which call what says whether a class passes."""
-    from seriatim.kernels.single.median import Rows, Rules, Trees, cut_by_median
+    from seriatim.kernels.single.median import MedianRows, MedianRules, MedianScales, cut_by_median
 
     words: Words = np.zeros((2, 0, 1), dtype=np.uint64)
-    rows = Rows(words.view(np.uint8), words.view(np.int32), words, 0, 0)
-    trees = Trees(_ints(0), _ints(0), _longs(0, 3), np.zeros(0), np.zeros(0))
-    cut_by_median(rows, (0, 0), trees, Rules(1, False, 0), _no_tests())
+    rows = MedianRows(words.view(np.uint8), words.view(np.int32), words, 0, 0)
+    trees = MedianScales(_ints(0), _ints(0), _longs(0, 3), np.zeros(0), np.zeros(0))
+    cut_by_median(rows, (0, 0), trees, MedianRules(1, False, 0), _no_tests())
 
 
 def judging_ahead() -> None:
@@ -79,33 +79,38 @@ def figures_ahead() -> None:
 
 def narrowing_ahead() -> None:
     """Compile the heart of an attack: candidates narrowed to the fixed point."""
-    from seriatim.kernels.deduce.board import Links
+    from seriatim.kernels.deduce.board import BoardLinks
     from seriatim.kernels.deduce.fixed_point import narrow_to_fixed_point
 
     none, words = _ints(0), _candidates()
-    narrow_to_fixed_point(_empty_board(), Links(none, none, words, words), words, none, False)
+    narrow_to_fixed_point(_empty_board(), BoardLinks(none, none, words, words), words, none, False)
 
 
 def conclusions_ahead() -> None:
     """Compile what the heart of an attack calls: what two groups say about their people."""
-    from seriatim.kernels.deduce.board import Desk
+    from seriatim.kernels.deduce.board import BoardScratch
     from seriatim.kernels.deduce.conclusions import look_for_conclusions
 
     none, counts, words = _ints(1), _ints(3, 64), _candidates()
-    desk = Desk(none, none, np.zeros(1, dtype=np.bool_), words, counts, counts, counts, counts, _ints(64))
+    desk = BoardScratch(none, none, np.zeros(1, dtype=np.bool_), words, counts, counts, counts, counts, _ints(64))
     board = _empty_board()._replace(mem_ptr=_longs(2), sig_ptr=_longs(2))
     look_for_conclusions(board, 0, -1, words, desk)
 
 
 def twins_ahead() -> None:
     """Compile what an attack ends with: one round by each rule alone, and linear combinations of groups."""
-    from seriatim.kernels.deduce.nullspace import Matrix, peel_nullspace, solve_dense_nullspace, substitute_in_nullspace
+    from seriatim.kernels.deduce.nullspace import (
+        NullspaceMatrix,
+        peel_nullspace,
+        solve_dense_nullspace,
+        substitute_in_nullspace,
+    )
     from seriatim.kernels.deduce.one_round import one_round_by_compromised, one_round_by_correlations
 
     one_round_by_correlations(_empty_board(), _longs(1), _ints(0), _candidates())
     one_round_by_compromised(_empty_board(), _candidates())
     gone: Flags = np.zeros(0, dtype=np.bool_)
-    matrix = Matrix(_longs(1), _ints(0), _longs(1), _ints(0))
+    matrix = NullspaceMatrix(_longs(1), _ints(0), _longs(1), _ints(0))
     solve_dense_nullspace(_longs(1, 1), _longs(1, 1))
     substitute_in_nullspace(matrix, _ints(0), _ints(0), _longs(1, 1))
     peel_nullspace(matrix, gone, gone.copy())

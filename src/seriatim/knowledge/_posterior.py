@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from seriatim.errors import AdversaryError, Fault
 from seriatim.kernels.arrays import Floats, Longs, Marks
-from seriatim.kernels.belief.group_messages import IMPOSSIBLE, PROPAGATED, Groups, group_messages
+from seriatim.kernels.belief.group_messages import IMPOSSIBLE, PROPAGATED, MessageGroups, group_messages
 from seriatim.kernels.belief.group_posterior import bayes_posterior, group_posterior_omega, sum_posterior
 
 Rule = Literal["bayes", "omega", "sum"]
@@ -45,12 +45,12 @@ def posterior(beliefs: npt.ArrayLike, counts: npt.ArrayLike, rule: Rule = "bayes
     rows, m = _checked(beliefs, counts, rule)
     here = np.flatnonzero(m).astype(np.int32)
     k = len(rows)
-    groups = Groups(np.array([0, k]), np.array([0, len(here)]), here, m[here].astype(np.int32))
+    groups = MessageGroups(np.array([0, k]), np.array([0, len(here)]), here, m[here].astype(np.int32))
     found: Floats = posterior_of_groups(rows, groups, rule).beliefs
     return found
 
 
-def posterior_of_groups(beliefs: npt.NDArray[Any], groups: Groups, rule: Rule = "bayes") -> Posterior:
+def posterior_of_groups(beliefs: npt.NDArray[Any], groups: MessageGroups, rule: Rule = "bayes") -> Posterior:
     """Return the posterior of many groups at once; ``beliefs`` has the rows of ``groups``, in their order."""
     beliefs = np.ascontiguousarray(beliefs)
     out = np.empty_like(beliefs)
@@ -63,7 +63,7 @@ def posterior_of_groups(beliefs: npt.NDArray[Any], groups: Groups, rule: Rule = 
 
 
 def posterior_of_messages(
-    beliefs: npt.NDArray[Any], groups: Groups, messages: npt.NDArray[Any], how: Marks
+    beliefs: npt.NDArray[Any], groups: MessageGroups, messages: npt.NDArray[Any], how: Marks
 ) -> Posterior:
     """Return the posterior under ``bayes`` where the groups' messages are known; they are overwritten."""
     bayes_posterior(groups, beliefs, how, messages)
@@ -72,7 +72,7 @@ def posterior_of_messages(
 
 
 def posterior_messages(
-    beliefs: npt.NDArray[Any], groups: Groups, out: npt.NDArray[Any], exact_states: int = EXACT_STATES
+    beliefs: npt.NDArray[Any], groups: MessageGroups, out: npt.NDArray[Any], exact_states: int = EXACT_STATES
 ) -> Marks:
     """Write to ``out`` what each group tells each of its people, and return how each group was judged."""
     return group_messages(groups, beliefs, exact_states, out)
@@ -106,4 +106,4 @@ def _bad(rows: Floats) -> int:
     return int((~np.isfinite(rows) | (rows < 0)).sum())
 
 
-__all__ = ["RULES", "Groups", "Posterior", "Rule", "posterior", "posterior_messages", "posterior_of_groups"]
+__all__ = ["RULES", "MessageGroups", "Posterior", "Rule", "posterior", "posterior_messages", "posterior_of_groups"]

@@ -11,8 +11,8 @@ import pyarrow as pa
 
 from seriatim.errors import Fault, TableError
 from seriatim.kernels.arrays import Ints, Longs
-from seriatim.kernels.belief.chains import People
-from seriatim.knowledge._posterior import Groups
+from seriatim.kernels.belief.chains import ChainPeople
+from seriatim.knowledge._posterior import MessageGroups
 from seriatim.model.classes import class_text_codes
 from seriatim.model.history import History
 from seriatim.model.several_records import most_records_at_once, several_records_fault
@@ -22,7 +22,7 @@ from seriatim.model.several_records import most_records_at_once, several_records
 class Appearances:
     """One row per published record, in order of release and group."""
 
-    groups: Groups
+    groups: MessageGroups
     person: Ints
     """A number per respondent; counterfeits come last, each a person of its own that appears once."""
     value: Ints
@@ -31,7 +31,7 @@ class Appearances:
     release: Ints
     """The position of the release in the history."""
     time: Ints
-    people: People
+    people: ChainPeople
     respondents: pa.Array
     """The ids of the people, without counterfeits; null for people who were erased."""
     first_index: Longs
@@ -119,16 +119,16 @@ def _joined(parts: list[Ints]) -> Ints:
     return np.concatenate(parts).astype(np.int32) if parts else np.empty(0, dtype=np.int32)
 
 
-def _groups(group: Ints, value: Ints, n_groups: int, n_values: int) -> Groups:
+def _groups(group: Ints, value: Ints, n_groups: int, n_values: int) -> MessageGroups:
     """Return rows and published values of each group; rows are in order of group already."""
     ptr = np.searchsorted(group, np.arange(n_groups + 1))
     keys, counts = np.unique(group.astype(np.int64) * max(n_values, 1) + value, return_counts=True)
     val_ptr = np.searchsorted(keys // max(n_values, 1), np.arange(n_groups + 1))
     val = (keys % max(n_values, 1)).astype(np.int32)
-    return Groups(ptr.astype(np.int64), val_ptr.astype(np.int64), val, counts.astype(np.int32))
+    return MessageGroups(ptr.astype(np.int64), val_ptr.astype(np.int64), val, counts.astype(np.int32))
 
 
-def _people(person: Ints, time: Ints, cls: Ints) -> People:
+def _people(person: Ints, time: Ints, cls: Ints) -> ChainPeople:
     """Return everyone's rows in order of time. A person twice in one release is an error."""
     rows = np.lexsort((time, person)).astype(np.int32)
     ptr = np.searchsorted(person[rows], np.arange(len(cls) + 1)).astype(np.int64)
@@ -139,4 +139,4 @@ def _people(person: Ints, time: Ints, cls: Ints) -> People:
         several = several_records_fault("respondent, in one release", most_records_at_once(person, time))
         assert several is not None
         raise TableError(several)
-    return People(ptr, rows, gap, cls[person] if len(person) else np.empty(0, dtype=np.int32))
+    return ChainPeople(ptr, rows, gap, cls[person] if len(person) else np.empty(0, dtype=np.int32))

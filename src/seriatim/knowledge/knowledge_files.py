@@ -23,7 +23,7 @@ from seriatim.knowledge.sequence_mining import mining_automaton
 from seriatim.knowledge.sequence_model import SequenceModel
 from seriatim.knowledge.sequential_adversary import RAISED, SURE, SequentialAdversary
 from seriatim.knowledge.value_texts import value_texts
-from seriatim.model.adversary import Adversary, Stated
+from seriatim.model.adversary import Adversary, StatedKnowledge
 from seriatim.model.arguments import share_argument, whole_argument
 
 _FORMAT = "seriatim.knowledge/1"
@@ -240,7 +240,7 @@ def knowledge_of_adversary(known: Adversary, ordered: tuple[str, ...] | None = N
     )
 
 
-def _stated_model(stated: Stated | None) -> tuple[SequenceModel | None, float | None, int | None]:
+def _stated_model(stated: StatedKnowledge | None) -> tuple[SequenceModel | None, float | None, int | None]:
     if stated is None:
         return None, None, None
     if stated.file is not None:
@@ -263,7 +263,7 @@ def _stated_model(stated: Stated | None) -> tuple[SequenceModel | None, float | 
     raise AdversaryError(Fault("[adversary] sequence", f"keys {', '.join(sorted(table))}", allowed))
 
 
-def _prior(stated: Stated | None) -> dict[str, float] | None:
+def _prior(stated: StatedKnowledge | None) -> dict[str, float] | None:
     if stated is None:
         return None
     table = json.loads(stated.table or "{}")
@@ -272,7 +272,7 @@ def _prior(stated: Stated | None) -> dict[str, float] | None:
     return {str(value): float(chance) for value, chance in table.items()}
 
 
-def _classes(stated: Stated | None) -> dict[str, str]:
+def _classes(stated: StatedKnowledge | None) -> dict[str, str]:
     """Return the class of each respondent."""
     if stated is None:
         return {}

@@ -37,7 +37,7 @@ _FLOOR = 0.5
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False, kw_only=True)
-class Corpus:
+class SequenceCorpus:
     """Sequences of values, person by person in order of time."""
 
     values: tuple[Hashable, ...]
@@ -56,7 +56,7 @@ class Corpus:
         times: Iterable[Sequence[int]] | None = None,
         classes: Sequence[str] | None = None,
         values: Sequence[Hashable] | None = None,
-    ) -> Corpus:
+    ) -> SequenceCorpus:
         """Return a corpus from plain sequences; without ``times`` every step is one."""
         rows = [list(row) for row in sequences]
         seen = dict.fromkeys(value for row in rows for value in row)
@@ -118,7 +118,7 @@ class _Contexts:
 
 
 def mined_sequences(
-    corpus: Corpus, order: int, unseen: Unseen = "backoff", denominators: Denominators = "continued"
+    corpus: SequenceCorpus, order: int, unseen: Unseen = "backoff", denominators: Denominators = "continued"
 ) -> SequenceModel:
     """Return the model of runs of up to ``order`` values."""
     whole_argument("order", order)
@@ -156,7 +156,7 @@ def mined_sequences(
     )
 
 
-def order_of_mining(corpus: Corpus) -> int:
+def order_of_mining(corpus: SequenceCorpus) -> int:
     """Return 2 if the pairs allow it: every second person's steps are then guessed better from the others' steps.
 
     One value back is enough where runs of two are too many to learn, or to follow quickly.
@@ -170,11 +170,11 @@ def order_of_mining(corpus: Corpus) -> int:
     return 2 if surprise[1] < _BETTER * surprise[0] else 1
 
 
-def _part(corpus: Corpus, people: Longs) -> Corpus:
+def _part(corpus: SequenceCorpus, people: Longs) -> SequenceCorpus:
     """Return some people of a corpus, all of one class."""
     lengths = np.diff(corpus.ptr)[people]
     rows = np.concatenate([np.arange(corpus.ptr[who], corpus.ptr[who + 1]) for who in people.tolist()] or [people])
-    return Corpus(
+    return SequenceCorpus(
         values=corpus.values,
         code=corpus.code[rows],
         time=corpus.time[rows],
@@ -184,7 +184,7 @@ def _part(corpus: Corpus, people: Longs) -> Corpus:
     )
 
 
-def _surprise(model: SequenceModel, corpus: Corpus) -> float:
+def _surprise(model: SequenceModel, corpus: SequenceCorpus) -> float:
     """Return the mean negative log of the chances of a corpus' steps."""
     chances, gaps = [], _gaps(corpus).tolist()
     state, codes = 0, corpus.code.tolist()
@@ -197,7 +197,7 @@ def _surprise(model: SequenceModel, corpus: Corpus) -> float:
     return float(-np.log(np.maximum(chances, 1e-12)).mean()) if chances else 0.0
 
 
-def _class_shares(corpus: Corpus) -> tuple[float, ...]:
+def _class_shares(corpus: SequenceCorpus) -> tuple[float, ...]:
     """Return the share of each class among all appearances."""
     counts = np.bincount(corpus.cls[corpus.owner], minlength=len(corpus.classes)) + _FLOOR
     return tuple((counts / counts.sum()).tolist())
@@ -226,7 +226,7 @@ def mining_automaton(runs: tuple[tuple[int, ...], ...], n_values: int) -> Ints:
     return then
 
 
-def _gaps(corpus: Corpus) -> Longs:
+def _gaps(corpus: SequenceCorpus) -> Longs:
     """Return the gap before each appearance; 0 for first ones."""
     gaps = np.zeros(len(corpus.code), dtype=np.int64)
     owner = corpus.owner
@@ -235,7 +235,7 @@ def _gaps(corpus: Corpus) -> Longs:
     return gaps
 
 
-def _contexts(corpus: Corpus, order: int) -> _Contexts:
+def _contexts(corpus: SequenceCorpus, order: int) -> _Contexts:
     n, n_values = len(corpus.code), len(corpus.values)
     position = np.arange(n) - np.repeat(corpus.ptr[:-1], np.diff(corpus.ptr))
     at = [corpus.code.astype(np.int32)]
@@ -280,7 +280,7 @@ def _automaton(runs: _Contexts, n_values: int, order: int, zero: bool) -> Ints:
 
 
 def _table(
-    corpus: Corpus, runs: _Contexts, pairs: npt.NDArray[np.bool_], zero: bool, denominators: Denominators
+    corpus: SequenceCorpus, runs: _Contexts, pairs: npt.NDArray[np.bool_], zero: bool, denominators: Denominators
 ) -> Floats:
     """Return (classes, runs, values): the chance of each value after each run, over these pairs of appearances."""
     n_classes, n_values, n_runs = len(corpus.classes), len(corpus.values), len(runs.length)
@@ -317,13 +317,15 @@ def _backed_off(counts: Floats, whole: Floats, runs: _Contexts, margin: Floats) 
     return chances
 
 
-def _priors(corpus: Corpus) -> Floats:
+def _priors(corpus: SequenceCorpus) -> Floats:
     counts = np.zeros((len(corpus.classes), len(corpus.values)))
     np.add.at(counts, (corpus.cls[corpus.owner], corpus.code), 1.0)
     prior: Floats = (counts + BACK_OFF * corpus.margin()) / (counts.sum(axis=1, keepdims=True) + BACK_OFF)
     return prior
 
 
-def _pooled(corpus: Corpus) -> Corpus:
+def _pooled(corpus: SequenceCorpus) -> SequenceCorpus:
     own = np.zeros_like(corpus.cls)
-    return Corpus(values=corpus.values, code=corpus.code, time=corpus.time, ptr=corpus.ptr, cls=own, classes=("",))
+    return SequenceCorpus(
+        values=corpus.values, code=corpus.code, time=corpus.time, ptr=corpus.ptr, cls=own, classes=("",)
+    )

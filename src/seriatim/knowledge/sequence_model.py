@@ -124,9 +124,9 @@ class SequenceModel:
         denominators: Denominators = "continued",
     ) -> SequenceModel:
         """Return the model mined from sequences of values, a sequence per person (see :mod:`sequence_mining`)."""
-        from seriatim.knowledge.sequence_mining import Corpus, mined_sequences
+        from seriatim.knowledge.sequence_mining import SequenceCorpus, mined_sequences
 
-        corpus = Corpus.of(sequences, times=times, classes=classes, values=values)
+        corpus = SequenceCorpus.of(sequences, times=times, classes=classes, values=values)
         return mined_sequences(corpus, order, unseen, denominators)
 
     @property

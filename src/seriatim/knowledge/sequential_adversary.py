@@ -20,7 +20,7 @@ from seriatim.errors import AdversaryError, Fault
 from seriatim.kernels.arrays import Flags, Ints
 from seriatim.knowledge._posterior import RULES, Rule
 from seriatim.knowledge.appearances import Appearances
-from seriatim.knowledge.sequence_mining import Corpus, mined_sequences
+from seriatim.knowledge.sequence_mining import SequenceCorpus, mined_sequences
 from seriatim.knowledge.sequence_model import SequenceModel
 from seriatim.knowledge.value_texts import value_texts
 from seriatim.model.arguments import shown_argument
@@ -165,12 +165,12 @@ def _draw(who: str) -> float:
     return int.from_bytes(hashlib.blake2b(who.encode(), digest_size=8, person=b"compromised").digest()) / 2.0**64
 
 
-def adversary_corpus(rows: Appearances, history: History) -> Corpus:
+def adversary_corpus(rows: Appearances, history: History) -> SequenceCorpus:
     """Return a history's own sequences of true values, as its publisher could mine them."""
     n = rows.n_people
     end = int(rows.people.ptr[n])
     order = rows.people.rows[:end]
-    return Corpus(
+    return SequenceCorpus(
         values=tuple(history.values.to_pylist()),
         code=rows.value[order],
         time=rows.time[order].astype(np.int64),

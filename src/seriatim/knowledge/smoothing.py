@@ -16,10 +16,16 @@ from typing import NamedTuple
 import numpy as np
 
 from seriatim.kernels.arrays import Bytes, Flags, Floats, Ints
-from seriatim.kernels.belief.chains import Told, filter_chains, smooth_chains, start_chains
+from seriatim.kernels.belief.chains import ChainEvidence, filter_chains, smooth_chains, start_chains
 from seriatim.kernels.belief.group_messages import EXACT, IMPOSSIBLE, PROPAGATED
-from seriatim.kernels.belief.overlaps import overlap_weights
-from seriatim.knowledge._posterior import Groups, Rule, posterior_messages, posterior_of_groups, posterior_of_messages
+from seriatim.kernels.belief.repeated_meetings import overlap_weights
+from seriatim.knowledge._posterior import (
+    MessageGroups,
+    Rule,
+    posterior_messages,
+    posterior_of_groups,
+    posterior_of_messages,
+)
 from seriatim.knowledge.appearances import Appearances
 from seriatim.knowledge.sequence_model import SequenceModel
 
@@ -44,7 +50,7 @@ _LEAST = 1e-12
 _SETTLED = 1e-4
 
 
-class Pace(NamedTuple):
+class SmoothingPace(NamedTuple):
     """How looking back goes: sweeps over people and groups, and how fast what a group said fades."""
 
     sweeps: int = SWEEPS
@@ -52,7 +58,7 @@ class Pace(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Known:
+class SmoothingStart:
     """What is known about people from releases before: states, whom it is about, and when they appeared last."""
 
     state: Floats
@@ -60,17 +66,17 @@ class Known:
     last: Ints
 
     @classmethod
-    def nothing(cls, rows: Appearances, model: SequenceModel) -> Known:
+    def nothing(cls, rows: Appearances, model: SequenceModel) -> SmoothingStart:
         """Return that nobody was met before."""
         n = len(rows.people.ptr) - 1
         return cls(np.zeros((n, model.n_states)), np.zeros(n, dtype=np.bool_), np.zeros(n, dtype=np.int32))
 
-    def copy(self) -> Known:
-        return Known(self.state.copy(), self.met.copy(), self.last.copy())
+    def copy(self) -> SmoothingStart:
+        return SmoothingStart(self.state.copy(), self.met.copy(), self.last.copy())
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False, kw_only=True)
-class Smoothed:
+class SmoothedBeliefs:
     """Beliefs about appearances, a row each, and how they were computed."""
 
     beliefs: Floats
@@ -82,13 +88,13 @@ class Smoothed:
     """Groups that contradict the knowledge."""
     begin: Floats
     """(people, states): what was known before everyone's first appearance here."""
-    after_first: Known
+    after_first: SmoothingStart
     """What is known about everyone after the first release here."""
-    after_last: Known
+    after_last: SmoothingStart
     """What is known about everyone after the last one."""
 
 
-_NONE = Known(np.empty((0, 0)), np.empty(0, dtype=np.bool_), np.empty(0, dtype=np.int32))
+_NONE = SmoothingStart(np.empty((0, 0)), np.empty(0, dtype=np.bool_), np.empty(0, dtype=np.int32))
 
 
 def smoothing_start(rows: Appearances) -> Bytes:
@@ -100,17 +106,17 @@ def smoothing_start(rows: Appearances) -> Bytes:
     return evidence
 
 
-def smoothing_round(rows: Appearances, model: SequenceModel, rule: Rule, evidence: Bytes) -> Smoothed:
+def smoothing_round(rows: Appearances, model: SequenceModel, rule: Rule, evidence: Bytes) -> SmoothedBeliefs:
     """Return beliefs after each release alone: the class prior and the group, without any history."""
     prior = model.prior[rows.people.cls] * evidence
     return _of_groups(rows.groups, prior, rule)
 
 
 def smoothing_forward(
-    rows: Appearances, model: SequenceModel, rule: Rule, evidence: Bytes, before: Known | None = None
-) -> Smoothed:
+    rows: Appearances, model: SequenceModel, rule: Rule, evidence: Bytes, before: SmoothingStart | None = None
+) -> SmoothedBeliefs:
     """Return beliefs about each appearance, from its release and those before; ``before`` is known from older ones."""
-    known = Known.nothing(rows, model) if before is None else before.copy()
+    known = SmoothingStart.nothing(rows, model) if before is None else before.copy()
     first, begin, begun = known, np.zeros_like(known.state), np.zeros_like(known.met)
     beliefs = np.zeros((len(rows.person), rows.n_values))
     messages = np.zeros_like(beliefs)
@@ -131,7 +137,7 @@ def smoothing_forward(
         filter_chains(model.chain, ahead, found.beliefs, after)
         known.state[who], known.met[who], known.last[who] = after, True, now
         first = known.copy() if at == 0 else first
-    return Smoothed(
+    return SmoothedBeliefs(
         beliefs=beliefs,
         log_messages=messages,
         n_propagated=propagated,
@@ -156,12 +162,12 @@ def smoothing_back(
     rows: Appearances,
     model: SequenceModel,
     evidence: Bytes,
-    forward: Smoothed,
-    pace: Pace | None = None,
-) -> Smoothed:
+    forward: SmoothedBeliefs,
+    pace: SmoothingPace | None = None,
+) -> SmoothedBeliefs:
     """Return beliefs about each appearance from all releases, also the later ones."""
     own = rows.people
-    sweeps, fading = pace or Pace()
+    sweeps, fading = pace or SmoothingPace()
     c = model.coupling**fading
     rho = overlap_weights(rows.groups.ptr, rows.person, own, rows.group, rows.time, c)[rows.group]
     possible, log_lam = evidence.copy(), forward.log_messages.copy()
@@ -169,14 +175,14 @@ def smoothing_back(
     how = np.zeros(0, dtype=np.int8)
     for _ in range(sweeps):
         before = beliefs.copy()
-        smooth_chains(model.chain, own, forward.begin, Told(possible, log_lam, rho), to_group, beliefs)
+        smooth_chains(model.chain, own, forward.begin, ChainEvidence(possible, log_lam, rho), to_group, beliefs)
         if np.abs(beliefs - before).max(initial=0.0) < _SETTLED:
             break
         how = posterior_messages(to_group, rows.groups, lam)
         _narrow(possible, lam, (how == EXACT)[rows.group])
         log_lam = _DAMPED * log_lam + (1.0 - _DAMPED) * np.log(np.maximum(lam, _LEAST))
-    smooth_chains(model.chain, own, forward.begin, Told(possible, log_lam, rho), to_group, beliefs)
-    return Smoothed(
+    smooth_chains(model.chain, own, forward.begin, ChainEvidence(possible, log_lam, rho), to_group, beliefs)
+    return SmoothedBeliefs(
         beliefs=beliefs,
         log_messages=log_lam,
         n_propagated=int(rows.groups.sizes[how == PROPAGATED].sum()) if len(how) else forward.n_propagated,
@@ -198,7 +204,7 @@ def smoothing_is_bold(beliefs: Floats, truth: Ints) -> bool:
     return bool(excess.mean() > _BOLD + 2.0 * excess.std() / np.sqrt(len(truth)))
 
 
-def smoothing_with_care(bold: Smoothed, careful: Smoothed) -> Smoothed:
+def smoothing_with_care(bold: SmoothedBeliefs, careful: SmoothedBeliefs) -> SmoothedBeliefs:
     """Return beliefs of which a share of ``CAREFUL`` is the careful reading."""
     return replace(bold, beliefs=(1.0 - CAREFUL) * bold.beliefs + CAREFUL * careful.beliefs)
 
@@ -210,7 +216,7 @@ def _narrow(possible: Bytes, lam: Floats, exact: Flags) -> None:
     possible[keeps] = left[keeps]
 
 
-def _of_groups(groups: Groups, known: Floats, rule: Rule) -> Smoothed:
+def _of_groups(groups: MessageGroups, known: Floats, rule: Rule) -> SmoothedBeliefs:
     lam = np.empty_like(known)
     how = posterior_messages(known, groups, lam)
     told = np.log(np.maximum(lam, _LEAST))
@@ -218,7 +224,7 @@ def _of_groups(groups: Groups, known: Floats, rule: Rule) -> Smoothed:
         found = posterior_of_messages(known, groups, lam, how)
     else:
         found = posterior_of_groups(known, groups, rule)
-    return Smoothed(
+    return SmoothedBeliefs(
         beliefs=found.beliefs,
         log_messages=told,
         n_propagated=int(groups.sizes[how == PROPAGATED].sum()),
@@ -229,9 +235,9 @@ def _of_groups(groups: Groups, known: Floats, rule: Rule) -> Smoothed:
     )
 
 
-def _groups_of_release(rows: Appearances, at: int) -> Groups:
+def _groups_of_release(rows: Appearances, at: int) -> MessageGroups:
     first, last = int(rows.group_of_release[at]), int(rows.group_of_release[at + 1])
     ptr, val_ptr = rows.groups.ptr[first : last + 1], rows.groups.val_ptr[first : last + 1]
     val = rows.groups.val[val_ptr[0] : val_ptr[-1]] if last > first else rows.groups.val[:0]
     cnt = rows.groups.cnt[val_ptr[0] : val_ptr[-1]] if last > first else rows.groups.cnt[:0]
-    return Groups(ptr - ptr[0], val_ptr - val_ptr[0], np.ascontiguousarray(val), np.ascontiguousarray(cnt))
+    return MessageGroups(ptr - ptr[0], val_ptr - val_ptr[0], np.ascontiguousarray(val), np.ascontiguousarray(cnt))

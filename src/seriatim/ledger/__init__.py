@@ -6,12 +6,12 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from seriatim.ledger.chain import Entry
+    from seriatim.ledger.chain import ChainEntry
     from seriatim.ledger.shelf import shelf_slug
     from seriatim.ledger.sql_ledger import SqlLedger, open_ledger
 
 # loaded when first asked for: an audit, or a rehearsal without a ledger, must not wait for a database library
-_HOMES = {"Entry": "chain", "SqlLedger": "sql_ledger", "open_ledger": "sql_ledger", "shelf_slug": "shelf"}
+_HOMES = {"ChainEntry": "chain", "SqlLedger": "sql_ledger", "open_ledger": "sql_ledger", "shelf_slug": "shelf"}
 
 
 def __getattr__(name: str) -> Any:
@@ -22,4 +22,4 @@ def __getattr__(name: str) -> Any:
     return value
 
 
-__all__ = ["Entry", "SqlLedger", "open_ledger", "shelf_slug"]
+__all__ = ["ChainEntry", "SqlLedger", "open_ledger", "shelf_slug"]

@@ -35,7 +35,7 @@ class LedgerAnswerBook:
         self._known = number + 1
 
 
-def answer_books_in_words(entries: Sequence[chain.Entry]) -> list[str]:
+def answer_books_in_words(entries: Sequence[chain.ChainEntry]) -> list[str]:
     """Return a line for each series with queries: how many, how many answered, the rule, and who changed it."""
     found: dict[str, list[Mapping[str, Any]]] = {}
     for entry in entries:

@@ -14,7 +14,7 @@ import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
 from seriatim.ledger import chain, shelf, statements
-from seriatim.ledger.chain import Entry, chain_text
+from seriatim.ledger.chain import ChainEntry, chain_text
 from seriatim.model.history import PastView, SeriesState
 from seriatim.model.verdict import Approval
 from seriatim.ports import ReleaseRecord
@@ -37,22 +37,24 @@ def _version() -> str:
     return metadata.version("seriatim")
 
 
-def append_to_catalogue(connection: Connection, facts: Mapping[str, Any], circumstance: Mapping[str, Any]) -> Entry:
+def append_to_catalogue(
+    connection: Connection, facts: Mapping[str, Any], circumstance: Mapping[str, Any]
+) -> ChainEntry:
     entry = chain.chain_link(_last_entry(connection), facts, circumstance)
     connection.execute(statements.ENTER, dict(zip(schema.entries.c.keys(), astuple(entry), strict=True)))
     return entry
 
 
-def _last_entry(connection: Connection) -> Entry | None:
+def _last_entry(connection: Connection) -> ChainEntry | None:
     row = connection.execute(statements.NEWEST_ENTRY).first()
-    return Entry(*row) if row else None
+    return ChainEntry(*row) if row else None
 
 
-def catalogue_entries(connection: Connection, series: str | None = None) -> list[Entry]:
+def catalogue_entries(connection: Connection, series: str | None = None) -> list[ChainEntry]:
     query = sa.select(schema.entries).order_by(schema.entries.c.seq)
     if series is not None:
         query = query.where(schema.entries.c.series == series)
-    return [Entry(*row) for row in connection.execute(query)]
+    return [ChainEntry(*row) for row in connection.execute(query)]
 
 
 def catalogue_knows(connection: Connection, digest: str) -> bool:
@@ -113,7 +115,7 @@ def _manifest_of(facts: Mapping[str, Any], digest: str) -> dict[str, Any]:
     }
 
 
-def catalogue_release_row(entry: Entry) -> Row:
+def catalogue_release_row(entry: ChainEntry) -> Row:
     """Return the row of a release, as in its ``reserved`` or ``imported`` entry."""
     facts, circumstance = entry.facts, entry.circumstances
     approval = facts["approval"] or {"by": None, "override": None}

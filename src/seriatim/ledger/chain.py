@@ -48,7 +48,7 @@ def chain_sha256(data: bytes) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class ChainEntry:
     """One link of the chain."""
 
     seq: int
@@ -70,11 +70,11 @@ class Entry:
         return found
 
 
-def chain_link(last: Entry | None, facts: Mapping[str, Any], circumstances: Mapping[str, Any]) -> Entry:
+def chain_link(last: ChainEntry | None, facts: Mapping[str, Any], circumstances: Mapping[str, Any]) -> ChainEntry:
     """Return the entry after ``last``. The facts name their ``series`` and ``kind``."""
     body, circumstance = chain_text(facts), chain_text(circumstances)
     digest = _digest_after(last, body)
-    return Entry(
+    return ChainEntry(
         last.seq + 1 if last else 1,
         facts["series"],
         facts["kind"],
@@ -85,18 +85,18 @@ def chain_link(last: Entry | None, facts: Mapping[str, Any], circumstances: Mapp
     )
 
 
-def _digest_after(last: Entry | None, body: str) -> str:
+def _digest_after(last: ChainEntry | None, body: str) -> str:
     return chain_sha256(f"{last.digest if last else GENESIS}{body}".encode())
 
 
-def _witness_after(last: Entry | None, digest: str, circumstance: str) -> str:
+def _witness_after(last: ChainEntry | None, digest: str, circumstance: str) -> str:
     return chain_sha256(f"{last.witness if last else GENESIS}{digest}{circumstance}".encode())
 
 
-def broken_chain_links(entries: Iterable[Entry]) -> list[str]:
+def broken_chain_links(entries: Iterable[ChainEntry]) -> list[str]:
     """Return what is wrong with a chain, link by link. Checks every column of every entry."""
     faults: list[str] = []
-    last: Entry | None = None
+    last: ChainEntry | None = None
     for place, entry in enumerate(entries, start=1):
         wrong = _wrong_columns(last, place, entry)
         if wrong:
@@ -105,7 +105,7 @@ def broken_chain_links(entries: Iterable[Entry]) -> list[str]:
     return faults
 
 
-def _wrong_columns(last: Entry | None, place: int, entry: Entry) -> list[str]:
+def _wrong_columns(last: ChainEntry | None, place: int, entry: ChainEntry) -> list[str]:
     try:
         facts, circumstances = entry.facts, entry.circumstances
         spelt = chain_text(facts) == entry.body and chain_text(circumstances) == entry.circumstance

@@ -15,7 +15,7 @@ from seriatim.ledger import catalogue, chain, pseudonyms, reservations, shelf
 from seriatim.ledger.manifests import refuse_behind_manifest
 from seriatim.ledger.pseudonyms import COUNTERFEIT, GROUP, RESPONDENT, SUPPRESSED
 from seriatim.ledger.recall import recall_people
-from seriatim.ledger.reservations import Prepared
+from seriatim.ledger.reservations import ReservedFolder
 from seriatim.ledger.shelf import Shelf
 from seriatim.model.header import header_of
 from seriatim.model.name_order import name_order
@@ -50,10 +50,10 @@ def import_releases(
         for number, (label, groups) in enumerate(releases, start=state.n_releases + 1):
             made = folder / f"{number:06d}"
             made.mkdir(mode=0o700)
-            contents = reservations.Contents(groups, sensitive)
+            contents = reservations.ReservationContents(groups, sensitive)
             files, crowd = reservations.prepare_reservation_folder(made, contents, crowd)
             facts = _facts(policy, number, label, len(groups)) | files
-            prepared.append(Prepared(made, facts, catalogue.catalogue_circumstances()))
+            prepared.append(ReservedFolder(made, facts, catalogue.catalogue_circumstances()))
         if not again:
             _refuse_repeated(policy.series, prepared, known.made)
         with database.writing() as connection:
@@ -65,7 +65,7 @@ def import_releases(
             return [reservations.reservation_of_release(connection, place, one) for one in prepared]
 
 
-def _refuse_repeated(series: str, prepared: list[Prepared], known: Sequence[Mapping[str, Any]]) -> None:
+def _refuse_repeated(series: str, prepared: list[ReservedFolder], known: Sequence[Mapping[str, Any]]) -> None:
     """Raise an error for releases with the rows, people and values of one in the ledger: they would count twice."""
     held = {facts["private"][shelf.GROUPS]["sha256"]: facts["number"] for facts in known}
     found = [held.get(one.facts["private"][shelf.GROUPS]["sha256"]) for one in prepared]

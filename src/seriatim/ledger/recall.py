@@ -20,10 +20,10 @@ from sqlalchemy.engine import Connection
 from seriatim.errors import LedgerDamaged
 from seriatim.ledger import pseudonyms, shelf
 from seriatim.ledger.catalogue import PastReleases, catalogue_past
-from seriatim.ledger.newcomers import newcomers_files
-from seriatim.ledger.reservations import Crowd
+from seriatim.ledger.newcomer_files import newcomers_files
+from seriatim.ledger.reservations import ReservedPeople
 from seriatim.ledger.shelf import Shelf
-from seriatim.model.history import History, Past, Withheld, no_history
+from seriatim.model.history import History, PastRelease, WithheldPeople, no_history
 from seriatim.model.methods import method_marks
 from seriatim.model.own_tables import SENSITIVE
 
@@ -33,7 +33,7 @@ _FEW = 20_000
 """So few rows are read before a second thread has begun."""
 
 
-def recall_people(place: Shelf, series: str, past: PastReleases) -> Crowd:
+def recall_people(place: Shelf, series: str, past: PastReleases) -> ReservedPeople:
     """Return everyone in the series so far, except people who were erased or only in a recalled release.
 
     Numbers of those, and of people whose values were corrected, are not given to others.
@@ -44,7 +44,7 @@ def recall_people(place: Shelf, series: str, past: PastReleases) -> Crowd:
     last = facts[-1]["people"] if facts else {"first": 0, "new": 0}
     firsts = tuple(one["people"]["first"] for one in facts)
     corrected = {number for one in counting for number in one.get("corrected", ())}
-    return Crowd(_without(pa.concat_tables(tables), corrected), last["first"] + last["new"], firsts)
+    return ReservedPeople(_without(pa.concat_tables(tables), corrected), last["first"] + last["new"], firsts)
 
 
 def _without(people: pa.Table, numbers: set[int]) -> pa.Table:
@@ -82,7 +82,9 @@ def recall_memory(connection: Connection, place: Shelf, series: str) -> dict[str
     return {name: pseudonyms.without_pseudonyms(table, people) for name, table in tables.items()}
 
 
-def recall_history(place: Shelf, series: str, facts: Sequence[Facts], crowd: Crowd, sensitive: str | None) -> History:
+def recall_history(
+    place: Shelf, series: str, facts: Sequence[Facts], crowd: ReservedPeople, sensitive: str | None
+) -> History:
     """Return the published rows, with people as positions in ``respondents`` and values as positions in ``values``.
 
     Releases without the sensitive column say nothing about it, and are left out.
@@ -102,7 +104,7 @@ def recall_history(place: Shelf, series: str, facts: Sequence[Facts], crowd: Cro
         coded = list(each(_encoded, (t.column(column) if column else _nothing(len(t)) for t in tables)))
     values, codes = _common_values(coded)
     pasts = tuple(
-        Past(
+        PastRelease(
             one["number"],
             _int32(table, pseudonyms.PERSON),
             _int32(table, pseudonyms.GROUP),
@@ -139,18 +141,18 @@ def _published(path: Path, facts: Facts, sensitive: str | None) -> tuple[pa.Tabl
     return table, table.slice(0, 0)
 
 
-def _withheld(table: pa.Table, column: str | None) -> Withheld:
+def _withheld(table: pa.Table, column: str | None) -> WithheldPeople:
     """Return who was withheld and holds a value."""
     if column is None:
-        return Withheld(np.empty(0, dtype=np.int32), pa.nulls(0, pa.string()))
+        return WithheldPeople(np.empty(0, dtype=np.int32), pa.nulls(0, pa.string()))
     if not len(table):
         kind = table.column(column).type
-        return Withheld(
+        return WithheldPeople(
             np.empty(0, dtype=np.int32), pa.nulls(0, kind.value_type if pa.types.is_dictionary(kind) else kind)
         )
     held = table.filter(pc.and_(pc.is_valid(table.column(column)), pc.is_valid(table.column(pseudonyms.PERSON))))
     values = _encoded(held.column(column))
-    return Withheld(_int32(held, pseudonyms.PERSON), values.dictionary.take(values.indices))
+    return WithheldPeople(_int32(held, pseudonyms.PERSON), values.dictionary.take(values.indices))
 
 
 def _read(path: Path, wanted: Mapping[str, Any], columns: Sequence[str] | None) -> pa.Table:
@@ -216,7 +218,7 @@ def _encoded(column: pa.ChunkedArray) -> pa.DictionaryArray:
     return whole if isinstance(whole, pa.Array) else whole.chunk(0)
 
 
-def _respondents(crowd: Crowd) -> pa.Array:
+def _respondents(crowd: ReservedPeople) -> pa.Array:
     """Return texts by number; an erased person's number has none."""
     numbers = crowd.known.column(pseudonyms.PERSON).combine_chunks()
     texts = crowd.known.column(pseudonyms.RESPONDENT).combine_chunks()

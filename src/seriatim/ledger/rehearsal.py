@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from seriatim.errors import LedgerError
 from seriatim.model.history import History, SeriesState, no_history
-from seriatim.ports import Check, ReleaseRecord, Reservation
+from seriatim.ports import LedgerCheck, ReleaseRecord, Reservation
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,5 +55,5 @@ class NoLedger:
     def record(self, series: str, number: int) -> ReleaseRecord | None:  # noqa: ARG002
         return None
 
-    def verify(self, published: Sequence[Path] = ()) -> Check:  # noqa: ARG002
-        return Check(0, 0, 0, ())
+    def verify(self, published: Sequence[Path] = ()) -> LedgerCheck:  # noqa: ARG002
+        return LedgerCheck(0, 0, 0, ())

@@ -18,7 +18,7 @@ from sqlalchemy.engine import Connection
 
 from seriatim.errors import Fault, LedgerBehind, LedgerDamaged, LedgerError, LedgerMoved, PolicyError, SeriatimError
 from seriatim.ledger import catalogue, chain, pseudonyms, shelf, statements
-from seriatim.ledger.newcomers import newcomers_since
+from seriatim.ledger.newcomer_files import newcomers_since
 from seriatim.ledger.shelf import Shelf
 from seriatim.model.epochs import check_epoch
 from seriatim.model.history import SeriesState
@@ -32,7 +32,7 @@ _FEW = 20_000
 
 
 @dataclass(frozen=True, slots=True)
-class Prepared:
+class ReservedFolder:
     """A release folder that is complete and flushed, and the facts of its entry."""
 
     folder: Path
@@ -41,7 +41,7 @@ class Prepared:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Crowd:
+class ReservedPeople:
     """The people of a series so far."""
 
     known: pa.Table
@@ -50,7 +50,7 @@ class Crowd:
     """The first number that was free before each release."""
 
 
-def reservation_crowd(crowd: Crowd, corrected: Sequence[str]) -> tuple[Crowd, list[int]]:
+def reservation_crowd(crowd: ReservedPeople, corrected: Sequence[str]) -> tuple[ReservedPeople, list[int]]:
     """Return the people without those whose values were corrected, and the numbers that name nobody any more."""
     hit = pc.is_in(crowd.known.column(pseudonyms.RESPONDENT), value_set=pa.array(corrected, pa.string()))
     gone = crowd.known.column(pseudonyms.PERSON).filter(hit).to_pylist()
@@ -58,7 +58,7 @@ def reservation_crowd(crowd: Crowd, corrected: Sequence[str]) -> tuple[Crowd, li
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Contents:
+class ReservationContents:
     """What a release puts on the shelf."""
 
     groups: pa.Table = field(repr=False)
@@ -68,7 +68,9 @@ class Contents:
     """Writes the published files; None if they are there already, or there are none."""
 
 
-def prepare_reservation_folder(folder: Path, contents: Contents, crowd: Crowd) -> tuple[dict[str, Any], Crowd]:
+def prepare_reservation_folder(
+    folder: Path, contents: ReservationContents, crowd: ReservedPeople
+) -> tuple[dict[str, Any], ReservedPeople]:
     """Write groups, newcomers and memories beside ``published``, flush all, and return the facts about the files."""
     publishing = partial(_published_facts, folder / shelf.PUBLISHED, contents.write)
     with ThreadPoolExecutor(1) as beside:  # what is published is written, flushed and hashed while people are numbered
@@ -89,12 +91,12 @@ def prepare_reservation_folder(folder: Path, contents: Contents, crowd: Crowd) -
     return facts, after
 
 
-def _with_newcomers(crowd: Crowd, newcomers: pa.Table) -> Crowd:
+def _with_newcomers(crowd: ReservedPeople, newcomers: pa.Table) -> ReservedPeople:
     everyone = pa.concat_tables([crowd.known, newcomers])
-    return Crowd(everyone, crowd.first_free + len(newcomers), (*crowd.firsts, crowd.first_free))
+    return ReservedPeople(everyone, crowd.first_free + len(newcomers), (*crowd.firsts, crowd.first_free))
 
 
-def _kept_together(crowd: Crowd) -> dict[str, pa.Table]:
+def _kept_together(crowd: ReservedPeople) -> dict[str, pa.Table]:
     """Return the file of newcomers that the newest release keeps for others as well, if it is its turn."""
     since = newcomers_since(len(crowd.firsts))
     if since is None:
@@ -103,7 +105,7 @@ def _kept_together(crowd: Crowd) -> dict[str, pa.Table]:
     return {shelf.NEWCOMERS: crowd.known.filter(late)}
 
 
-def _private_files(contents: Contents, crowd: Crowd) -> tuple[dict[str, pa.Table], pa.Table]:
+def _private_files(contents: ReservationContents, crowd: ReservedPeople) -> tuple[dict[str, pa.Table], pa.Table]:
     """Return what the shelf keeps beside the published files, people as numbers; and the newcomers."""
     groups, memory = contents.groups, contents.memory
     asked = [pseudonyms.pseudonym_text(groups.column(pseudonyms.RESPONDENT))]
@@ -215,7 +217,7 @@ def _enter_policy(connection: Connection, policy: Policy) -> None:
         raise LedgerDamaged(f"policy {policy.digest[:12]}: the ledger holds another text under this digest")
 
 
-def reservation_of_release(connection: Connection, place: Shelf, prepared: Prepared) -> ReleaseRecord:
+def reservation_of_release(connection: Connection, place: Shelf, prepared: ReservedFolder) -> ReleaseRecord:
     """Write the entry and the row, and move the folder into place: all visible when the transaction commits."""
     series, number = prepared.facts["series"], prepared.facts["number"]
     _clear_leftovers(place, series, number)

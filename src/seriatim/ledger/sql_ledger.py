@@ -13,7 +13,7 @@ import pyarrow as pa
 from seriatim.errors import Fault, InputError, LedgerError
 from seriatim.ledger import catalogue, chain, reservations, seals, shelf
 from seriatim.ledger.answer_book import LedgerAnswerBook
-from seriatim.ledger.chain import Entry
+from seriatim.ledger.chain import ChainEntry
 from seriatim.ledger.deliveries import delivery_facts, finish_deliveries, note_delivery
 from seriatim.ledger.destinations import (
     destination_in,
@@ -25,13 +25,13 @@ from seriatim.ledger.erasure import erasure_of_person, settle_erasures
 from seriatim.ledger.imports import import_releases
 from seriatim.ledger.manifests import refuse_behind_manifest
 from seriatim.ledger.recall import recall_history, recall_memory, recall_people
-from seriatim.ledger.reservations import Prepared
+from seriatim.ledger.reservations import ReservedFolder
 from seriatim.ledger.shelf import Shelf
 from seriatim.ledger.withdrawal import clear_withdrawal, withdrawal_of_release
 from seriatim.model.history import History, SeriesState
 from seriatim.model.policy import Policy
 from seriatim.model.verdict import Approval
-from seriatim.ports import Check, ReleaseRecord, Reservation
+from seriatim.ports import LedgerCheck, ReleaseRecord, Reservation
 from seriatim.storage.database import Database, open_database
 from seriatim.storage.durable import durable_disk_errors
 from seriatim.usecases.deliver.delivery import Delivery, delivery_approval, judge_delivery
@@ -119,7 +119,7 @@ class SqlLedger:
             self.shelf.clear_dead_stagings()
             return record
 
-    def _prepare(self, reservation: Reservation) -> Prepared:
+    def _prepare(self, reservation: Reservation) -> ReservedFolder:
         """Do the slow work before the lock: number people; write, flush and hash files."""
         series, policy, approval = reservation.state.series, reservation.policy, reservation.approval
         destination = str(reservation.destination.absolute()) if reservation.destination else None
@@ -133,7 +133,9 @@ class SqlLedger:
         crowd, retired = reservations.reservation_crowd(crowd, reservation.corrected)
         sensitive = tuple(rule.name for rule in policy.sensitive)
         folder = reservation.staged.parent
-        contents = reservations.Contents(reservation.groups, sensitive, reservation.memory, reservation.write)
+        contents = reservations.ReservationContents(
+            reservation.groups, sensitive, reservation.memory, reservation.write
+        )
         files, _ = reservations.prepare_reservation_folder(folder, contents, crowd)
         facts = {
             "kind": chain.RESERVED,
@@ -153,7 +155,7 @@ class SqlLedger:
             source=reservation.source,
             input={"name": reservation.input_name, "sha256": reservation.input_sha256},
         )
-        return Prepared(folder, facts, circumstances)
+        return ReservedFolder(folder, facts, circumstances)
 
     def _make_ready(self, judged: SeriesState, destination: Path) -> None:
         """Try the destination before anything is recorded, while nobody else puts a release there."""
@@ -339,7 +341,7 @@ class SqlLedger:
             raise _no_release(series, number)
         return seals.sealed_report(self.shelf, record)
 
-    def entries(self, series: str | None = None) -> Sequence[Entry]:
+    def entries(self, series: str | None = None) -> Sequence[ChainEntry]:
         """Return what happened, in order, for ``ledger show``."""
         with self.database.reading() as connection:
             return catalogue.catalogue_entries(connection, series)
@@ -348,7 +350,7 @@ class SqlLedger:
         """Return the queries that were answered about a series; ``seriatim.queries.Answering`` goes on from them."""
         return LedgerAnswerBook(self.database, series)
 
-    def verify(self, published: Sequence[Path] = ()) -> Check:
+    def verify(self, published: Sequence[Path] = ()) -> LedgerCheck:
         """Recompute the chain, compare every row with it, hash every file, and look for unknown manifests."""
         from seriatim.ledger.verification import verify_ledger
 

@@ -15,13 +15,13 @@ from sqlalchemy.engine import Connection
 
 from seriatim.errors import LedgerError
 from seriatim.ledger import catalogue, chain, seals, shelf
+from seriatim.ledger.chain_replay import ReplayedCatalogue, ledger_replay_wrong_rows, replay_everything
 from seriatim.ledger.deliveries import deliveries_under_way
 from seriatim.ledger.destinations import destination_of
 from seriatim.ledger.manifests import every_manifest_in, manifests_in, read_manifest
-from seriatim.ledger.replay import Expected, ledger_replay_wrong_rows, replay_everything
 from seriatim.ledger.shelf import Shelf
 from seriatim.ledger.withdrawal import withdrawal_files
-from seriatim.ports import PUBLIC, Check, ReleaseRecord
+from seriatim.ports import PUBLIC, LedgerCheck, ReleaseRecord
 from seriatim.storage.database import Database
 from seriatim.storage.durable import durable_disk_errors
 
@@ -33,7 +33,7 @@ class _Findings:
     n_files: int = 0
 
 
-def verify_ledger(database: Database, place: Shelf, published: Sequence[Path]) -> Check:
+def verify_ledger(database: Database, place: Shelf, published: Sequence[Path]) -> LedgerCheck:
     """Verify everything. If the chain itself is broken, the shelf cannot be compared with it."""
     findings = _Findings()
     try:
@@ -41,18 +41,18 @@ def verify_ledger(database: Database, place: Shelf, published: Sequence[Path]) -
             findings.faults += _unsound_database(connection)
             stored = replay_everything(connection)
     except LedgerError as error:
-        return Check(0, 0, 0, (*findings.faults, f"the database cannot be read: {error}"))
+        return LedgerCheck(0, 0, 0, (*findings.faults, f"the database cannot be read: {error}"))
     faults, expected = ledger_replay_wrong_rows(stored)
     findings.faults += faults
     if expected is None:
         findings.faults.append("the shelf was not compared: restore the chain first")
-        return Check(len(stored.entries), 0, 0, tuple(findings.faults))
+        return LedgerCheck(len(stored.entries), 0, 0, tuple(findings.faults))
     with durable_disk_errors(place.root, "not everything was checked"):
         _check_shelf(place, expected, findings)
         _check_manifests(database, place, expected, published, findings)
         _check_permissions(database, place, findings)
     n_releases = len(expected.releases)
-    return Check(len(stored.entries), n_releases, findings.n_files, tuple(findings.faults), tuple(findings.notes))
+    return LedgerCheck(len(stored.entries), n_releases, findings.n_files, tuple(findings.faults), tuple(findings.notes))
 
 
 def _unsound_database(connection: Connection) -> list[str]:
@@ -62,7 +62,7 @@ def _unsound_database(connection: Connection) -> list[str]:
     return [] if list(said) == ["ok"] else [f"the database file is damaged: integrity check found {len(said)} faults"]
 
 
-def _check_shelf(place: Shelf, expected: Expected, findings: _Findings) -> None:
+def _check_shelf(place: Shelf, expected: ReplayedCatalogue, findings: _Findings) -> None:
     for (series, number), row in expected.releases.items():
         folder = place.release(series, number)
         wanted = _wanted_files(expected.facts[series, number])
@@ -121,7 +121,7 @@ def _check_manifest_file(path: Path, record: ReleaseRecord, findings: _Findings)
 
 
 def _check_manifests(
-    database: Database, place: Shelf, expected: Expected, published: Sequence[Path], findings: _Findings
+    database: Database, place: Shelf, expected: ReplayedCatalogue, published: Sequence[Path], findings: _Findings
 ) -> None:
     """Check that the chain knows every manifest on the shelf, at the destinations and in the named folders."""
     records = [catalogue.catalogue_record(row) for row in expected.releases.values()]

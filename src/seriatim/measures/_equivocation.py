@@ -20,10 +20,10 @@ from typing import Any
 import numpy as np
 
 from seriatim.errors import Fault, InputError
-from seriatim.kernels.equivocation.sweep import Pairs, sweep_entropies
-from seriatim.kernels.equivocation.windows import window_entropies
+from seriatim.kernels.equivocation.sweep import SweepPairs, sweep_entropies
+from seriatim.kernels.equivocation.window_entropies import window_entropies
 from seriatim.measures._leakage import entropy
-from seriatim.measures.candidates import Candidates, candidates
+from seriatim.measures.probable_values import ProbableValues, candidates
 from seriatim.model.scale import FloatArray
 from seriatim.model.value_grid import LongArray
 
@@ -39,7 +39,7 @@ CLOSE_ENOUGH = 0.01
 class Equivocation:
     """H(eps) of one distribution. Widths and areas are in units of the values, entropies in bits."""
 
-    given: Candidates
+    given: ProbableValues
     widths: LongArray
     """Differences between two values, rising from 0, in steps of the grid."""
     entropies: FloatArray
@@ -135,7 +135,7 @@ def equivocation(values: Any, probabilities: Any, *, ordered: bool = False) -> E
     return equivocation_of(candidates(values, probabilities, ordered=ordered))
 
 
-def equivocation_of(given: Candidates) -> Equivocation:
+def equivocation_of(given: ProbableValues) -> Equivocation:
     """Return H(eps) of candidates: exact, or within certified bounds if they are too many."""
     if len(given.steps) <= EXACT_UP_TO:
         return equivocation_sweep(given, given.steps, given.shares, 0)
@@ -148,24 +148,24 @@ def equivocation_of(given: Candidates) -> Equivocation:
     return found
 
 
-def equivocation_sweep(given: Candidates, steps: LongArray, shares: FloatArray, apart: int) -> Equivocation:
+def equivocation_sweep(given: ProbableValues, steps: LongArray, shares: FloatArray, apart: int) -> Equivocation:
     """Return H of values on the grid, by a sweep over the differences of all pairs."""
     pairs = equivocation_pairs(steps, given.grid.slack)
     widths = np.concatenate((np.zeros(1, dtype=np.int64), pairs.widths))
     return Equivocation(given, widths, sweep_entropies(pairs, shares), apart)
 
 
-def equivocation_pairs(steps: LongArray, slack: int = 0) -> Pairs:
+def equivocation_pairs(steps: LongArray, slack: int = 0) -> SweepPairs:
     """Return all pairs of values, by rising difference; those that rounding alone tells apart count as equal."""
     low, high = np.triu_indices(len(steps), 1)
     gaps = steps[high] - steps[low]
     order = np.argsort(gaps, kind="stable")
     rising = gaps[order]
     ends = np.append(np.flatnonzero(np.diff(rising) > slack) + 1, len(gaps))[: len(gaps)]
-    return Pairs(low[order].astype(np.int32), high[order].astype(np.int32), ends, rising[ends - 1])
+    return SweepPairs(low[order].astype(np.int32), high[order].astype(np.int32), ends, rising[ends - 1])
 
 
-def _coarser(given: Candidates, most: int) -> tuple[LongArray, FloatArray, int]:
+def _coarser(given: ProbableValues, most: int) -> tuple[LongArray, FloatArray, int]:
     """Merge neighbouring values into at most so many, none moved farther than need be; return that distance, too."""
     steps, low, high = given.steps, 0, int(given.steps[-1] - given.steps[0])
     while low < high:

@@ -11,8 +11,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from seriatim.measures.information_loss import set_loss_bits
-from seriatim.measures.query_error import Boxes
-from seriatim.model.audited import Facing, Original
+from seriatim.measures.query_error import QueryBoxes
+from seriatim.model.audited import AuditedOriginal, AuditedQuasi
 from seriatim.model.classes import LongArray, number_classes
 from seriatim.model.scale import FloatArray, IntArray
 
@@ -20,7 +20,7 @@ MOST_FLAGS = 120
 """Columns of categories take part in distance linkage up to this many values in all."""
 
 
-def label_widths_against_original(column: Facing) -> FloatArray:
+def label_widths_against_original(column: AuditedQuasi) -> FloatArray:
     """Return each label's normalised certainty penalty (Xu et al. 2006): 0 for one value, 1 for all; nan if unread.
 
     For numbers it is the width over the range of the original, for others the values covered over all values.
@@ -41,7 +41,7 @@ def label_widths_against_original(column: Facing) -> FloatArray:
     return widths
 
 
-def label_steps_against_original(column: Facing) -> FloatArray | None:
+def label_steps_against_original(column: AuditedQuasi) -> FloatArray | None:
     """Return how far up its hierarchy each label is, 0 to 1 for '*'; None without a hierarchy (Sweeney's Prec)."""
     scale = column.before.scale
     if scale.form != "node":
@@ -54,13 +54,13 @@ def label_steps_against_original(column: Facing) -> FloatArray | None:
     return np.asarray(steps)
 
 
-def mean_against_original(of_label: FloatArray, column: Facing, n_withheld: int, withheld: float) -> float:
+def mean_against_original(of_label: FloatArray, column: AuditedQuasi, n_withheld: int, withheld: float) -> float:
     """Return the mean over all records of the original; a withheld one counts ``withheld``; nan if unread."""
     n = len(column.codes) + n_withheld
     return (float(of_label[column.codes].sum()) + n_withheld * withheld) / max(n, 1)
 
 
-def label_bits_against_original(column: Facing) -> FloatArray:
+def label_bits_against_original(column: AuditedQuasi) -> FloatArray:
     """Return the bits each label leaves open about the value, by the shares of the original's records it covers."""
     counts = column.before.counts()
     bits = np.full(len(column.covers), np.nan)
@@ -70,7 +70,7 @@ def label_bits_against_original(column: Facing) -> FloatArray:
     return bits
 
 
-def untrue_share_of_original(column: Facing, match: LongArray) -> float:
+def untrue_share_of_original(column: AuditedQuasi, match: LongArray) -> float:
     """Return the share of matched records whose label does not cover their value: 0 if only generalised."""
     matched = match >= 0
     if not matched.any():
@@ -85,7 +85,7 @@ def untrue_share_of_original(column: Facing, match: LongArray) -> float:
     return float((~true).mean())
 
 
-def boxes_against_original(original: Original) -> Boxes | None:
+def boxes_against_original(original: AuditedOriginal) -> QueryBoxes | None:
     """Return every class as the range of codes its labels cover; None if a label could not be read."""
     facing = original.facing
     if any(column.n_unread for column in facing):
@@ -97,11 +97,11 @@ def boxes_against_original(original: Original) -> Boxes | None:
     for index, column in enumerate(facing):
         ends = np.array([(0, 0) if c is None else (c[0], c[-1]) for c in column.covers], dtype=np.int32)
         low[index], high[index] = ends[column.codes[first]].T
-    return Boxes(low, high, classes.sizes.astype(np.float64))
+    return QueryBoxes(low, high, classes.sizes.astype(np.float64))
 
 
 def points_against_original(
-    facing: Sequence[Facing], match: LongArray
+    facing: Sequence[AuditedQuasi], match: LongArray
 ) -> tuple[FloatArray, FloatArray, tuple[str, ...]]:
     """Return both tables as points for distance linkage, row by row, and the columns that could not take part.
 
@@ -128,7 +128,7 @@ def points_against_original(
     return np.hstack([empty, *before]), np.hstack([empty, *after]), tuple(left_out)
 
 
-def _numbers(column: Facing, rows: LongArray, labels: IntArray) -> tuple[FloatArray, FloatArray]:
+def _numbers(column: AuditedQuasi, rows: LongArray, labels: IntArray) -> tuple[FloatArray, FloatArray]:
     scale = column.before.scale
     middles = np.array([np.nan if c is None else scale.positions[c[[0, -1]]].mean() for c in column.covers])
     places = np.where(np.isnan(middles), column.points, middles)
@@ -137,7 +137,7 @@ def _numbers(column: Facing, rows: LongArray, labels: IntArray) -> tuple[FloatAr
     return (old / spread)[:, None], (places[labels] / spread)[:, None]
 
 
-def _flags(column: Facing, rows: LongArray, labels: IntArray) -> tuple[FloatArray, FloatArray]:
+def _flags(column: AuditedQuasi, rows: LongArray, labels: IntArray) -> tuple[FloatArray, FloatArray]:
     n = len(column.before.scale)
     mixtures = np.zeros((len(column.covers), n))
     for label, codes in enumerate(column.covers):

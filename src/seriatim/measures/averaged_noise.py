@@ -10,7 +10,7 @@ from collections.abc import Iterable
 import numpy as np
 
 from seriatim.measures.noise_hits import noise_hits
-from seriatim.model import Coded, Measure, Policy
+from seriatim.model import CodedColumn, Measure, Policy
 from seriatim.model.chance import open_chance
 from seriatim.model.nearness import Nearness, nearness_of, usual_nearness
 from seriatim.model.noise_bell import SPREAD, noise_bell_at, noise_sizes
@@ -21,7 +21,7 @@ RELEASES = 8
 """So many releases are averaged in the figure of a verdict."""
 
 
-def averaged_noise_measures(columns: Iterable[Coded], policy: Policy) -> tuple[Measure, ...]:
+def averaged_noise_measures(columns: Iterable[CodedColumn], policy: Policy) -> tuple[Measure, ...]:
     """Return for each noisy sensitive column of numbers how near noise lets anyone come to its values.
 
     If there is none, for each noisy quasi-identifier. Empty unless the method is ``noise``.
@@ -36,13 +36,13 @@ def averaged_noise_measures(columns: Iterable[Coded], policy: Policy) -> tuple[M
     return tuple(measure for one in chosen for measure in _measures(one, amounts[one.name], policy))
 
 
-def _values(column: Coded) -> FloatArray:
+def _values(column: CodedColumn) -> FloatArray:
     """Return the number of every record that has one."""
     known = len(column.scale) - int(column.scale.texts.null_count)
     return column.scale.positions[column.codes[(column.codes >= 0) & (column.codes < known)]]
 
 
-def _measures(column: Coded, amount: str, policy: Policy) -> tuple[Measure, ...]:
+def _measures(column: CodedColumn, amount: str, policy: Policy) -> tuple[Measure, ...]:
     """Return the spread of the noise, how near it leaves values, what an attacker makes of it, and of fresh noise."""
     about = {"column": column.name, "near": usual_nearness(column.scale)}
     near, values = nearness_of(about["near"]), _values(column)

@@ -14,7 +14,7 @@ import numpy.typing as npt
 from seriatim.errors import Fault, InputError
 from seriatim.kernels.equivocation.sweep import sweep_class_areas
 from seriatim.kernels.equivocation.sweep_lanes import sweep_areas
-from seriatim.kernels.equivocation.windows import window_entropies, window_hit_chances
+from seriatim.kernels.equivocation.window_entropies import window_entropies, window_hit_chances
 from seriatim.measures._equivocation import (
     Equivocation,
     equivocation,
@@ -22,7 +22,7 @@ from seriatim.measures._equivocation import (
     equivocation_pairs,
     equivocation_width,
 )
-from seriatim.measures.candidates import Candidates, candidate_numbers, candidate_shares
+from seriatim.measures.probable_values import ProbableValues, candidate_numbers, candidate_shares
 from seriatim.model.scale import FloatArray
 from seriatim.model.tabulation import Tabulation
 from seriatim.model.value_grid import LongArray, ValueGrid, value_grid
@@ -54,7 +54,7 @@ class Equivocations:
 
     def __getitem__(self, row: int) -> Equivocation:
         held = self.matrix[row] > 0.0
-        return equivocation_of(Candidates(self.grid, self.steps[held], self.matrix[row][held], self.unit))
+        return equivocation_of(ProbableValues(self.grid, self.steps[held], self.matrix[row][held], self.unit))
 
     @property
     def initial(self) -> FloatArray:

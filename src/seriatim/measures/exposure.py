@@ -20,7 +20,7 @@ from seriatim.model.scale import FloatArray
 
 
 @dataclass(frozen=True, slots=True)
-class Exposure:
+class ExposureChances:
     """Chances that a match is right."""
 
     highest: float
@@ -32,12 +32,12 @@ class Exposure:
     threshold: float
 
 
-def exposure_to_prosecutor(classes: Classes, threshold: float = 0.2) -> Exposure:
+def exposure_to_prosecutor(classes: Classes, threshold: float = 0.2) -> ExposureChances:
     """Return the exposure of a target known to be in the table: one in the size of the class."""
     return _exposure(classes.sizes, classes.sizes, threshold)
 
 
-def exposure_to_journalist(classes: Classes, population: LongArray, threshold: float = 0.2) -> Exposure:
+def exposure_to_journalist(classes: Classes, population: LongArray, threshold: float = 0.2) -> ExposureChances:
     """Return the exposure of a target in the population: one in the population's size of the class."""
     short = int((population < classes.sizes).sum())
     if len(population) != len(classes) or short:
@@ -58,14 +58,14 @@ def exposure_to_marketer(classes: Classes, population: LongArray | None = None) 
     return _exposure(classes.sizes, sizes, 1.0).mean
 
 
-def _exposure(sizes: LongArray, among: LongArray, threshold: float) -> Exposure:
+def _exposure(sizes: LongArray, among: LongArray, threshold: float) -> ExposureChances:
     held = sizes > 0
     if not held.any():
-        return Exposure(0.0, 0.0, 0.0, threshold)
+        return ExposureChances(0.0, 0.0, 0.0, threshold)
     sizes, chance = sizes[held], 1.0 / among[held]
     total = sizes.sum()
     at_risk = sizes[chance > threshold].sum() / total
-    return Exposure(float(chance.max()), float((sizes * chance).sum() / total), float(at_risk), threshold)
+    return ExposureChances(float(chance.max()), float((sizes * chance).sum() / total), float(at_risk), threshold)
 
 
 def exposure_n_uniques(classes: Classes) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from seriatim.errors import Fault, InputError
-from seriatim.model import TOP, Coded, Draft, Generalised, Measure, View
+from seriatim.model import TOP, CodedColumn, Draft, Generalised, Measure, View
 from seriatim.model.classes import LongArray
 from seriatim.model.scale import FloatArray, IntArray
 
@@ -71,7 +71,7 @@ def information_measures(view: View, draft: Draft) -> tuple[Measure, ...]:
     return tuple(found)
 
 
-def _precision(draft: Draft, shown: Generalised, column: Coded) -> Measure:
+def _precision(draft: Draft, shown: Generalised, column: CodedColumn) -> Measure:
     if column.scale.form == "node":
         heights = _heights_of_groups(shown, column)[draft.grouping.group]
         kept = information_precision(heights[:, None], np.array([float(column.scale.top)]))
@@ -80,7 +80,7 @@ def _precision(draft: Draft, shown: Generalised, column: Coded) -> Measure:
     return Measure("precision", 1.0 - float(widths.mean()), "share", {"column": shown.name, "by": WIDTHS})
 
 
-def _bits_of_groups(draft: Draft, shown: Generalised, column: Coded) -> FloatArray:
+def _bits_of_groups(draft: Draft, shown: Generalised, column: CodedColumn) -> FloatArray:
     """Return the bits each group's label leaves open; the last entry is for suppressed records, which tell nothing."""
     counts, everything = column.counts(), np.zeros(1, dtype=np.int32)
     whole = range_loss_bits(counts, everything, everything + np.int32(len(counts) - 1))
@@ -97,7 +97,7 @@ def _bits_of_groups(draft: Draft, shown: Generalised, column: Coded) -> FloatArr
     return np.append(np.where(np.isin(shown.label_of_group, stars), whole, bits), whole)
 
 
-def _heights_of_groups(shown: Generalised, column: Coded) -> FloatArray:
+def _heights_of_groups(shown: Generalised, column: CodedColumn) -> FloatArray:
     """Return the lowest level that has each group's label; the last entry is for suppressed records."""
     height_of: dict[str | None, int] = {}
     for height, labels in enumerate((tuple(column.scale.texts.to_pylist()), *column.scale.node_labels)):

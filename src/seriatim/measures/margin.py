@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from seriatim.model import Coded, Draft, Measure, View
+from seriatim.model import CodedColumn, Draft, Measure, View
 
 ENOUGH = 0.01
 """Values that fewer people share have no ratio: a single person would make it."""
@@ -28,7 +28,7 @@ def margin_measures(view: View, draft: Draft) -> tuple[Measure, ...]:
     )
 
 
-def margin_has_made_up_numbers(column: Coded, draft: Draft) -> bool:
+def margin_has_made_up_numbers(column: CodedColumn, draft: Draft) -> bool:
     """Return whether numbers are published that nobody has."""
     shown = draft.sensitive[column.name].scale
     if shown is column.scale or column.scale.form != "interval":

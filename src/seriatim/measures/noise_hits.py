@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from seriatim.kernels.equivocation.windows import window_hit_chances
-from seriatim.model import Coded
+from seriatim.kernels.equivocation.window_entropies import window_hit_chances
+from seriatim.model import CodedColumn
 from seriatim.model.chance import open_chance
 from seriatim.model.nearness import Nearness, nearness_reach
 from seriatim.model.noise_bell import noise_bell_at, noise_chances, noise_rounded, noise_sizes, noise_step
@@ -18,7 +18,7 @@ MOST_CELLS = 4_000_000
 _TOGETHER = 50
 
 
-def noise_hits(column: Coded, amount: str, near: Nearness) -> tuple[float, float]:
+def noise_hits(column: CodedColumn, amount: str, near: Nearness) -> tuple[float, float]:
     """Return how often the best guess at a value behind noise comes near, and how often it does without any release.
 
     Codes of missing values are left out. The attacker knows the margin; noise of some records is drawn with a seed.

@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from seriatim.kernels.check.box_counts import count_inside, estimate_box_counts
 from seriatim.kernels.check.classes import rows_by_class
-from seriatim.model import Coded, Draft, Measure, View
+from seriatim.model import CodedColumn, Draft, Measure, View
 from seriatim.model.chance import open_chance
 from seriatim.model.scale import IntArray
 from seriatim.ports import Workers
@@ -30,7 +30,7 @@ _PARTS = 2
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Boxes:
+class QueryBoxes:
     """Every group's label in every quasi column as a range of codes: what a user reads from the release."""
 
     low: IntArray
@@ -39,7 +39,7 @@ class Boxes:
     """Records in each group."""
 
 
-class Query(NamedTuple):
+class RangeQuery(NamedTuple):
     """A range of codes in each of the asked columns."""
 
     asked: IntArray
@@ -60,7 +60,7 @@ def query_error(view: View, draft: Draft, workers: Workers, seed: int = SEED, ra
     if len(rows) > MOST_ROWS:
         rows = np.sort(chance.choice(len(rows), MOST_ROWS, replace=False))
     boxes = query_boxes(view.quasi, draft.grouping.group[rows], draft)
-    boxes = Boxes(boxes.low, boxes.high, boxes.weight / rate)
+    boxes = QueryBoxes(boxes.low, boxes.high, boxes.weight / rate)
     codes = _in_any_order(np.stack([column.codes[rows] for column in view.quasi]))
     sizes = np.array([len(column.scale) for column in view.quasi], dtype=np.int64)
     drawn = _queries_by_share(codes, sizes, chance)
@@ -69,14 +69,14 @@ def query_error(view: View, draft: Draft, workers: Workers, seed: int = SEED, ra
     return tuple(_measure(share, [error for _ in range(_PARTS) for error in next(errors)], seed) for share in drawn)
 
 
-def query_error_of_boxes(quasi: tuple[Coded, ...], boxes: Boxes, seed: int = SEED) -> tuple[Measure, ...]:
+def query_error_of_boxes(quasi: tuple[CodedColumn, ...], boxes: QueryBoxes, seed: int = SEED) -> tuple[Measure, ...]:
     """Return the same for a table of any tool, its labels read as ranges; ``quasi`` is the original."""
     n = len(quasi[0].codes)
     chance = open_chance(seed, "queries")
     rows = np.arange(n) if n <= MOST_ROWS else np.sort(chance.choice(n, MOST_ROWS, replace=False))
     codes = _in_any_order(np.stack([column.codes[rows] for column in quasi]))
     sizes = np.array([len(column.scale) for column in quasi], dtype=np.int64)
-    shrunk = Boxes(boxes.low, boxes.high, boxes.weight * (len(rows) / n))
+    shrunk = QueryBoxes(boxes.low, boxes.high, boxes.weight * (len(rows) / n))
     drawn = _queries_by_share(codes, sizes, chance)
     return tuple(_measure(share, _errors(codes, shrunk, queries), seed) for share, queries in drawn.items())
 
@@ -86,7 +86,7 @@ def _in_any_order(codes: IntArray) -> IntArray:
     return np.ascontiguousarray(codes[:, np.lexsort(codes)])
 
 
-def query_boxes(quasi: tuple[Coded, ...], group: IntArray, draft: Draft) -> Boxes:
+def query_boxes(quasi: tuple[CodedColumn, ...], group: IntArray, draft: Draft) -> QueryBoxes:
     """Return the range that each published label covers; weights count the sampled records."""
     labels = {shown.name: shown for shown in draft.generalised}
     whole = draft.grouping.group
@@ -104,17 +104,17 @@ def query_boxes(quasi: tuple[Coded, ...], group: IntArray, draft: Draft) -> Boxe
             low[index] = np.minimum.reduceat(codes, starts[:-1])
             high[index] = np.maximum.reduceat(codes, starts[:-1])
     weight = np.bincount(group[group >= 0], minlength=draft.grouping.n_groups).astype(np.float64)
-    return Boxes(low, high, weight)
+    return QueryBoxes(low, high, weight)
 
 
 def _queries_by_share(
     codes: IntArray, sizes: npt.NDArray[np.int64], chance: np.random.Generator
-) -> dict[float, list[Query]]:
+) -> dict[float, list[RangeQuery]]:
     """Return all queries by selectivity, before any is answered: workers change nothing about them."""
     return {share: draw_queries(codes, sizes, share, QUERIES, chance) for share in SELECTIVITIES}
 
 
-def _errors(codes: IntArray, boxes: Boxes, queries: Sequence[Query]) -> list[float]:
+def _errors(codes: IntArray, boxes: QueryBoxes, queries: Sequence[RangeQuery]) -> list[float]:
     """Return the relative error of every query that anybody meets."""
     errors = []
     for query in queries:
@@ -133,12 +133,12 @@ def _measure(share: float, errors: Sequence[float], seed: int) -> Measure:
 
 def draw_queries(
     codes: IntArray, sizes: npt.NDArray[np.int64], share: float, count: int, chance: np.random.Generator
-) -> list[Query]:
+) -> list[RangeQuery]:
     """Draw one to three columns with ranges around a random record, so that about ``share`` of the records match."""
     wide = np.flatnonzero(sizes > 1)
     whole_low, whole_high = np.zeros(len(sizes), dtype=np.int32), (sizes - 1).astype(np.int32)
     if not len(wide):
-        return [Query(wide.astype(np.int32), whole_low, whole_high)] * count
+        return [RangeQuery(wide.astype(np.int32), whole_low, whole_high)] * count
     asked = np.minimum(chance.integers(1, 4, count), len(wide))
     chosen = wide[_different(len(wide), asked.max(), count, chance)]  # the first ``asked`` of each are used
     centre = codes[chosen, chance.integers(codes.shape[1], size=count)[:, None]]
@@ -149,7 +149,7 @@ def draw_queries(
     at = np.nonzero(np.arange(chosen.shape[1]) < asked[:, None])
     low[at[0], chosen[at]], high[at[0], chosen[at]] = first[at], last[at]
     columns = [row[:n] for row, n in zip(chosen.astype(np.int32), asked.tolist(), strict=True)]
-    return list(map(Query, columns, low, high))
+    return list(map(RangeQuery, columns, low, high))
 
 
 def _different(below: int, most: int, count: int, chance: np.random.Generator) -> npt.NDArray[np.int64]:

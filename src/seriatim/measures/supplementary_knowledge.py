@@ -15,7 +15,7 @@ from itertools import combinations
 import numpy as np
 
 from seriatim.measures.equivocation_rows import equivocations
-from seriatim.measures.leakage_given import Attribute
+from seriatim.measures.leakage_given import GivenAttribute
 from seriatim.model.chance import open_chance
 from seriatim.model.classes import Classes, number_classes
 from seriatim.model.scale import FloatArray
@@ -27,7 +27,7 @@ Beliefs = Callable[[tuple[int, ...], Classes], FloatArray]
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
+class KnowledgeLeft:
     """What is left for someone who knows so many attributes; entropies in bits, areas in units x bits."""
 
     attributes: int
@@ -43,16 +43,16 @@ class Known:
 
 
 def supplementary_knowledge(
-    attributes: Sequence[Attribute], domain: FloatArray, beliefs: Beliefs, seed: int = SEED
-) -> list[Known]:
+    attributes: Sequence[GivenAttribute], domain: FloatArray, beliefs: Beliefs, seed: int = SEED
+) -> list[KnowledgeLeft]:
     """Return what is left at each number of known attributes, from 0 to all."""
     n = len(attributes[0].codes)
     return [_known(size, attributes, domain, beliefs, n, seed) for size in range(len(attributes) + 1)]
 
 
 def _known(
-    size: int, attributes: Sequence[Attribute], domain: FloatArray, beliefs: Beliefs, n: int, seed: int
-) -> Known:
+    size: int, attributes: Sequence[GivenAttribute], domain: FloatArray, beliefs: Beliefs, n: int, seed: int
+) -> KnowledgeLeft:
     rows, weights, per_set = [], [], []
     for chosen in knowledge_sets(len(attributes), size, seed):
         held = [attributes[i] for i in chosen]
@@ -64,7 +64,7 @@ def _known(
     figures, sizes = np.concatenate(rows), np.concatenate(weights)
     by_combination, by_record = figures.mean(axis=0), np.average(figures, axis=0, weights=sizes)
     empty = float(sizes[figures[:, 0] <= 0].sum() / sizes.sum())
-    return Known(
+    return KnowledgeLeft(
         size,
         float(by_combination[0]),
         float(by_record[0]),

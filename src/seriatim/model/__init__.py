@@ -2,22 +2,22 @@
 
 from seriatim.model.adversary import Adversary
 from seriatim.model.candidates import Candidates
-from seriatim.model.chart import Axis, Bars, Chart, Heatmap, Histogram, Line, Lines, Threshold, histogram_chart
+from seriatim.model.chart import Bars, Chart, ChartAxis, Heatmap, Histogram, Line, Lines, Threshold, histogram_chart
 from seriatim.model.draft import Draft, Generalised, Grouping
 from seriatim.model.epochs import check_epoch, check_epoch_columns
 from seriatim.model.hierarchies.paths import TOP, Hierarchy, PathHierarchy
-from seriatim.model.history import History, Past, SeriesState
-from seriatim.model.methods import METHODS, Family, Method
+from seriatim.model.history import History, PastRelease, SeriesState
+from seriatim.model.methods import METHODS, Method, MethodFamily
 from seriatim.model.policy import (
     ColumnRule,
+    DefenceOptions,
     DefenceSettings,
     Kind,
     Missing,
-    Options,
     Policy,
+    PromiseTerms,
     Role,
     SeriesTerms,
-    Terms,
     Thresholds,
     Unseen,
 )
@@ -25,23 +25,23 @@ from seriatim.model.priors import Prior, PriorSets
 from seriatim.model.release import Refusal, Release, release
 from seriatim.model.scale import Scale, scale_of
 from seriatim.model.verdict import Approval, Estimate, Finding, Measure, Verdict
-from seriatim.model.view import Coded, Table, View
+from seriatim.model.view import CodedColumn, Table, View
 
 __all__ = [
     "METHODS",
     "TOP",
     "Adversary",
     "Approval",
-    "Axis",
     "Bars",
     "Candidates",
     "Chart",
-    "Coded",
+    "ChartAxis",
+    "CodedColumn",
     "ColumnRule",
+    "DefenceOptions",
     "DefenceSettings",
     "Draft",
     "Estimate",
-    "Family",
     "Finding",
     "Generalised",
     "Grouping",
@@ -54,13 +54,14 @@ __all__ = [
     "Lines",
     "Measure",
     "Method",
+    "MethodFamily",
     "Missing",
-    "Options",
-    "Past",
+    "PastRelease",
     "PathHierarchy",
     "Policy",
     "Prior",
     "PriorSets",
+    "PromiseTerms",
     "Refusal",
     "Release",
     "Role",
@@ -68,7 +69,6 @@ __all__ = [
     "SeriesState",
     "SeriesTerms",
     "Table",
-    "Terms",
     "Threshold",
     "Thresholds",
     "Unseen",

@@ -8,7 +8,7 @@ from seriatim.model.priors import PriorSets
 
 
 @dataclass(frozen=True, slots=True)
-class Stated:
+class StatedKnowledge:
     """Knowledge as declared: the path of a file, or a table as canonical JSON. Its users read it."""
 
     file: str | None = None
@@ -43,11 +43,11 @@ class Adversary:
     """Columns that the attacker knows."""
     priors: PriorSets | None = field(default=None, compare=False)
     """Which values are possible for whom. The people named may change without a new epoch, so it does not compare."""
-    value_priors: Stated | None = None
+    value_priors: StatedKnowledge | None = None
     """How likely each value is before any release."""
-    classes: Stated | None = None
+    classes: StatedKnowledge | None = None
     """The class of each respondent, for knowledge by class."""
-    sequence: Stated | None = None
+    sequence: StatedKnowledge | None = None
     """How values follow each other; without it, the stay share and margin of the series itself."""
 
     times: tuple[int, ...] | None = None

@@ -10,11 +10,11 @@ import pyarrow as pa
 from seriatim.model.classes import Classes, LongArray, number_classes
 from seriatim.model.scale import FloatArray, IntArray
 from seriatim.model.tabulation import Tabulation, tabulation_of
-from seriatim.model.view import Coded
+from seriatim.model.view import CodedColumn
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Given:
+class AuditedColumn:
     """A column that makes the classes; a missing cell is a label like any other."""
 
     name: str
@@ -25,20 +25,20 @@ class Given:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Beside:
+class AuditedPrior:
     """What the adversary knew before: another table, coded on the same values."""
 
     name: str
-    given: tuple[Given, ...]
+    given: tuple[AuditedColumn, ...]
     """Empty if the table does not have the quasi-identifiers as published; then only its margin can be used."""
     sensitive: tuple[IntArray, ...]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Facing:
+class AuditedQuasi:
     """A quasi-identifier before and after: the original on its scale, and what every published label covers."""
 
-    before: Coded
+    before: CodedColumn
     codes: IntArray
     """The label of each published record; equal labels, equal codes."""
     covers: tuple[IntArray | None, ...]
@@ -59,12 +59,12 @@ class Facing:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Original:
+class AuditedOriginal:
     """The table before it was generalised or perturbed."""
 
     name: str
     n_records: int
-    facing: tuple[Facing, ...]
+    facing: tuple[AuditedQuasi, ...]
     margins: tuple[tuple[LongArray, LongArray], ...]
     """For each sensitive column, how often each value occurs in the original and in the published table."""
     match: LongArray | None = None
@@ -72,7 +72,7 @@ class Original:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Audited:
+class AuditedTable:
     """Records equal in ``given`` form a class: the quasi-identifiers, or the column ``group`` of a serial release.
 
     In a sensitive column, the code -1 is a cell without a value: '*', or suppressed by the policy.
@@ -80,10 +80,10 @@ class Audited:
 
     table: pa.Table = field(repr=False)
     name: str
-    given: tuple[Given, ...]
-    sensitive: tuple[Coded, ...]
-    beside: Beside | None = None
-    original: Original | None = None
+    given: tuple[AuditedColumn, ...]
+    sensitive: tuple[CodedColumn, ...]
+    beside: AuditedPrior | None = None
+    original: AuditedOriginal | None = None
     reading: tuple[str, ...] = ()
     """How the table was read: what a reader must know before trusting the figures."""
 
@@ -93,18 +93,18 @@ class Audited:
     def classes(self) -> Classes:
         return number_classes([c.codes for c in self.given], [c.n_values for c in self.given], len(self))
 
-    def count(self, classes: Classes, column: Coded) -> Tabulation:
+    def count(self, classes: Classes, column: CodedColumn) -> Tabulation:
         return tabulation_of(classes, column.codes, len(column.scale))
 
 
-def audited_margin_beside(beside: Beside, index: int, n_values: int) -> FloatArray:
+def audited_margin_beside(beside: AuditedPrior, index: int, n_values: int) -> FloatArray:
     """Return the share of each value of the sensitive column ``index`` in the other table."""
     codes = beside.sensitive[index]
     counts = np.bincount(codes[codes >= 0], minlength=n_values)
     return counts / max(int(counts.sum()), 1)
 
 
-def audited_conditional_beside(audited: Audited, index: int, classes: Classes) -> FloatArray:
+def audited_conditional_beside(audited: AuditedTable, index: int, classes: Classes) -> FloatArray:
     """Return a row of shares per class, from the other table's records of the same class; nan if it has none."""
     assert audited.beside is not None
     numbers, codes = _numbers_beside(audited, audited.beside), audited.beside.sensitive[index]
@@ -115,7 +115,7 @@ def audited_conditional_beside(audited: Audited, index: int, classes: Classes) -
         return np.asarray(counts / counts.sum(axis=1, keepdims=True), dtype=np.float64)
 
 
-def audited_sizes_beside(audited: Audited, classes: Classes) -> LongArray | None:
+def audited_sizes_beside(audited: AuditedTable, classes: Classes) -> LongArray | None:
     """Count the records of the other table in each class; None if it lacks the columns that make classes."""
     if audited.beside is None or not audited.beside.given:
         return None
@@ -123,7 +123,7 @@ def audited_sizes_beside(audited: Audited, classes: Classes) -> LongArray | None
     return np.bincount(numbers[numbers < len(classes)], minlength=len(classes)).astype(np.int64)
 
 
-def _numbers_beside(audited: Audited, beside: Beside) -> IntArray:
+def _numbers_beside(audited: AuditedTable, beside: AuditedPrior) -> IntArray:
     """Return the class of each record of the other table; numbers beyond the audited classes are its own.
 
     Classes are numbered by first records, and the audited ones come first.

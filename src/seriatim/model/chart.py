@@ -95,7 +95,7 @@ _KINDS: dict[type, Kind] = {Histogram: "histogram", Bars: "bars", Lines: "lines"
 
 
 @dataclass(frozen=True, slots=True)
-class Axis:
+class ChartAxis:
     """What an axis shows. ``percent`` means that the numbers are shares, and 0.25 is written 25%."""
 
     label: str
@@ -120,12 +120,12 @@ class Chart:
     title: str
     data: Data
     _: KW_ONLY
-    x: Axis
-    y: Axis
+    x: ChartAxis
+    y: ChartAxis
     caption: str = ""
     """What it shows and how to read it, in a sentence or two."""
     threshold: Threshold | None = None
-    value: Axis | None = None
+    value: ChartAxis | None = None
     topic: Topic = "protection"
     """The part of the report it belongs to."""
 

@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from seriatim.model.own_tables import SENSITIVE
 from seriatim.model.scale import Form, IntArray
-from seriatim.model.view import Coded
+from seriatim.model.view import CodedColumn
 
 _FIRST, _LAST = ("respondent", "group"), ("counterfeit", "suppressed")
 
@@ -84,7 +84,7 @@ class Draft:
     """The files that would be written, by name: always ``table``; serial methods add ``counterfeits``, and those whose
     boxes cross groups ``plain``."""
     quasi: tuple[str, ...]
-    sensitive: Mapping[str, Coded]
+    sensitive: Mapping[str, CodedColumn]
     """The sensitive columns, row by row as in ``table``, each on the scale of its values."""
     grouping: Grouping
     generalised: tuple[Generalised, ...]

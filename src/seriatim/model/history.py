@@ -14,7 +14,7 @@ from seriatim.model.scale import IntArray
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Withheld:
+class WithheldPeople:
     """People who were in the view of a release, and are not in the release."""
 
     person: IntArray
@@ -24,7 +24,7 @@ class Withheld:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Past:
+class PastRelease:
     """One release: one entry per published row."""
 
     number: int
@@ -36,7 +36,7 @@ class Past:
     """Index into the history's values."""
     marks: Mapping[str, npt.NDArray[np.int64]] = field(default_factory=dict)
     """Lasting numbers that a defence stores with its rows (lineage, slot); never published."""
-    withheld: Withheld | None = None
+    withheld: WithheldPeople | None = None
     """Who was withheld, as the publisher knows; None if that is not known."""
 
     @property
@@ -50,7 +50,7 @@ class History:
 
     respondents: pa.Array = field(repr=False)
     values: pa.Array = field(repr=False)
-    releases: tuple[Past, ...] = ()
+    releases: tuple[PastRelease, ...] = ()
 
     def __repr__(self) -> str:
         people, values = len(self.respondents), len(self.values)
@@ -59,7 +59,7 @@ class History:
     def __len__(self) -> int:
         return len(self.releases)
 
-    def __iter__(self) -> Iterator[Past]:
+    def __iter__(self) -> Iterator[PastRelease]:
         return iter(self.releases)
 
 
@@ -72,7 +72,7 @@ def history_of_newest(history: History, n: int) -> History:
         return History(history.respondents, history.values, releases)
     place = np.full(len(history.respondents) + 1, -1, dtype=np.int32)  # the last entry is for counterfeits
     place[people] = np.arange(len(people), dtype=np.int32)
-    fewer = tuple(Past(past.number, place[past.person], past.group, past.value, past.marks) for past in releases)
+    fewer = tuple(PastRelease(past.number, place[past.person], past.group, past.value, past.marks) for past in releases)
     return History(history.respondents.take(pa.array(people)), history.values, fewer)
 
 

@@ -15,7 +15,7 @@ T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Judged:
+class JudgedHistory:
     """What promises about a series judge, for one sensitive column."""
 
     history: History
@@ -32,19 +32,19 @@ class Judged:
     """What someone who knows how values follow each other believes; None if no promise bounds it."""
     since: int = 0
     """The number of the first release that the method's own promises judge; another method made those before it."""
-    _made: dict[Callable[[Judged], Any], Any] = field(default_factory=dict, init=False)
+    _made: dict[Callable[[JudgedHistory], Any], Any] = field(default_factory=dict, init=False)
 
     def __repr__(self) -> str:
         return f"Judged({len(self.history)} releases, column {self.column!r})"
 
-    def once(self, make: Callable[[Judged], T]) -> T:
+    def once(self, make: Callable[[JudgedHistory], T]) -> T:
         """Return ``make(self)``, made once and shared by all promises."""
         if make not in self._made:
             self._made[make] = make(self)
         return cast(T, self._made[make])
 
 
-def judged_draft_and_view(judged: Judged) -> tuple[Draft, View]:
+def judged_draft_and_view(judged: JudgedHistory) -> tuple[Draft, View]:
     """Return the judged draft and its view; a history that was only read has none."""
     if judged.draft is None or judged.view is None:
         raise ValueError("this promise judges a draft, and the history was only read")

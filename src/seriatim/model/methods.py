@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 
-class Family(StrEnum):
+class MethodFamily(StrEnum):
     """What a method looks at, and so what its function at ``home`` takes and returns."""
 
     SINGLE = "single"
@@ -15,7 +15,7 @@ class Family(StrEnum):
     """All releases so far: ``defences.series.contract.SerialMethod``, from codes and a memory to groups."""
 
 
-class Degree(StrEnum):
+class MethodDegree(StrEnum):
     """What [promise] n means for a method."""
 
     SOUGHT = "sought"
@@ -33,7 +33,7 @@ class Method:
     name: str
     home: str
     """``module:function``"""
-    family: Family
+    family: MethodFamily
     summary: str
     """One line for reports and pages."""
     options: tuple[str, ...] = ()
@@ -44,7 +44,7 @@ class Method:
     """What [defence] mode may say; the first is the default."""
     marks: tuple[str, ...] = ()
     """Lasting numbers that it stores with its rows; it cannot continue a series without them."""
-    degree: Degree = Degree.JUDGED
+    degree: MethodDegree = MethodDegree.JUDGED
     judged_by: tuple[str, ...] = ()
     """The promises that [promise] m stands for under this method."""
     judged_with_common: tuple[str, ...] = ()
@@ -62,7 +62,7 @@ class Method:
 
     @property
     def serial(self) -> bool:
-        return self.family is Family.SERIES
+        return self.family is MethodFamily.SERIES
 
 
 _WEAK = ("weak_m_uniqueness", "weak_m_invariance")
@@ -70,7 +70,7 @@ _ROWS = (
     Method(
         name="median",
         home="seriatim.defences.single.median:median",
-        family=Family.SINGLE,
+        family=MethodFamily.SINGLE,
         summary="cuts the table in halves while both halves keep the promises",
         options=("mode", "withhold"),
         modes=("strict", "relaxed"),
@@ -79,7 +79,7 @@ _ROWS = (
     Method(
         name="lattice",
         home="seriatim.defences.single.lattice.generalisation:lattice",
-        family=Family.SINGLE,
+        family=MethodFamily.SINGLE,
         summary="raises whole columns, level by level, until the promises are kept",
         options=("loss", "withhold"),
         compiled_ahead=("accepting",),
@@ -87,7 +87,7 @@ _ROWS = (
     Method(
         name="curve",
         home="seriatim.defences.single.curve.segments:curve",
-        family=Family.SINGLE,
+        family=MethodFamily.SINGLE,
         summary="orders people by similarity and groups neighbours",
         options=("withhold",),
         compiled_ahead=("accepting",),
@@ -95,7 +95,7 @@ _ROWS = (
     Method(
         name="invariant",
         home="seriatim.defences.series.invariant:invariant",
-        family=Family.SERIES,
+        family=MethodFamily.SERIES,
         summary="keeps everyone among the same values; groups overlap, so most people are certain after six releases",
         options=("when_not_eligible",),
         judged_by=("m_uniqueness", "m_invariance"),
@@ -105,11 +105,11 @@ _ROWS = (
     Method(
         name="historical",
         home="seriatim.defences.series.historical.safe_groups:historical",
-        family=Family.SERIES,
+        family=MethodFamily.SERIES,
         summary="groups people so that groups of different releases have little in common",
         options=("mode", "sticky", "group_cap", "when_not_eligible"),
         modes=("repair", "greedy"),
-        degree=Degree.SOUGHT,
+        degree=MethodDegree.SOUGHT,
         judged_by=_WEAK,
         past_keeps="weak_m_uniqueness",
         needs_eligible=True,
@@ -117,11 +117,11 @@ _ROWS = (
     Method(
         name="lineage",
         home="seriatim.defences.series.lineage.grouping:lineage",
-        family=Family.SERIES,
+        family=MethodFamily.SERIES,
         summary="people never change group; a counterfeit with the same value takes the slot of someone who leaves",
         options=("when_not_eligible", "lineage_size"),
         marks=("lineage", "slot"),
-        degree=Degree.MEANINGLESS,
+        degree=MethodDegree.MEANINGLESS,
         judged_by=("closed_lineages", "fair_lineages", "lasting_places"),
         judged_with_common=("closed_lineages", "fair_lineages", "lasting_places", "fair_waiting"),
         past_keeps="closed_lineages",
@@ -131,11 +131,11 @@ _ROWS = (
     Method(
         name="cohort",
         home="seriatim.defences.series.cohort.grouping:cohort",
-        family=Family.SERIES,
+        family=MethodFamily.SERIES,
         summary="people who enter together stay together; those who leave are given up in fair cells",
         options=("cohort_size", "exits"),
         marks=("lineage", "slot", "baseline"),
-        degree=Degree.MEANINGLESS,
+        degree=MethodDegree.MEANINGLESS,
         judged_by=("fair_cells",),
         reads_common=True,
         leavers_known=True,
@@ -143,7 +143,7 @@ _ROWS = (
     Method(
         name="sequence",
         home="seriatim.defences.series.sequence.grouping:sequence_groups",
-        family=Family.SINGLE,
+        family=MethodFamily.SINGLE,
         summary="groups neighbours about whom someone who knows how values follow each other believes the same",
         options=("mode", "leftovers", "cuts"),
         modes=("optimal", "greedy", "cells"),
@@ -151,7 +151,7 @@ _ROWS = (
     Method(
         name="sample",
         home="seriatim.defences.single.sample:sample",
-        family=Family.SINGLE,
+        family=MethodFamily.SINGLE,
         summary="publishes some records as they are, drawn at random, the same people in every release",
         options=("rate",),
         needs="rate",
@@ -159,7 +159,7 @@ _ROWS = (
     Method(
         name="noise",
         home="seriatim.defences.single.noise:noise",
-        family=Family.SINGLE,
+        family=MethodFamily.SINGLE,
         summary="publishes every record with noise on some columns, the same in every release",
         options=("noise",),
         needs="noise",

@@ -18,7 +18,7 @@ from types import MappingProxyType
 import numpy as np
 
 from seriatim.errors import Fault, TableError
-from seriatim.model.policy import Policy, Role, Terms
+from seriatim.model.policy import Policy, PromiseTerms, Role
 from seriatim.model.view import View
 
 SENSITIVE = "sensitive"
@@ -41,7 +41,7 @@ def policy_of_own_table(policy: Policy, column: str) -> Policy:
         for name, rule in policy.columns.items()
     }
     kept = {name: own for name, own in policy.terms.per_column.items() if name == column}
-    terms = Terms(k=policy.terms.k, per_column=MappingProxyType(kept), series=policy.terms.series_of(column))
+    terms = PromiseTerms(k=policy.terms.k, per_column=MappingProxyType(kept), series=policy.terms.series_of(column))
     return replace(policy, columns=MappingProxyType(columns), terms=terms)
 
 

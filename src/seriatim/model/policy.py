@@ -128,7 +128,7 @@ class SeriesTerms:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Terms:
+class PromiseTerms:
     """The ``[promise]`` of a policy: a conjunction, with nothing on by default."""
 
     k: int | None = None
@@ -143,7 +143,7 @@ class Terms:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Options:
+class DefenceOptions:
     """Keys of ``[defence]`` that only some methods read. ``None`` leaves the method its default."""
 
     loss: str | None = None
@@ -164,9 +164,9 @@ class Options:
         """Return what is set, by its key in the policy, for records and reports."""
         return _set_fields(self, ())
 
-    def only(self, names: tuple[str, ...]) -> Options:
+    def only(self, names: tuple[str, ...]) -> DefenceOptions:
         """Return only these options."""
-        return Options(**{name: getattr(self, name) for name in names if name in self.__slots__})
+        return DefenceOptions(**{name: getattr(self, name) for name in names if name in self.__slots__})
 
 
 WITHHELD_FOR_NOW = 0.05
@@ -182,7 +182,7 @@ class DefenceSettings:
     """The share of records that may be left out, where the policy says so."""
     mode: str | None = None
     form: str | None = None
-    options: Options = field(default_factory=Options)
+    options: DefenceOptions = field(default_factory=DefenceOptions)
 
     @property
     def serial(self) -> bool:
@@ -217,7 +217,7 @@ class Policy:
 
     series: str
     columns: Mapping[str, ColumnRule]
-    terms: Terms
+    terms: PromiseTerms
     defence: DefenceSettings | None
     respondent: str | None = None
     epoch: int = 1

@@ -9,14 +9,14 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 
-class Judges(StrEnum):
+class PromiseSubject(StrEnum):
     """What a promise looks at, and so which protocol of ``ports.promise`` it follows."""
 
     TABLE = "table"
     SERIES = "series"
 
 
-class Section(StrEnum):
+class PromiseSection(StrEnum):
     """The section of the policy that has a promise."""
 
     PROMISE = "promise"
@@ -32,8 +32,8 @@ class PromiseRow:
 
     key: str
     """Its name in the policy."""
-    section: Section = Section.PROMISE
-    judges: Judges
+    section: PromiseSection = PromiseSection.PROMISE
+    judges: PromiseSubject
     per_column: bool = False
     """Whether every sensitive column is judged, with its own thresholds if [promise.COLUMN] sets them."""
     allowed: str
@@ -60,14 +60,14 @@ _SINGLE, _SERIES = "seriatim.promises.single.", "seriatim.promises.series."
 _ROWS = (
     PromiseRow(
         key="k",
-        judges=Judges.TABLE,
+        judges=PromiseSubject.TABLE,
         allowed="a whole number from 1, and below 2^53",
         summary="every class has at least k people",
         home=_SINGLE + "crowd:crowd",
     ),
     PromiseRow(
         key="m",
-        judges=Judges.SERIES,
+        judges=PromiseSubject.SERIES,
         allowed="a whole number from 2, and below 2^53",
         summary="m values stay possible for everyone over all releases; the method says in which form",
         home=_SERIES + "kept_over_time:kept_over_time_by_m",
@@ -86,7 +86,7 @@ _ROWS = (
     ),
     PromiseRow(
         key="n",
-        judges=Judges.SERIES,
+        judges=PromiseSubject.SERIES,
         allowed='a whole number from 1, or "choose"',
         summary="groups of different releases differ in at least n people",
         home=_SERIES + "kept_over_time:kept_over_time_by_n",
@@ -95,8 +95,8 @@ _ROWS = (
     ),
     PromiseRow(
         key="lifespan",
-        section=Section.ADVERSARY,
-        judges=Judges.SERIES,
+        section=PromiseSection.ADVERSARY,
+        judges=PromiseSubject.SERIES,
         allowed="a whole number from 1: releases a person stays",
         summary="nobody is published more often than this",
         home=_SERIES + "kept_over_time:kept_over_time_by_lifespan",
@@ -104,8 +104,8 @@ _ROWS = (
     ),
     PromiseRow(
         key="group_cap",
-        section=Section.DEFENCE,
-        judges=Judges.SERIES,
+        section=PromiseSection.DEFENCE,
+        judges=PromiseSubject.SERIES,
         allowed="a whole number from 1: different groups a person may ever be in",
         summary="nobody is in more different groups than this",
         home=_SERIES + "kept_over_time:kept_over_time_by_group_cap",
@@ -113,7 +113,7 @@ _ROWS = (
     ),
     PromiseRow(
         key="j",
-        judges=Judges.SERIES,
+        judges=PromiseSubject.SERIES,
         allowed="a number from 0",
         summary="what is believed about the people of a class before the release differs by little",
         home=_SERIES + "divergence:series_divergence",
@@ -121,14 +121,14 @@ _ROWS = (
     ),
     PromiseRow(
         key="withheld_leak",
-        judges=Judges.SERIES,
+        judges=PromiseSubject.SERIES,
         allowed="a number from 1",
         summary="being withheld does not give a value away: none is much more frequent there than a group may have it",
         home=_SERIES + "withheld_leak:withheld_leak",
     ),
     PromiseRow(
         key="l",
-        judges=Judges.TABLE,
+        judges=PromiseSubject.TABLE,
         per_column=True,
         allowed="a number from 1; whole when l_kind is distinct",
         summary="every class holds at least l values",
@@ -137,7 +137,7 @@ _ROWS = (
     ),
     PromiseRow(
         key="t",
-        judges=Judges.TABLE,
+        judges=PromiseSubject.TABLE,
         per_column=True,
         allowed="a number from 0 to 1",
         summary="every class's mix of values is close to the whole table's",
@@ -146,7 +146,7 @@ _ROWS = (
     ),
     PromiseRow(
         key="alpha_k",
-        judges=Judges.TABLE,
+        judges=PromiseSubject.TABLE,
         per_column=True,
         allowed="a number above 0 and up to 1",
         summary="no value has a larger share of a class",
@@ -154,7 +154,7 @@ _ROWS = (
     ),
     PromiseRow(
         key="beta",
-        judges=Judges.TABLE,
+        judges=PromiseSubject.TABLE,
         per_column=True,
         allowed="a number above 0",
         summary="no value becomes much likelier in a class than it is in the table",
@@ -163,7 +163,7 @@ _ROWS = (
     ),
     PromiseRow(
         key="delta",
-        judges=Judges.TABLE,
+        judges=PromiseSubject.TABLE,
         per_column=True,
         allowed="a number above 0",
         summary="no value's share in a class is far from its share in the table, as a log ratio",
@@ -171,7 +171,7 @@ _ROWS = (
     ),
     PromiseRow(
         key="value_bounds",
-        judges=Judges.TABLE,
+        judges=PromiseSubject.TABLE,
         per_column=True,
         allowed="a table of value = [low, high], shares from 0 to 1",
         summary="named values keep their share within bounds in every class",
@@ -179,7 +179,7 @@ _ROWS = (
     ),
     PromiseRow(
         key="distribution_leakage",
-        judges=Judges.TABLE,
+        judges=PromiseSubject.TABLE,
         per_column=True,
         allowed="a number from 0",
         summary="no class moves a belief far, as a distance",
@@ -187,7 +187,7 @@ _ROWS = (
     ),
     PromiseRow(
         key="entropy_leakage",
-        judges=Judges.TABLE,
+        judges=PromiseSubject.TABLE,
         per_column=True,
         allowed="a number from 0, in bits",
         summary="no class changes certainty by much",
@@ -195,7 +195,7 @@ _ROWS = (
     ),
     PromiseRow(
         key="min_area",
-        judges=Judges.TABLE,
+        judges=PromiseSubject.TABLE,
         per_column=True,
         allowed="a number from 0, in value units x bits",
         summary="a number stays hidden in a wide range; only beside max_hit_chance_at",
@@ -203,7 +203,7 @@ _ROWS = (
     ),
     PromiseRow(
         key="min_entropy_at",
-        judges=Judges.TABLE,
+        judges=PromiseSubject.TABLE,
         per_column=True,
         allowed='a table of "width" = bits from 0; a width is "5", "5%", "±5", "±5%" or "±5% or 100"',
         summary="entropy is left to an attacker who is content with a window of that width",
@@ -211,7 +211,7 @@ _ROWS = (
     ),
     PromiseRow(
         key="max_hit_chance_at",
-        judges=Judges.TABLE,
+        judges=PromiseSubject.TABLE,
         per_column=True,
         allowed='a table of "width" = chance from 0 to 1; a width is "5", "5%", "±5", "±5%" or "±5% or 100"',
         summary="a window of that width rarely holds the value, beyond what it holds in the whole table",
@@ -220,8 +220,8 @@ _ROWS = (
     ),
     PromiseRow(
         key="priors",
-        section=Section.ADVERSARY,
-        judges=Judges.SERIES,
+        section=PromiseSection.ADVERSARY,
+        judges=PromiseSubject.SERIES,
         allowed="a file of respondent,value lines, or a table id = [values]",
         summary="m values stay possible for everyone, leaving out those their prior excludes",
         home=_SERIES + "possible_values:possible_values",
@@ -229,24 +229,24 @@ _ROWS = (
     ),
     PromiseRow(
         key="coverage",
-        section=Section.NOWHERE,
-        judges=Judges.SERIES,
+        section=PromiseSection.NOWHERE,
+        judges=PromiseSubject.SERIES,
         allowed="nothing: every serial release is judged by it",
         summary="boxes cover their people, everyone stands once, counterfeits are counted right",
         home=_SERIES + "coverage:coverage",
     ),
     PromiseRow(
         key="eligible_table",
-        section=Section.NOWHERE,
-        judges=Judges.SERIES,
+        section=PromiseSection.NOWHERE,
+        judges=PromiseSubject.SERIES,
         allowed="nothing: invariant and historical are always judged by it",
         summary="at most one m-th of the people share a value",
         home=_SERIES + "eligible:eligible_table",
     ),
     PromiseRow(
         key="suppress",
-        section=Section.DEFENCE,
-        judges=Judges.TABLE,
+        section=PromiseSection.DEFENCE,
+        judges=PromiseSubject.TABLE,
         allowed="a share from 0 to 1",
         summary="at most this share of the records is withheld",
         home=_SINGLE + "suppression:suppression",
@@ -254,24 +254,24 @@ _ROWS = (
     ),
     PromiseRow(
         key="breach",
-        section=Section.ADVERSARY,
-        judges=Judges.SERIES,
+        section=PromiseSection.ADVERSARY,
+        judges=PromiseSubject.SERIES,
         allowed="a probability from 0 to 1",
         summary="the closed-form chance of a breach over a lifespan stays below this",
         home=_SERIES + "breach_bounds:breach_bound_chance",
     ),
     PromiseRow(
         key="breach_share",
-        section=Section.ADVERSARY,
-        judges=Judges.SERIES,
+        section=PromiseSection.ADVERSARY,
+        judges=PromiseSubject.SERIES,
         allowed="a share from 0 to 1",
         summary="a simulated attack on all releases breaches at most this share of people",
         home=_SERIES + "breach_bounds:breach_share",
     ),
     PromiseRow(
         key="sure_share",
-        section=Section.ADVERSARY,
-        judges=Judges.SERIES,
+        section=PromiseSection.ADVERSARY,
+        judges=PromiseSubject.SERIES,
         allowed="a share from 0 to 1",
         summary="at most this share of people is ever believed right with certainty, looking back over all releases",
         home=_SERIES + "sure_bounds:sure_share",
@@ -284,13 +284,17 @@ PROMISES: dict[str, PromiseRow] = {row.key: row for row in _ROWS}
 
 def promise_keys(*, per_column: bool) -> tuple[str, ...]:
     """Return the keys of [promise] with their parameters: those that may differ by column, or the others."""
-    rows = [row for row in PROMISES.values() if row.section is Section.PROMISE and row.per_column is per_column]
+    rows = [row for row in PROMISES.values() if row.section is PromiseSection.PROMISE and row.per_column is per_column]
     return tuple(key for row in rows for key in (row.key, *row.parameters))
 
 
 def promise_keys_over_releases() -> frozenset[str]:
     """Return the keys of [promise], with their parameters, that cover several releases."""
-    rows = [row for row in PROMISES.values() if row.section is Section.PROMISE and row.judges is Judges.SERIES]
+    rows = [
+        row
+        for row in PROMISES.values()
+        if row.section is PromiseSection.PROMISE and row.judges is PromiseSubject.SERIES
+    ]
     return frozenset(key for row in rows for key in (row.key, *row.parameters))
 
 

@@ -16,7 +16,7 @@ import pyarrow.compute as pc
 from seriatim.model.classes import Classes, class_text_codes, classes_of, number_classes
 from seriatim.model.draft import Draft
 from seriatim.model.scale import IntArray
-from seriatim.model.view import Coded
+from seriatim.model.view import CodedColumn
 
 RESPONDENT, GROUP, CLASS = "respondent", "group", "class"
 
@@ -26,7 +26,7 @@ class PublishedTable:
     """Rows by class and their sensitive values; whom they are about only if the publisher judges."""
 
     classes: Classes
-    sensitive: Mapping[str, Coded]
+    sensitive: Mapping[str, CodedColumn]
     """The sensitive columns, row by row. In a table that was only read, the code -1 is a cell without a value."""
     serial: bool = False
     """Whether a class is a group of a series, rather than equal quasi values."""
@@ -49,7 +49,7 @@ class PublishedTable:
         if said.all():
             return PublishedTable(classes=self.classes, sensitive={column: coded}, serial=self.serial)
         classes = number_classes([self.classes.of_record[said]], [len(self.classes)], int(said.sum()))
-        shown = Coded(column, coded.codes[said], coded.scale)
+        shown = CodedColumn(column, coded.codes[said], coded.scale)
         return PublishedTable(classes=classes, sensitive={column: shown}, serial=self.serial)
 
 
@@ -66,7 +66,7 @@ def published_of(draft: Draft) -> PublishedTable:
     )
 
 
-def _on_scale(column: pa.ChunkedArray, coded: Coded) -> Coded:
+def _on_scale(column: pa.ChunkedArray, coded: CodedColumn) -> CodedColumn:
     """Place each published value on its scale.
 
     The draft says where its rows are; here the published values themselves decide, and the two must agree: equal values
@@ -78,7 +78,7 @@ def _on_scale(column: pa.ChunkedArray, coded: Coded) -> Coded:
     found = place[seen]
     if not np.array_equal(found, coded.codes):
         raise AssertionError(f"column {coded.name!r}: equal published values stand at different places of the scale")
-    return Coded(coded.name, found, coded.scale)
+    return CodedColumn(coded.name, found, coded.scale)
 
 
 def _named(draft: Draft, classes: Classes) -> pa.Table | None:

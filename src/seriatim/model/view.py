@@ -34,7 +34,7 @@ class Table:
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Coded:
+class CodedColumn:
     """A column as positions on its scale.
 
     Every code is valid: a missing cell is a value, or its record is suppressed.
@@ -57,8 +57,8 @@ class View:
     """Roles and codes. Suppressed records (missing or unseen values, by policy) have code 0 and do not count."""
 
     table: Table
-    quasi: tuple[Coded, ...]
-    sensitive: tuple[Coded, ...]
+    quasi: tuple[CodedColumn, ...]
+    sensitive: tuple[CodedColumn, ...]
     plain: tuple[str, ...]
     respondent: str | None
     suppressed: npt.NDArray[np.bool_]

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from seriatim.model.adversary import Adversary, Stated
+from seriatim.model.adversary import Adversary, StatedKnowledge
 from seriatim.model.policy import ColumnRule
 from seriatim.policies.faults import Faults
 from seriatim.policies.priors import priors_of
@@ -38,7 +38,7 @@ def adversary_of(
     )
 
 
-def _stated(given: str | Mapping[str, Any] | None, base: Path | None = None) -> Stated | None:
+def _stated(given: str | Mapping[str, Any] | None, base: Path | None = None) -> StatedKnowledge | None:
     if given is None or isinstance(given, str):
-        return None if given is None else Stated(file=str((base or Path()) / given))
-    return Stated(table=json.dumps(given, sort_keys=True, ensure_ascii=False))
+        return None if given is None else StatedKnowledge(file=str((base or Path()) / given))
+    return StatedKnowledge(table=json.dumps(given, sort_keys=True, ensure_ascii=False))

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from seriatim.model.policy import ColumnRule, DefenceSettings, Policy, Terms, Thresholds
+from seriatim.model.policy import ColumnRule, DefenceSettings, Policy, PromiseTerms, Thresholds
 
 
 def canonical_policy(policy: Policy, adversary: Mapping[str, Any] | None = None) -> Policy:
@@ -44,7 +44,7 @@ def _column(rule: ColumnRule) -> dict[str, Any]:
     }
 
 
-def _terms(terms: Terms) -> dict[str, Any]:
+def _terms(terms: PromiseTerms) -> dict[str, Any]:
     per_column = {name: _thresholds(thresholds) for name, thresholds in terms.per_column.items()}
     over_time = {name: _plain(series.stated) for name, series in terms.series_by_column.items()}
     return {

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from seriatim.model.methods import method_named, serial_methods
-from seriatim.model.policy import ColumnRule, DefenceSettings, Role, Terms
+from seriatim.model.policy import ColumnRule, DefenceSettings, PromiseTerms, Role
 from seriatim.model.promises import promise_keys_over_releases
 from seriatim.policies.faults import Faults, fault_did_you_mean, fault_path
 from seriatim.policies.shapes import SeriesShape
@@ -14,7 +14,7 @@ from seriatim.policies.shapes import SeriesShape
 def check_consistency(
     series: SeriesShape | None,
     columns: Mapping[str, ColumnRule],
-    terms: Terms,
+    terms: PromiseTerms,
     defence: DefenceSettings | None,
     faults: Faults,
 ) -> None:
@@ -36,7 +36,7 @@ def _check_respondent(series: SeriesShape, columns: Mapping[str, ColumnRule], fa
         faults.add(path, found, "drop, or no [columns] entry at all", "remove the entry or set role to drop")
 
 
-def _check_serial(series: SeriesShape, terms: Terms, defence: DefenceSettings | None, faults: Faults) -> None:
+def _check_serial(series: SeriesShape, terms: PromiseTerms, defence: DefenceSettings | None, faults: Faults) -> None:
     if series.respondent:
         return
     remedy, over_releases = "name the column in [series] respondent", promise_keys_over_releases()
@@ -49,7 +49,7 @@ def _check_serial(series: SeriesShape, terms: Terms, defence: DefenceSettings | 
         faults.add(("defence", "method"), found, "", remedy)
 
 
-def _check_by_column(terms: Terms, defence: DefenceSettings | None, faults: Faults) -> None:
+def _check_by_column(terms: PromiseTerms, defence: DefenceSettings | None, faults: Faults) -> None:
     """Report series terms of single columns that no table of their own would keep, and degrees without m."""
     for column, own in terms.series_by_column.items():
         keys = [key for key, value in own.stated.items() if value != terms.series.stated.get(key)]

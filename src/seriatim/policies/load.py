@@ -11,7 +11,7 @@ from typing import Any
 
 from seriatim.errors import Fault, PolicyError
 from seriatim.model.adversary import NOBODY_KNOWN
-from seriatim.model.policy import ColumnRule, DefenceSettings, Kind, Missing, Options, Policy, Role, Unseen
+from seriatim.model.policy import ColumnRule, DefenceOptions, DefenceSettings, Kind, Missing, Policy, Role, Unseen
 from seriatim.policies.adversary_section import adversary_of
 from seriatim.policies.builders import build_hierarchy
 from seriatim.policies.canonical import canonical_policy
@@ -193,7 +193,7 @@ def _defence(section: dict[str, Any] | None, faults: Faults) -> DefenceSettings 
     shape = faults.check(DefenceShape, section, ("defence",))
     if shape is None:
         return None
-    options = Options(**{name.name: getattr(shape, name.name) for name in fields(Options)})
+    options = DefenceOptions(**{name.name: getattr(shape, name.name) for name in fields(DefenceOptions)})
     return DefenceSettings(shape.method, shape.suppress, shape.mode, shape.form, options)
 
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 from types import MappingProxyType
 from typing import Any
 
-from seriatim.model.policy import ColumnRule, Kind, Role, SeriesTerms, Terms, Thresholds
+from seriatim.model.policy import ColumnRule, Kind, PromiseTerms, Role, SeriesTerms, Thresholds
 from seriatim.model.promises import promise_keys
 from seriatim.policies.faults import Faults, fault_did_you_mean, fault_path, fault_value
 from seriatim.policies.foreign_promises import foreign_promises, take_foreign_promises
@@ -23,7 +23,7 @@ def promise_section_terms(
     declared: Mapping[str, Any] | None,
     columns: Mapping[str, ColumnRule],
     faults: Faults,
-) -> Terms:
+) -> PromiseTerms:
     """Return the terms with an entry for every sensitive column. ``declared`` names columns with faults, too."""
     section = section or {}
     general, overrides = _split(section, declared or {})
@@ -57,7 +57,7 @@ def promise_section_terms(
     by_column = {name: replace(series, **keys) for name, keys in over_time.items() if keys}
     if len(sensitive) == 1 and by_column:
         series, by_column = next(iter(by_column.values())), {}
-    return Terms(
+    return PromiseTerms(
         k=shape.k,
         per_column=MappingProxyType(per_column),
         series=series,

@@ -28,7 +28,7 @@ Past = npt.NDArray[Any]
 """Entries of type ``PACKED``, without a gap."""
 
 
-class Entry(NamedTuple):
+class JournalEntry(NamedTuple):
     """One thing that happened. ``about`` is the number of a request (withdrawn, expired; of a new request the first for
     the same record) or of a baseline."""
 
@@ -51,7 +51,7 @@ class Entry(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Held:
+class JournalRecord:
     """A record that may be asked for: its cell, and what leaves, as JSON."""
 
     x: int
@@ -60,7 +60,7 @@ class Held:
 
 
 @dataclass(frozen=True, slots=True)
-class Token:
+class JournalToken:
     """Who may do what. ``respondents`` are the only people a requester may ask for; None allows all."""
 
     number: int
@@ -90,10 +90,10 @@ class JournalWriter(Protocol):
     def past(self) -> Sequence[Past]:
         """Return everything that happened so far, in parts that follow each other."""
 
-    def append(self, entries: Sequence[Entry]) -> None:
+    def append(self, entries: Sequence[JournalEntry]) -> None:
         """Put entries on the disk, all or none. Raise JournalHeld if another writer has taken over."""
 
-    def held_records(self, respondents: Sequence[str]) -> Mapping[str, Held]:
+    def held_records(self, respondents: Sequence[str]) -> Mapping[str, JournalRecord]:
         """Return the records of those people that are held."""
 
     def close(self) -> None: ...
@@ -107,7 +107,7 @@ class Journal(Protocol):
 
     def secret(self, gate: str) -> bytes: ...
 
-    def tokens(self, gate: str) -> Mapping[str, Token]:
+    def tokens(self, gate: str) -> Mapping[str, JournalToken]:
         """Return tokens by the SHA-256 of each, revoked ones too."""
 
     def bodies(self, gate: str, places: Sequence[int]) -> Mapping[int, tuple[str, str]]:

@@ -78,7 +78,7 @@ class ReleaseRecord:
 
 
 @dataclass(frozen=True, slots=True)
-class Check:
+class LedgerCheck:
     """What verifying a ledger found."""
 
     n_entries: int
@@ -129,4 +129,4 @@ class Ledger(Protocol):
     def record(self, series: str, number: int) -> ReleaseRecord | None:
         """Return one release; None if there is none of this number."""
 
-    def verify(self, published: Sequence[Path] = ()) -> Check: ...
+    def verify(self, published: Sequence[Path] = ()) -> LedgerCheck: ...

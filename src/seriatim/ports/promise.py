@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Literal, Protocol
 
-from seriatim.model.judged import Judged
+from seriatim.model.judged import JudgedHistory
 from seriatim.model.published import PublishedTable
 from seriatim.model.verdict import Finding
 
@@ -41,7 +41,7 @@ class SeriesPromise(Protocol):
     @property
     def judges(self) -> Literal["series"]: ...
 
-    def check(self, judged: Judged) -> Finding: ...
+    def check(self, judged: JudgedHistory) -> Finding: ...
 
 
 Promise = TablePromise | SeriesPromise

@@ -16,7 +16,7 @@ from typing import Any
 
 from seriatim.errors import Fault, PolicyError
 from seriatim.model import Policy, Thresholds
-from seriatim.model.promises import PROMISES, Judges, PromiseRow, Section
+from seriatim.model.promises import PROMISES, PromiseRow, PromiseSection, PromiseSubject
 from seriatim.pandas_import import let_pandas_in
 from seriatim.ports import Promise
 
@@ -25,12 +25,14 @@ Factory = Callable[[str | None, Any], Promise]
 
 def promises_of(policy: Policy) -> tuple[Promise, ...]:
     """Return every promise of [promise], and its limits. One that cannot be checked is an error."""
-    whole = [row for row in PROMISES.values() if not row.per_column and (row.section is Section.PROMISE or row.beside)]
+    whole = [
+        row for row in PROMISES.values() if not row.per_column and (row.section is PromiseSection.PROMISE or row.beside)
+    ]
     terms = policy.terms
     faults = [_unchecked(row.key) for row in whole if not row.home and row.key in terms.series.stated]
-    found = _of_rows(policy, [row for row in whole if row.judges is Judges.TABLE])
+    found = _of_rows(policy, [row for row in whole if row.judges is PromiseSubject.TABLE])
     found += _foreign(None, terms.series.foreign, faults)
-    over_time = [row for row in whole if row.judges is Judges.SERIES]
+    over_time = [row for row in whole if row.judges is PromiseSubject.SERIES]
     found += _of_rows(policy, [row for row in over_time if {row.key, row.beside} & {*terms.series.stated}])
     for column, thresholds in terms.per_column.items():
         found += _of_column(column, thresholds, faults)
@@ -42,7 +44,7 @@ def promises_of(policy: Policy) -> tuple[Promise, ...]:
 
 def promised_bounds(policy: Policy) -> tuple[Promise, ...]:
     """Return the promises of the other sections, and those that every serial table keeps."""
-    rows = [row for row in PROMISES.values() if row.section is not Section.PROMISE and not row.beside]
+    rows = [row for row in PROMISES.values() if row.section is not PromiseSection.PROMISE and not row.beside]
     return tuple(_of_rows(policy, rows))
 
 

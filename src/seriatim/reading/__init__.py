@@ -5,13 +5,13 @@ from typing import TYPE_CHECKING
 from seriatim.lazy_names import lazy_names_by_home
 
 if TYPE_CHECKING:
-    from seriatim.reading.boxes import Axis, read_boxes
-    from seriatim.reading.questions import PublishedRelease, open_release
+    from seriatim.reading.published_boxes import Axis, read_boxes
+    from seriatim.reading.published_release import PublishedRelease, open_release
     from seriatim.reading.range_counts import Boxes, RangeQueries, count_in_ranges
 
 _HOMES = {
-    "seriatim.reading.boxes": ("Axis", "read_boxes"),
-    "seriatim.reading.questions": ("PublishedRelease", "open_release"),
+    "seriatim.reading.published_boxes": ("Axis", "read_boxes"),
+    "seriatim.reading.published_release": ("PublishedRelease", "open_release"),
     "seriatim.reading.range_counts": ("Boxes", "RangeQueries", "count_in_ranges"),
 }
 __getattr__ = lazy_names_by_home(__name__, _HOMES)

@@ -15,7 +15,7 @@ import numpy as np
 
 from seriatim.model.scale import TOP, FloatArray, IntArray, Scale
 from seriatim.model.spans import span_of
-from seriatim.reading.boxes import box_members
+from seriatim.reading.published_boxes import box_members
 
 
 def covers(labels: Sequence[str | None], scale: Scale) -> list[IntArray | None]:

@@ -7,7 +7,7 @@ from seriatim.lazy_names import lazy_names_by_home
 if TYPE_CHECKING:
     from seriatim.report.document import Report
     from seriatim.report.facts import ColumnFacts, Facts, TableCounts, column_facts
-    from seriatim.report.filed import NO_ROWS, Filed
+    from seriatim.report.filed import NO_ROWS, FiledReport
     from seriatim.report.for_recipients import PublicReport, promises_for_recipients
     from seriatim.report.html import html_page
     from seriatim.report.page import (
@@ -27,12 +27,12 @@ if TYPE_CHECKING:
         Tiles,
     )
     from seriatim.report.read_back import report_read_back
-    from seriatim.report.sign_off import Signed, SignOff
+    from seriatim.report.sign_off import SignOff, SignOffFacts
 
 _HOMES = {
     "seriatim.report.document": ("Report",),
     "seriatim.report.facts": ("ColumnFacts", "Facts", "TableCounts", "column_facts"),
-    "seriatim.report.filed": ("NO_ROWS", "Filed"),
+    "seriatim.report.filed": ("NO_ROWS", "FiledReport"),
     "seriatim.report.for_recipients": ("PublicReport", "promises_for_recipients"),
     "seriatim.report.html": ("html_page",),
     "seriatim.report.page": (
@@ -40,7 +40,7 @@ _HOMES = {
         *("Signatures", "Tile", "Tiles"),
     ),
     "seriatim.report.read_back": ("report_read_back",),
-    "seriatim.report.sign_off": ("SignOff", "Signed"),
+    "seriatim.report.sign_off": ("SignOff", "SignOffFacts"),
 }
 __getattr__ = lazy_names_by_home(__name__, _HOMES)
 
@@ -53,7 +53,7 @@ __all__ = [
     "ColumnFacts",
     "Definitions",
     "Facts",
-    "Filed",
+    "FiledReport",
     "Grid",
     "Note",
     "Page",
@@ -63,8 +63,8 @@ __all__ = [
     "Report",
     "Section",
     "SignOff",
+    "SignOffFacts",
     "Signatures",
-    "Signed",
     "TableCounts",
     "Tile",
     "Tiles",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from seriatim.model.chart import Axis, Bars, Chart, Threshold
+from seriatim.model.chart import Bars, Chart, ChartAxis, Threshold
 from seriatim.model.methods import method_named
 from seriatim.model.policy import Policy, Role
 from seriatim.model.verdict import Estimate, Measure, Verdict
@@ -125,8 +125,8 @@ def _withheld(policy: Policy, facts: Facts) -> Chart:
     return Chart(
         "Records withheld",
         Bars(tuple(name for name, _ in tables), tuple(own.suppressed_share for _, own in tables)),
-        x=Axis("table of" if facts.tables else "records"),
-        y=Axis("share of all records", "percent"),
+        x=ChartAxis("table of" if facts.tables else "records"),
+        y=ChartAxis("share of all records", "percent"),
         caption="Each sensitive column has a table of its own." if facts.tables else out,
         threshold=Threshold(limit, f"allowed: {format_percent(limit)}", "at most") if limit is not None else None,
         topic="usefulness",

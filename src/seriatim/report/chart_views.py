@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-from seriatim.model.chart import Axis, Bars, Chart, Heatmap, Histogram, Line, Lines
+from seriatim.model.chart import Bars, Chart, ChartAxis, Heatmap, Histogram, Line, Lines
 from seriatim.report.formats import format_number, format_percent, format_plain
 from seriatim.report.page import Grid
 
@@ -39,7 +39,7 @@ def chart_table(chart: Chart) -> Grid:
         case Lines(lines):
             return _line_table(chart, lines)
         case Heatmap(row_names, columns, cells):
-            write = _write(chart.value or Axis(""))
+            write = _write(chart.value or ChartAxis(""))
             grid = tuple((name, *map(write, line)) for name, line in zip(row_names, cells, strict=True))
             numeric = frozenset(range(1, len(columns) + 1))
             return Grid(chart.title, (f"{chart.y.label} / {chart.x.label}", *columns), grid, numeric)
@@ -79,7 +79,7 @@ def _shown(chart: Chart) -> str:
             return f"{chart.y.label} by {chart.x.label}: " + "; ".join(_course(chart, line) for line in lines) + "."
         case Heatmap(row_names, columns, cells):
             known = [v for line in cells for v in line if math.isfinite(v)]
-            write = _write(chart.value or Axis(""))
+            write = _write(chart.value or ChartAxis(""))
             span = f", from {write(min(known))} to {write(max(known))}" if known else ""
             return f"Heat map of {len(row_names)} by {len(columns)} cells{span}."
 
@@ -112,11 +112,11 @@ def _numbers(chart: Chart) -> Any:
             return {"rows": list(row_names), "columns": list(columns), "cells": format_plain(cells)}
 
 
-def _axis(axis: Axis) -> dict[str, Any]:
+def _axis(axis: ChartAxis) -> dict[str, Any]:
     return {"label": axis.label, "form": axis.form, "log": axis.log}
 
 
-def _write(axis: Axis) -> Callable[[float], str]:
+def _write(axis: ChartAxis) -> Callable[[float], str]:
     return format_percent if axis.form == "percent" else format_number
 
 

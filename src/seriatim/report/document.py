@@ -9,13 +9,13 @@ from seriatim.model.policy import Policy
 from seriatim.model.verdict import Verdict
 from seriatim.report import background, outcome
 from seriatim.report.facts import Facts
-from seriatim.report.filed import NO_ROWS, Filed
+from seriatim.report.filed import NO_ROWS, FiledReport
 from seriatim.report.json_record import record_of
 from seriatim.report.page import Page
 
 
 @dataclass(frozen=True, slots=True)
-class Report(Filed):
+class Report(FiledReport):
     """What was promised, found and decided.
 
     It is made of a policy, a verdict and counts, and never sees a row.

@@ -12,7 +12,7 @@ from seriatim.report.page import Page
 NO_ROWS = "This report has counts, figures and column names. It has no row and no value of a person."
 
 
-class Filed(ABC):
+class FiledReport(ABC):
     """A report as HTML and as JSON. Equal inputs give equal bytes: no time, version or chance goes in."""
 
     __slots__ = ()

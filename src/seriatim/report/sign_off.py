@@ -11,7 +11,7 @@ from typing import Any, Protocol
 
 from seriatim.model.verdict import Verdict
 from seriatim.report.facts import Facts, TableCounts
-from seriatim.report.filed import Filed
+from seriatim.report.filed import FiledReport
 from seriatim.report.formats import format_count, format_number, format_percent
 from seriatim.report.outcome import outcome_banner, outcome_cell, outcome_found, outcome_of
 from seriatim.report.page import Cell, Definitions, Grid, Page, Section, Signatures
@@ -23,7 +23,7 @@ _FOOTER = "For the publisher's files. This page has counts, figures and column n
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Signed:
+class SignOffFacts:
     """What stands on the page beside the report's own figures."""
 
     date: str
@@ -37,7 +37,7 @@ class Signed:
     recipients: tuple[str, ...] = ()
 
 
-class Signable(Protocol):
+class SignOffReport(Protocol):
     """What the page takes from a report: that of a draft, or one read back from its record."""
 
     @property
@@ -48,11 +48,11 @@ class Signable(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class SignOff(Filed):
+class SignOff(FiledReport):
     """A release on one page, to be read, printed and signed."""
 
-    report: Signable
-    signed: Signed
+    report: SignOffReport
+    signed: SignOffFacts
 
     def record(self) -> dict[str, Any]:
         facts, signed = self.report.facts, self.signed

@@ -15,20 +15,20 @@ from typing import Literal
 import numpy as np
 import pyarrow as pa
 
-from seriatim.defences.series.contract import Draw, LongArray, SerialGrouping, SerialRules, SerialView
+from seriatim.defences.series.contract import LongArray, SerialDraw, SerialGrouping, SerialRules, SerialView
 from seriatim.defences.series.historical.safe_groups import historical_groups
 from seriatim.defences.series.invariant import invariant_groups
 from seriatim.defences.series.lineage.grouping import lineage_groups
 from seriatim.defences.series.lineage.slots import SlotMemory
-from seriatim.defences.series.memory import Encounters, Published, memory_rows
-from seriatim.kernels.series.correlations import Earlier, unsafe_correlations
+from seriatim.defences.series.memory import GroupMemory, RememberedRows, memory_rows
+from seriatim.kernels.series.correlations import CorrelationMemory, unsafe_correlations
 from seriatim.kernels.series.memory import memory_by_key
 from seriatim.kernels.series.ranges import range_boxes
 from seriatim.model import Scale, scale_of
-from seriatim.model.history import History, Past
+from seriatim.model.history import History, PastRelease
 from seriatim.ports import Workers
-from seriatim.studies.queries import Workload
-from seriatim.studies.worlds.census import DOMAINS, N_INCOMES, Churn, People, census, census_releases
+from seriatim.studies.queries import QueryWorkload
+from seriatim.studies.worlds.census import DOMAINS, N_INCOMES, CensusChurn, CensusPeople, census, census_releases
 
 SELECTIVITIES = (0.01, 0.02, 0.05, 0.10)
 
@@ -41,29 +41,29 @@ those who came together.
 
 
 @dataclass(frozen=True, slots=True)
-class Method:
+class StudiedMethod:
     """A defence under study: what it recalls of a series for the people of a view, and how it groups the view."""
 
     name: str
-    recall: Callable[[Sequence[Published], LongArray], Encounters | SlotMemory]
+    recall: Callable[[Sequence[RememberedRows], LongArray], GroupMemory | SlotMemory]
     group: Callable[..., SerialGrouping]
     sticky: bool = False
 
 
 METHODS = (
-    Method("invariant", Encounters.of, invariant_groups),
-    Method("cor-split", Encounters.of, partial(historical_groups, greedy=True)),
-    Method("repaired", Encounters.of, historical_groups),
-    Method("repaired, sticky", Encounters.of, historical_groups, sticky=True),
-    Method("lineage", lambda pasts, _: SlotMemory.of(pasts), lineage_groups),
+    StudiedMethod("invariant", GroupMemory.of, invariant_groups),
+    StudiedMethod("cor-split", GroupMemory.of, partial(historical_groups, greedy=True)),
+    StudiedMethod("repaired", GroupMemory.of, historical_groups),
+    StudiedMethod("repaired, sticky", GroupMemory.of, historical_groups, sticky=True),
+    StudiedMethod("lineage", lambda pasts, _: SlotMemory.of(pasts), lineage_groups),
 )
 
 
 @dataclass(frozen=True, slots=True)
-class Setting:
+class CorSplitSetting:
     """One experiment: who joins and leaves, what is promised, and how many queries run."""
 
-    churn: Churn
+    churn: CensusChurn
     m: int = 6
     n: int = 3
     seed: int = 1
@@ -92,18 +92,18 @@ class ReleaseFigures:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Played:
+class PlayedSeries:
     """A whole series under one method, with the truth for attacks."""
 
     method: str
     figures: tuple[ReleaseFigures, ...]
-    published: tuple[Published, ...]
+    published: tuple[RememberedRows, ...]
     n_people: int
 
     def history(self) -> History:
         """Return the history for attacks; respondents and values are numbers."""
         pasts = tuple(
-            Past(number, rows.person.astype(np.int32), rows.group, rows.value)
+            PastRelease(number, rows.person.astype(np.int32), rows.group, rows.value)
             for number, rows in enumerate(self.published, start=1)
         )
         return History(pa.array(np.arange(self.n_people)), pa.array(np.arange(N_INCOMES)), pasts)
@@ -118,7 +118,7 @@ class Played:
             assert rows.slot is not None
             real = rows.person >= 0
             last[rows.slot[real]] = rows.person[real]
-            pasts.append(Past(number, last[rows.slot].astype(np.int32), rows.group, rows.value))
+            pasts.append(PastRelease(number, last[rows.slot].astype(np.int32), rows.group, rows.value))
         return History(pa.array(np.arange(self.n_people)), pa.array(np.arange(N_INCOMES)), tuple(pasts))
 
     def present(self, release: int) -> int:
@@ -131,22 +131,24 @@ class Played:
         return float(sum(getattr(f, what) for f in self.figures) / max(rows, 1))
 
 
-def play_cor_split(method: Method, setting: Setting, workers: Workers, workload: Workload | None = None) -> Played:
+def play_cor_split(
+    method: StudiedMethod, setting: CorSplitSetting, workers: Workers, workload: QueryWorkload | None = None
+) -> PlayedSeries:
     """Publish the whole series under one method; a workload keeps the true counts for the next method."""
-    asked = workload or Workload(DOMAINS, setting.n_queries, setting.seed)
+    asked = workload or QueryWorkload(DOMAINS, setting.n_queries, setting.seed)
     people = census(setting.churn.n_people, setting.seed)
     rules = SerialRules(setting.m, setting.n, sticky=method.sticky)
     views = cor_split_numbers(people, setting.churn, setting.seed, setting.order)
     figures: list[ReleaseFigures] = []
-    published: list[Published] = []
+    published: list[RememberedRows] = []
     for release, (who, number) in enumerate(views, start=1):
         view = SerialView(people.quasi[who], cor_split_scales(), people.income[who], N_INCOMES, number)
         memory = method.recall(published, number)
         began = time.perf_counter()
-        made = method.group(view, rules, memory, Draw(b"study", release), workers)
+        made = method.group(view, rules, memory, SerialDraw(b"study", release), workers)
         seconds = time.perf_counter() - began
         rows = memory_rows(view, made)
-        unsafe = _unsafe(memory, made, setting.n) if isinstance(memory, Encounters) else None
+        unsafe = _unsafe(memory, made, setting.n) if isinstance(memory, GroupMemory) else None
         errors = asked.errors(release, view.quasi, made.box, setting.selectivities) if _asked(release, setting) else {}
         figures.append(
             ReleaseFigures(
@@ -161,11 +163,11 @@ def play_cor_split(method: Method, setting: Setting, workers: Workers, workload:
             )
         )
         published.append(rows)
-    return Played(method.name, tuple(figures), tuple(published), len(people))
+    return PlayedSeries(method.name, tuple(figures), tuple(published), len(people))
 
 
 def cor_split_numbers(
-    people: People, churn: Churn, seed: int, order: Order = "shuffled"
+    people: CensusPeople, churn: CensusChurn, seed: int, order: Order = "shuffled"
 ) -> list[tuple[LongArray, LongArray]]:
     """Return who is present, and their numbers by first appearance, as a ledger numbers them."""
     number = np.full(len(people), -1, dtype=np.int64)
@@ -189,15 +191,15 @@ def cor_split_penalty(view: SerialView, made: SerialGrouping) -> float:
     return float(width[made.box[inside]].mean()) if inside.any() else 0.0
 
 
-def _unsafe(memory: Encounters, made: SerialGrouping, n: int) -> int:
-    earlier = Earlier(memory.past_groups, memory.n_past_groups, memory.group_real, memory.group_size, n)
+def _unsafe(memory: GroupMemory, made: SerialGrouping, n: int) -> int:
+    earlier = CorrelationMemory(memory.past_groups, memory.n_past_groups, memory.group_real, memory.group_size, n)
     inside = np.flatnonzero(made.group >= 0)
     group = np.concatenate((made.group[inside], made.counterfeit_group)).astype(np.int32)
     record = np.concatenate((inside, np.full(made.n_counterfeits, -1)))
     return int(unsafe_correlations(*memory_by_key(group, made.n_groups), record, earlier))
 
 
-def _asked(release: int, setting: Setting) -> bool:
+def _asked(release: int, setting: CorSplitSetting) -> bool:
     return release in (1, setting.churn.releases) or release % setting.query_every == 0
 
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from seriatim.knowledge.breach import breach_probability
-from seriatim.model import Axis, Bars, Chart, Line, Lines, Threshold
+from seriatim.model import Bars, Chart, ChartAxis, Line, Lines, Threshold
 from seriatim.report.formats import format_percent
 from seriatim.studies.cor_split import SELECTIVITIES, ReleaseFigures
-from seriatim.studies.cor_split_parts import COMPROMISED, Outcome, Swept, cor_split_mean_error
+from seriatim.studies.cor_split_parts import COMPROMISED, DegreeSweep, ScenarioOutcome, cor_split_mean_error
 
 LABELS = {
     "invariant": "m-invariance",
@@ -37,13 +37,13 @@ def closed_form_charts() -> dict[str, Chart]:
         return Lines(tuple(curve(f"n = {n}", COMPROMISED, n, part) for n in range(1, highest + 1)))
 
     last = {n: breach_probability(COMPROMISED, LONGEST, 6, n) for n in (1, 2, 3)}
-    x = Axis("releases a person stays in")
+    x = ChartAxis("releases a person stays in")
     return {
         "2a": Chart(
             "Fig. 2(a): one value excluded by compromised people",
             Lines(tuple(curve(f"p = {p:g}", p, 1, "ct") for p in (0.01, 0.02, 0.04, 0.06, 0.08, 0.10))),
             x=x,
-            y=Axis("probability", "percent"),
+            y=ChartAxis("probability", "percent"),
             caption="p is the share of people whose value is known beforehand. At 4%, someone who stays for "
             f"{LONGEST} releases loses a given wrong value in {format_percent(last[1].ct)} of cases.",
         ),
@@ -51,7 +51,7 @@ def closed_form_charts() -> dict[str, Chart]:
             "Fig. 2(b): one value excluded by comparing releases",
             by_degree("hc", 4),
             x=x,
-            y=Axis("probability (logarithmic)", "percent", log=True),
+            y=ChartAxis("probability (logarithmic)", "percent", log=True),
             caption="m = 6, p = 0.04. Groups of different releases differ in n people or more: each person more makes "
             "it twenty to fifty times as rare "
             f"({', '.join(format_percent(last[n].hc) for n in (1, 2, 3))} at the end).",
@@ -60,7 +60,7 @@ def closed_form_charts() -> dict[str, Chart]:
             "Fig. 2(c): one person breached, every conclusion drawn once",
             by_degree("total", 3),
             x=x,
-            y=Axis("probability", "percent"),
+            y=ChartAxis("probability", "percent"),
             caption=f"m = 6, p = 0.04. After {LONGEST} releases {format_percent(last[1].total)} for n = 1, "
             f"{format_percent(last[2].total)} for n = 2 and {format_percent(last[3].total)} for n = 3, the paper's "
             "choice for "
@@ -71,36 +71,37 @@ def closed_form_charts() -> dict[str, Chart]:
     }
 
 
-def cor_split_headline_chart(outcomes: Sequence[Outcome]) -> Chart:
+def cor_split_headline_chart(outcomes: Sequence[ScenarioOutcome]) -> Chart:
     """Chart who is breached in the end, by method."""
     names = tuple(cor_split_label(o.played.method) for o in outcomes)
     return Chart(
         "People breached at the fixed point",
         Bars(names, tuple(o.iterated.share for o in outcomes)),
-        x=Axis("method"),
-        y=Axis("share of people not compromised", "percent"),
+        x=ChartAxis("method"),
+        y=ChartAxis("share of people not compromised", "percent"),
         caption=_breached_words(outcomes),
         topic="attack",
     )
 
 
-def cor_split_course_charts(outcomes: Sequence[Outcome], n_queries: int) -> dict[str, Chart]:
+def cor_split_course_charts(outcomes: Sequence[ScenarioOutcome], n_queries: int) -> dict[str, Chart]:
     """Chart figures 7, 8 and 9; the counterfeits of lineages separately, since there are far more."""
     paired = [o for o in outcomes if o.played.method != "lineage"]
     closed = [o for o in outcomes if o.played.method == "lineage"]
     found = {
-        "unsafe": _course("Fig. 7: groups with historical correlations", paired, Axis("groups"), lambda f: f.unsafe,
-                          _unsafe_words(outcomes)),
-        "counterfeits": _course("Fig. 8: counterfeits", paired, Axis("rows"), lambda f: f.counterfeits,
-                                _counterfeit_words(paired)),
+        "unsafe": _course("Fig. 7: groups with historical correlations", paired, ChartAxis("groups"),
+                          lambda f: f.unsafe, _unsafe_words(outcomes)),
+        "counterfeits": _course("Fig. 8: counterfeits", paired, ChartAxis("rows"),
+                                lambda f: f.counterfeits, _counterfeit_words(paired)),
         "error": _errors(outcomes, n_queries),
-        "gcp": _course("How wide the boxes are", outcomes, Axis("global certainty penalty", "percent"), lambda f: f.gcp,
+        "gcp": _course("How wide the boxes are", outcomes, ChartAxis("global certainty penalty", "percent"),
+                       lambda f: f.gcp,
                        "Mean width of a published range as a share of its domain: 0% would be the exact value."),
     }  # fmt: skip
     if closed:
         size = closed[0].played
         found["places"] = _course(
-            "What lineages pay: counterfeits", closed, Axis("share of the people present", "percent"),
+            "What lineages pay: counterfeits", closed, ChartAxis("share of the people present", "percent"),
             lambda f: f.counterfeits / max(size.present(f.release), 1),
             f"Slots of people who left, until newcomers take them: {format_percent(size.share('counterfeits'))} of all "
             f"person-releases, and {format_percent(size.share('withheld'))} of them withheld.",
@@ -108,12 +109,12 @@ def cor_split_course_charts(outcomes: Sequence[Outcome], n_queries: int) -> dict
     return found
 
 
-def swept_charts(swept: Sequence[Swept]) -> dict[str, Chart]:
+def swept_charts(swept: Sequence[DegreeSweep]) -> dict[str, Chart]:
     """Chart the effect of m and n, for each figure and method."""
     figures = {
-        "error": ("error of counts", Axis("median relative error at 5%", "percent")),
-        "counterfeits": ("counterfeits", Axis("share of person-releases", "percent")),
-        "breached": ("breached at the fixed point", Axis("share of people", "percent")),
+        "error": ("error of counts", ChartAxis("median relative error at 5%", "percent")),
+        "counterfeits": ("counterfeits", ChartAxis("share of person-releases", "percent")),
+        "breached": ("breached at the fixed point", ChartAxis("share of people", "percent")),
     }
     methods = list(dict.fromkeys(one.method for one in swept))
     degrees = sorted({one.n for one in swept})
@@ -128,15 +129,15 @@ def swept_charts(swept: Sequence[Swept]) -> dict[str, Chart]:
                     lines.append(Line(f"n = {n}", x, y))
             name = f"{cor_split_label(method)}: {title}"
             charts[f"{method} {what}"] = Chart(
-                name, Lines(tuple(lines)), x=Axis("m: values that stay possible"), y=axis
+                name, Lines(tuple(lines)), x=ChartAxis("m: values that stay possible"), y=axis
             )
     return charts
 
 
 def _course(
     title: str,
-    outcomes: Sequence[Outcome],
-    axis: Axis,
+    outcomes: Sequence[ScenarioOutcome],
+    axis: ChartAxis,
     figure: Callable[[ReleaseFigures], float | None],
     caption: str,
 ) -> Chart:
@@ -148,10 +149,10 @@ def _course(
         if points:
             x, y = zip(*points, strict=True)
             lines.append(Line(cor_split_label(outcome.played.method), x, y))
-    return Chart(title, Lines(tuple(lines)), x=Axis("release"), y=axis, caption=caption, topic="series")
+    return Chart(title, Lines(tuple(lines)), x=ChartAxis("release"), y=axis, caption=caption, topic="series")
 
 
-def _errors(outcomes: Sequence[Outcome], n_queries: int) -> Chart:
+def _errors(outcomes: Sequence[ScenarioOutcome], n_queries: int) -> Chart:
     lines = tuple(
         Line(
             cor_split_label(o.played.method),
@@ -170,15 +171,15 @@ def _errors(outcomes: Sequence[Outcome], n_queries: int) -> Chart:
     return Chart(
         "Fig. 9: error of counts",
         Lines(lines),
-        x=Axis("share of the domain in the query", "percent"),
-        y=Axis("median relative error", "percent"),
+        x=ChartAxis("share of the domain in the query", "percent"),
+        y=ChartAxis("median relative error", "percent"),
         caption=f"{n_queries:,} range counts for each point and release. At {at:.0%}, beside {lines[0].name}'s "
         f"{format_percent(first)}: {beside}.",
         topic="usefulness",
     )
 
 
-def _breached_words(outcomes: Sequence[Outcome]) -> str:
+def _breached_words(outcomes: Sequence[ScenarioOutcome]) -> str:
     once = max(o.once.share for o in outcomes)
     return (
         f"Of the people who are not compromised. Drawing every conclusion once breaches at most "
@@ -187,7 +188,7 @@ def _breached_words(outcomes: Sequence[Outcome]) -> str:
     )
 
 
-def _unsafe_words(outcomes: Sequence[Outcome]) -> str:
+def _unsafe_words(outcomes: Sequence[ScenarioOutcome]) -> str:
     found = {
         o.played.method: [f.unsafe for f in o.played.figures if f.unsafe is not None]
         for o in outcomes
@@ -203,7 +204,7 @@ def _unsafe_words(outcomes: Sequence[Outcome]) -> str:
     return " ".join(part for part in ("; ".join(told) + "." if told else "", safe) if part)
 
 
-def _counterfeit_words(outcomes: Sequence[Outcome]) -> str:
+def _counterfeit_words(outcomes: Sequence[ScenarioOutcome]) -> str:
     told = []
     for o in outcomes:
         later = [f.counterfeits for f in o.played.figures[1:]]

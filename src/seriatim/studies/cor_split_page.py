@@ -10,9 +10,9 @@ import numpy as np
 
 from seriatim.ports import Progress, Workers, no_progress
 from seriatim.report import Cell, Charts, Grid, Page, Points, Prose, Section
-from seriatim.report.filed import Filed
+from seriatim.report.filed import FiledReport
 from seriatim.report.formats import format_number, format_people, format_percent
-from seriatim.studies.cor_split import Order, Setting
+from seriatim.studies.cor_split import CorSplitSetting, Order
 from seriatim.studies.cor_split_charts import (
     closed_form_charts,
     cor_split_course_charts,
@@ -23,8 +23,8 @@ from seriatim.studies.cor_split_charts import (
 from seriatim.studies.cor_split_parts import (
     MS,
     NS,
-    Outcome,
-    Swept,
+    DegreeSweep,
+    ScenarioOutcome,
     cor_split_mean_error,
     cor_split_mean_seconds,
     cor_split_record,
@@ -32,31 +32,31 @@ from seriatim.studies.cor_split_parts import (
     cor_split_shrunk,
     cor_split_sweep,
 )
-from seriatim.studies.cor_split_reasons import Asked, Reason, reasons, reasons_asked
-from seriatim.studies.worlds.census import FAST_CHURN, SLOW_CHURN, Churn
+from seriatim.studies.cor_split_reasons import QueryReason, Reason, reasons, reasons_asked
+from seriatim.studies.worlds.census import FAST_CHURN, SLOW_CHURN, CensusChurn
 
 PARTS = ("closed-form", "fast", "slow", "sweep", "reasons")
-SCENARIOS = {"fast": Setting(FAST_CHURN, query_every=12), "slow": Setting(SLOW_CHURN, query_every=10)}
-READ_BY: tuple[tuple[Churn, tuple[Order, ...]], ...] = (
-    (Churn(20_000, 0.10, 10), ("shuffled", "by id")),
+SCENARIOS = {"fast": CorSplitSetting(FAST_CHURN, query_every=12), "slow": CorSplitSetting(SLOW_CHURN, query_every=10)}
+READ_BY: tuple[tuple[CensusChurn, tuple[Order, ...]], ...] = (
+    (CensusChurn(20_000, 0.10, 10), ("shuffled", "by id")),
     (FAST_CHURN, ("shuffled", "by id")),
-    (Churn(200_000, 0.10, 10), ("shuffled",)),
+    (CensusChurn(200_000, 0.10, 10), ("shuffled",)),
 )
 SWEEP_SIZE = 20_000
 QUICK_SCALE = 0.05
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class CorSplitStudy(Filed):
+class CorSplitStudy(FiledReport):
     """Every method in every scenario, and the curves of the closed form; parts that were not run are empty."""
 
     scale: float
-    scenarios: dict[str, tuple[Outcome, ...]] = field(default_factory=dict)
-    swept: tuple[Swept, ...] = ()
+    scenarios: dict[str, tuple[ScenarioOutcome, ...]] = field(default_factory=dict)
+    swept: tuple[DegreeSweep, ...] = ()
     reasons: tuple[Reason, ...] = ()
     closed_form: bool = True
     n_queries: int = 10_000
-    asked: tuple[Asked, ...] = ()
+    asked: tuple[QueryReason, ...] = ()
 
     def record(self) -> dict[str, Any]:
         return {
@@ -146,10 +146,10 @@ def study_cor_split_page(
     scale = scale if scale is not None else QUICK_SCALE if quick else 1.0
     n_queries = n_queries if n_queries is not None else 1_000 if quick else 10_000
     run = [part for part in PARTS if part in parts]
-    scenarios: dict[str, tuple[Outcome, ...]] = {}
-    swept: tuple[Swept, ...] = ()
+    scenarios: dict[str, tuple[ScenarioOutcome, ...]] = {}
+    swept: tuple[DegreeSweep, ...] = ()
     why: tuple[Reason, ...] = ()
-    drawn: tuple[Asked, ...] = ()
+    drawn: tuple[QueryReason, ...] = ()
     for done, part in enumerate(run):
         step = _within(progress, part, done, len(run))
         if part in SCENARIOS:
@@ -161,7 +161,7 @@ def study_cor_split_page(
             ms, ns = ((4, 7, 10), (1, 3, 5)) if scale < 1 else (MS, NS)
             swept = cor_split_sweep(max(round(SWEEP_SIZE * scale), 300), workers, ms, ns, n_queries, step)
         elif part == "reasons":
-            worlds = [(cor_split_shrunk(Setting(churn), scale).churn, orders) for churn, orders in READ_BY]
+            worlds = [(cor_split_shrunk(CorSplitSetting(churn), scale).churn, orders) for churn, orders in READ_BY]
             why = reasons(worlds, workers, progress=step)
             drawn = reasons_asked(worlds[-1][0], workers, n_queries)
     progress("done", 1.0)
@@ -177,7 +177,7 @@ def _within(progress: Progress, part: str, done: int, total: int) -> Progress:
     return step
 
 
-def _in_short(outcomes: Sequence[Outcome]) -> str:
+def _in_short(outcomes: Sequence[ScenarioOutcome]) -> str:
     """Write the outcome in a sentence."""
     share = {o.played.method: o.iterated.share for o in outcomes}
     told = ", ".join(f"{cor_split_label(method)} {format_percent(found)}" for method, found in share.items() if found)
@@ -186,7 +186,7 @@ def _in_short(outcomes: Sequence[Outcome]) -> str:
     return f"Breached in the end: {told}.{nobody}" if told else f"Nobody is breached under {', '.join(none)}."
 
 
-def _breached(outcomes: Sequence[Outcome]) -> Grid:
+def _breached(outcomes: Sequence[ScenarioOutcome]) -> Grid:
     head = ("method", "unsafe groups, all releases", "twins", "breached, one round", "breached to the end")
     rows = tuple(
         (
@@ -201,7 +201,7 @@ def _breached(outcomes: Sequence[Outcome]) -> Grid:
     return Grid("What the whole series reveals", head, rows, frozenset(range(1, len(head))))
 
 
-def _interval(outcome: Outcome) -> str:
+def _interval(outcome: ScenarioOutcome) -> str:
     """Write the interval over the draws; if hardly anyone is breached, write how many."""
     found = outcome.iterated
     if 0 < found.share < 0.0001:
@@ -210,13 +210,13 @@ def _interval(outcome: Outcome) -> str:
     return f"{format_percent(found.low)} to {format_percent(found.high)}" if found.share else ""
 
 
-def _unsafe(outcome: Outcome) -> str:
+def _unsafe(outcome: ScenarioOutcome) -> str:
     """Count unsafe groups. Lineages are safe in another way, so the degree does not apply to them."""
     found = [figures.unsafe for figures in outcome.played.figures if figures.unsafe is not None]
     return f"{sum(found):,}" if found else "does not apply"
 
 
-def _costs(outcomes: Sequence[Outcome]) -> Grid:
+def _costs(outcomes: Sequence[ScenarioOutcome]) -> Grid:
     shares = (0.01, 0.05, 0.10)
     head = ("method", "counterfeits", "withheld", *(f"error at {share:.0%}" for share in shares), "width of boxes",
             "seconds per release")  # fmt: skip
@@ -235,7 +235,7 @@ def _costs(outcomes: Sequence[Outcome]) -> Grid:
                 frozenset(range(1, len(head))))  # fmt: skip
 
 
-def _swept(swept: Sequence[Swept]) -> tuple[Grid, ...]:
+def _swept(swept: Sequence[DegreeSweep]) -> tuple[Grid, ...]:
     """Return the unsafe groups over all m and n, and what n = m leads to."""
     methods = list(dict.fromkeys(one.method for one in swept))
     rows = tuple(
@@ -273,11 +273,11 @@ def _reasons_grids(found: Sequence[Reason]) -> tuple[Grid, ...]:
     return tuple(grids)
 
 
-def _asked_grid(found: Sequence[Asked]) -> Grid:
+def _asked_grid(found: Sequence[QueryReason]) -> Grid:
     shares = sorted({one.selectivity for one in found})
     at = {(one.drawn, one.method, one.selectivity): one for one in found}
 
-    def cell(one: Asked) -> Cell:
+    def cell(one: QueryReason) -> Cell:
         return Cell(format_percent(one.error), note=f"of {format_percent(one.held)} of the people")
 
     rows: tuple[tuple[str | Cell, ...], ...] = tuple(

@@ -11,9 +11,16 @@ from seriatim.attacks._exclusion import estimate_once, estimate_share, prepare
 from seriatim.attacks._twins import twins
 from seriatim.model import Estimate
 from seriatim.ports import Progress, Workers, no_progress
-from seriatim.studies.cor_split import METHODS, SELECTIVITIES, Method, Played, Setting, play_cor_split
-from seriatim.studies.queries import Workload
-from seriatim.studies.worlds.census import DOMAINS, Churn
+from seriatim.studies.cor_split import (
+    METHODS,
+    SELECTIVITIES,
+    CorSplitSetting,
+    PlayedSeries,
+    StudiedMethod,
+    play_cor_split,
+)
+from seriatim.studies.queries import QueryWorkload
+from seriatim.studies.worlds.census import DOMAINS, CensusChurn
 
 COMPROMISED = 0.04
 SEEDS = (1, 2, 3, 4, 5)
@@ -23,17 +30,17 @@ SWEPT = tuple(method for method in METHODS if method.name in ("cor-split", "repa
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Outcome:
+class ScenarioOutcome:
     """One method in one scenario."""
 
-    played: Played
+    played: PlayedSeries
     once: Estimate
     iterated: Estimate
     n_twins: int
 
 
 @dataclass(frozen=True, slots=True)
-class Swept:
+class DegreeSweep:
     """One method at one m and n."""
 
     method: str
@@ -47,10 +54,13 @@ class Swept:
 
 
 def cor_split_scenario(
-    setting: Setting, workers: Workers, methods: Sequence[Method] = METHODS, progress: Progress = no_progress
-) -> tuple[Outcome, ...]:
+    setting: CorSplitSetting,
+    workers: Workers,
+    methods: Sequence[StudiedMethod] = METHODS,
+    progress: Progress = no_progress,
+) -> tuple[ScenarioOutcome, ...]:
     """Run every method on one series: what the paper measures, and the attacks it omits."""
-    workload, outcomes = Workload(DOMAINS, setting.n_queries, setting.seed), []
+    workload, outcomes = QueryWorkload(DOMAINS, setting.n_queries, setting.seed), []
     for done, method in enumerate(methods):
         progress(f"{method.name}: publishing", done / len(methods))
         played = play_cor_split(method, setting, workers, workload)
@@ -66,15 +76,15 @@ def cor_split_sweep(
     ns: Sequence[int] = NS,
     n_queries: int = 10_000,
     progress: Progress = no_progress,
-) -> tuple[Swept, ...]:
+) -> tuple[DegreeSweep, ...]:
     """Run Cor-Split and its repair over the m and n that the paper says it tried; 10 % churn, 10 releases."""
-    churn, found = Churn(size, 0.10, 10), []
+    churn, found = CensusChurn(size, 0.10, 10), []
     pairs = [(m, n) for m in ms for n in ns if n <= m]
-    workload = Workload(DOMAINS, n_queries, 1)
+    workload = QueryWorkload(DOMAINS, n_queries, 1)
     for done, (m, n) in enumerate(pairs):
         progress(f"m = {m}, n = {n}", done / len(pairs))
         for method in SWEPT:
-            setting = Setting(
+            setting = CorSplitSetting(
                 churn, m, n, n_queries=n_queries, query_every=churn.releases, selectivities=(SWEPT_SELECTIVITY,)
             )
             played = play_cor_split(method, setting, workers, workload)
@@ -82,14 +92,14 @@ def cor_split_sweep(
             unsafe = sum(figures.unsafe or 0 for figures in played.figures)
             error = played.figures[-1].errors[SWEPT_SELECTIVITY]
             counterfeits = played.share("counterfeits")
-            found.append(Swept(method.name, m, n, unsafe, counterfeits, error, attacked.share))
+            found.append(DegreeSweep(method.name, m, n, unsafe, counterfeits, error, attacked.share))
     return tuple(found)
 
 
-def _outcome(played: Played, seeds: tuple[int, ...]) -> Outcome:
+def _outcome(played: PlayedSeries, seeds: tuple[int, ...]) -> ScenarioOutcome:
     history = played.history_with_leavers() if played.method == "lineage" else played.history()
     ground = prepare(history)
-    return Outcome(
+    return ScenarioOutcome(
         played,
         estimate_once(ground, COMPROMISED, seeds),
         estimate_share(ground, COMPROMISED, seeds),
@@ -97,16 +107,16 @@ def _outcome(played: Played, seeds: tuple[int, ...]) -> Outcome:
     )
 
 
-def cor_split_mean_error(played: Played, selectivity: float) -> float:
+def cor_split_mean_error(played: PlayedSeries, selectivity: float) -> float:
     """Return the mean error over the releases that were measured."""
     return float(np.mean([figures.errors[selectivity] for figures in played.figures if figures.errors]))
 
 
-def cor_split_mean_seconds(played: Played) -> float:
+def cor_split_mean_seconds(played: PlayedSeries) -> float:
     return float(np.mean([figures.seconds for figures in played.figures]))
 
 
-def cor_split_record(outcome: Outcome) -> dict[str, object]:
+def cor_split_record(outcome: ScenarioOutcome) -> dict[str, object]:
     """Return an outcome for JSON."""
     played = outcome.played
     return {
@@ -127,7 +137,7 @@ def cor_split_record(outcome: Outcome) -> dict[str, object]:
     }
 
 
-def cor_split_shrunk(setting: Setting, scale: float) -> Setting:
+def cor_split_shrunk(setting: CorSplitSetting, scale: float) -> CorSplitSetting:
     """Return the same setting with fewer people."""
     churn = replace(setting.churn, size=max(round(setting.churn.size * scale), 200))
     return replace(setting, churn=churn)

@@ -14,9 +14,9 @@ from itertools import product
 import numpy as np
 import numpy.typing as npt
 
-from seriatim.attacks._exclusion import Ground, prepare
-from seriatim.defences.series.contract import Draw, SerialRules, SerialView
-from seriatim.defences.series.memory import Encounters
+from seriatim.attacks._exclusion import ExclusionGround, prepare
+from seriatim.defences.series.contract import SerialDraw, SerialRules, SerialView
+from seriatim.defences.series.memory import GroupMemory
 from seriatim.kernels.arrays import Ints, Longs, Words
 from seriatim.kernels.deduce.board import Board
 from seriatim.kernels.deduce.one_round import one_round_by_compromised, one_round_by_correlations
@@ -25,9 +25,9 @@ from seriatim.ports import Progress, Workers, no_progress
 from seriatim.reading import Boxes, count_in_ranges
 from seriatim.studies.cor_split import (
     METHODS,
-    Method,
+    CorSplitSetting,
     Order,
-    Setting,
+    StudiedMethod,
     cor_split_numbers,
     cor_split_scales,
     play_cor_split,
@@ -35,10 +35,10 @@ from seriatim.studies.cor_split import (
 from seriatim.studies.cor_split_parts import COMPROMISED, SEEDS
 from seriatim.studies.queries import draw_queries, queries_anywhere, queries_by_share, study_query_answers
 from seriatim.studies.stable_cuts import stably_cut_groups
-from seriatim.studies.worlds.census import DOMAINS, N_INCOMES, Churn, census
+from seriatim.studies.worlds.census import DOMAINS, N_INCOMES, CensusChurn, census
 
 DRAWN = {"around people": draw_queries, "anywhere": queries_anywhere, "by share of people": queries_by_share}
-STABLE = Method("invariant, stable ties", Encounters.of, stably_cut_groups)
+STABLE = StudiedMethod("invariant, stable ties", GroupMemory.of, stably_cut_groups)
 PRINTED = (METHODS[0], STABLE, METHODS[1])
 
 
@@ -64,7 +64,7 @@ class Reason:
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class QueryReason:
     """The error of one method's first release, by how the queries are drawn."""
 
     drawn: str
@@ -77,7 +77,7 @@ class Asked:
 
 
 def reasons(
-    worlds: Sequence[tuple[Churn, Sequence[Order]]],
+    worlds: Sequence[tuple[CensusChurn, Sequence[Order]]],
     workers: Workers,
     seeds: Sequence[int] = SEEDS,
     progress: Progress = no_progress,
@@ -87,7 +87,7 @@ def reasons(
     found = []
     for done, (churn, order, method) in enumerate(work):
         progress(f"{churn.size:,} people, {method.name}, records {order}", done / len(work))
-        setting = Setting(churn, n_queries=1, query_every=churn.releases + 1, order=order)
+        setting = CorSplitSetting(churn, n_queries=1, query_every=churn.releases + 1, order=order)
         played = play_cor_split(method, setting, workers)
         ground = prepare(played.history())
         side, after, printed = _readings(ground, seeds[0])
@@ -111,16 +111,16 @@ def reasons(
     return tuple(found)
 
 
-def reasons_asked(churn: Churn, workers: Workers, n_queries: int) -> tuple[Asked, ...]:
+def reasons_asked(churn: CensusChurn, workers: Workers, n_queries: int) -> tuple[QueryReason, ...]:
     """Measure one release with three ways of drawing queries."""
-    setting = Setting(replace(churn, releases=1), n_queries=1, query_every=2)
+    setting = CorSplitSetting(replace(churn, releases=1), n_queries=1, query_every=2)
     people = census(churn.n_people, setting.seed)
     who = cor_split_numbers(people, setting.churn, setting.seed)[0][0]
     view = SerialView(people.quasi[who], cor_split_scales(), people.income[who], N_INCOMES, np.arange(len(who)))
     boxes = {}
     for method in METHODS[:2]:
         rules = SerialRules(setting.m, setting.n, sticky=method.sticky)
-        made = method.group(view, rules, method.recall([], view.person), Draw(b"study", 1), workers)
+        made = method.group(view, rules, method.recall([], view.person), SerialDraw(b"study", 1), workers)
         boxes[method.name] = Boxes(*range_boxes(view.quasi, made.box, int(made.box.max(initial=-1)) + 1))
     found = []
     for (drawn, draw), share in product(DRAWN.items(), (0.01, 0.05, 0.10)):
@@ -129,11 +129,11 @@ def reasons_asked(churn: Churn, workers: Workers, n_queries: int) -> tuple[Asked
         held = float(np.median(truth) / len(view))
         for name, own in boxes.items():
             error = np.abs(count_in_ranges(own, queries) - truth)[truth > 0] / truth[truth > 0]
-            found.append(Asked(drawn, name, share, held, float(np.median(error))))
+            found.append(QueryReason(drawn, name, share, held, float(np.median(error))))
     return tuple(found)
 
 
-def _readings(ground: Ground, seed: int) -> tuple[float, float, float]:
+def _readings(ground: ExclusionGround, seed: int) -> tuple[float, float, float]:
     """Return the shares breached by the printed rules: side by side, one after the other, and repeated."""
     board = ground.board
     ptr, pair = ground.meetings
@@ -167,7 +167,7 @@ def reasons_repeated(board: Board, ptr: Longs, pair: Ints, looked: Words, words:
         words, looked = one_round_by_correlations(board, starts, pair[kept], told), told
 
 
-def _breached(ground: Ground, words: Words, seed: int) -> float:
+def _breached(ground: ExclusionGround, words: Words, seed: int) -> float:
     """Return the share of people not compromised with one value left."""
     free = np.ones(len(words), dtype=np.bool_)
     free[ground.draw(COMPROMISED, seed)] = False

@@ -17,19 +17,19 @@ import numpy as np
 
 from seriatim.engines.threads import Threads
 from seriatim.measures._equivocation import equivocation
-from seriatim.measures.supplementary_knowledge import Beliefs, Known, supplementary_knowledge
+from seriatim.measures.supplementary_knowledge import Beliefs, KnowledgeLeft, supplementary_knowledge
 from seriatim.model.chance import open_chance
-from seriatim.model.chart import Axis, Chart, Line, Lines
+from seriatim.model.chart import Chart, ChartAxis, Line, Lines
 from seriatim.model.scale import FloatArray
 from seriatim.ports.workers import Progress, no_progress
-from seriatim.report import Filed
+from seriatim.report import FiledReport
 from seriatim.report.chart_views import chart_data
 from seriatim.report.formats import format_number, format_plain
 from seriatim.report.page import Charts, Grid, Page, Prose, Section
 from seriatim.studies.equivocation_beliefs import noise_beliefs, prior_beliefs, query_beliefs, sampling_beliefs
-from seriatim.studies.worlds.pums import RECORDS, Microdata, made_pums, pums_shipped, read_pums
+from seriatim.studies.worlds.pums import RECORDS, PumsMicrodata, made_pums, pums_shipped, read_pums
 
-Releasing = Callable[[Microdata, float, Sequence[FloatArray], np.random.Generator], list[Beliefs]]
+Releasing = Callable[[PumsMicrodata, float, Sequence[FloatArray], np.random.Generator], list[Beliefs]]
 """Releases once, and returns what is believed under each prior."""
 TECHNIQUES: dict[str, tuple[Releasing, tuple[float, ...], str]] = {
     "sampling": (sampling_beliefs, (0.05, 0.1, 0.2, 0.5), "{:.0%} of the records"),
@@ -50,21 +50,21 @@ LEAD = (
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class EquivocationStep:
     """The mean over replicates, for one technique, parameter, prior and number of attributes known."""
 
     data: str
     technique: str
     parameter: float
     prior: str
-    known: Known
+    known: KnowledgeLeft
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class EquivocationStudy(Filed):
+class EquivocationStudy(FiledReport):
     """Every figure, and the charts drawn from them."""
 
-    steps: tuple[Step, ...]
+    steps: tuple[EquivocationStep, ...]
     levels: tuple[dict[str, float], ...]
     replicates: int
     left_out: str = ""
@@ -134,11 +134,13 @@ def study_equivocation(
     if not left_out:
         tables += [pums_shipped("wine"), pums_shipped("breast cancer")]
     tasks = [(data, name, parameter) for data in tables for name, parameter in _plans()]
-    steps: list[Step] = []
+    steps: list[EquivocationStep] = []
     for done, (data, name, parameter) in enumerate(tasks):
         progress(f"{data.name}, {name}", done / len(tasks))
         found = equivocation_steps_by_prior(data, name, parameter, replicates)
-        steps += [Step(data.name, name, parameter, prior, known) for prior in PRIORS for known in found[prior]]
+        steps += [
+            EquivocationStep(data.name, name, parameter, prior, known) for prior in PRIORS for known in found[prior]
+        ]
     levels = tuple(_at_level(level, records or RECORDS) for level in LEVELS)
     return EquivocationStudy(tuple(steps), levels, replicates, left_out)
 
@@ -150,19 +152,19 @@ def _plans() -> Iterator[tuple[str, float]]:
 
 
 def equivocation_technique_steps(
-    data: Microdata, technique: str, parameter: float, prior: str, replicates: int
-) -> list[Known]:
+    data: PumsMicrodata, technique: str, parameter: float, prior: str, replicates: int
+) -> list[KnowledgeLeft]:
     """Return what is left at each number of known attributes under one prior."""
     return equivocation_steps_by_prior(data, technique, parameter, replicates, (prior,))[prior]
 
 
 def equivocation_steps_by_prior(
-    data: Microdata, technique: str, parameter: float, replicates: int, priors: tuple[str, ...] = PRIORS
-) -> dict[str, list[Known]]:
+    data: PumsMicrodata, technique: str, parameter: float, replicates: int, priors: tuple[str, ...] = PRIORS
+) -> dict[str, list[KnowledgeLeft]]:
     """Return what is left at each number of known attributes, the mean over replicates; the worst set of the first."""
     before = [prior_beliefs(data, prior) for prior in priors]
 
-    def run(replicate: int) -> list[list[Known]]:
+    def run(replicate: int) -> list[list[KnowledgeLeft]]:
         chance = open_chance(SEED, f"{technique}/{parameter}/{replicate}")
         beliefs = TECHNIQUES[technique][0](data, parameter, before, chance)
         return [supplementary_knowledge(data.attributes, data.domain, believed) for believed in beliefs]
@@ -174,7 +176,7 @@ def equivocation_steps_by_prior(
     }
 
 
-def _mean(known: list[Known]) -> Known:
+def _mean(known: list[KnowledgeLeft]) -> KnowledgeLeft:
     names = ("initial", "initial_by_record", "area", "area_by_record", "nothing_left")
     means: Any = {name: float(np.mean([getattr(one, name) for one in known])) for name in names}
     return replace(known[0], **means)
@@ -183,7 +185,7 @@ def _mean(known: list[Known]) -> Known:
 def _at_level(level: float, records: int) -> dict[str, float]:
     """Return what sampling half and queries of size 8 leave if nothing is known, at a median salary."""
     data = made_pums(records, level)
-    bare = Microdata(data.name, data.domain, data.confidential, data.attributes[:1], data.unit)
+    bare = PumsMicrodata(data.name, data.domain, data.confidential, data.attributes[:1], data.unit)
     found: dict[str, float] = {}
     for name, parameter in (("sampling", 0.5), ("queries", 8.0)):
         first = equivocation_technique_steps(bare, name, parameter, "uniform", 1)[0]
@@ -198,14 +200,18 @@ def equivocation_salary_chart() -> Chart:
     )
     caption = "The same bit at eps = 0, and areas of 3 and 57 K x bits."
     return Chart(
-        "Fig. 1: one bit is not always one bit", Lines(lines), x=Axis("eps, K"), y=Axis("H, bits"), caption=caption
+        "Fig. 1: one bit is not always one bit",
+        Lines(lines),
+        x=ChartAxis("eps, K"),
+        y=ChartAxis("H, bits"),
+        caption=caption,
     )
 
 
 def equivocation_appendix_chart() -> Chart:
     """Return Fig. 3: the example of the appendix, with an area of 6.514401."""
     line = _steps_line("appendix", [1.0, 3.0, 8.0, 9.0], [0.15, 0.1, 0.7, 0.05])
-    return Chart("Fig. 3: the example of the appendix", Lines((line,)), x=Axis("eps"), y=Axis("H, bits"))
+    return Chart("Fig. 3: the example of the appendix", Lines((line,)), x=ChartAxis("eps"), y=ChartAxis("H, bits"))
 
 
 def _steps_line(name: str, values: list[float], shares: list[float]) -> Line:
@@ -218,7 +224,7 @@ def _twice(numbers: FloatArray) -> tuple[float, ...]:
     return tuple(float(x) for x in np.repeat(numbers, 2))
 
 
-def _technique_chart(steps: tuple[Step, ...], data: str, technique: str, figure: str, prior: str) -> Chart:
+def _technique_chart(steps: tuple[EquivocationStep, ...], data: str, technique: str, figure: str, prior: str) -> Chart:
     words = TECHNIQUES[technique][2]
     lines = []
     for parameter in TECHNIQUES[technique][1]:
@@ -231,10 +237,10 @@ def _technique_chart(steps: tuple[Step, ...], data: str, technique: str, figure:
     label = "H(0), bits" if figure == "initial" else "area, units x bits"
     title = f"{data}, {technique}: {'initial entropy' if figure == 'initial' else 'area'}, {prior} prior"
     caption = "Means over all combinations of all sets of attributes."
-    return Chart(title, Lines(tuple(lines)), x=Axis("attributes known"), y=Axis(label), caption=caption)
+    return Chart(title, Lines(tuple(lines)), x=ChartAxis("attributes known"), y=ChartAxis(label), caption=caption)
 
 
-def _grid(data: str, steps: list[Step]) -> Grid:
+def _grid(data: str, steps: list[EquivocationStep]) -> Grid:
     rows = tuple(
         (
             f"{step.technique}, {TECHNIQUES[step.technique][2].format(step.parameter)}",

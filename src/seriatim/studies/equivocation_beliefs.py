@@ -15,14 +15,14 @@ from seriatim.measures.supplementary_knowledge import Beliefs
 from seriatim.model.classes import Classes
 from seriatim.model.scale import FloatArray, IntArray
 from seriatim.queries.query_bounds import query_bounds_chained
-from seriatim.studies.worlds.pums import Microdata
+from seriatim.studies.worlds.pums import PumsMicrodata
 
 MOST_COMBINATIONS = 100
 """Of these noise is judged in one replicate; other replicates draw others."""
 _BLOCK = 50
 
 
-def prior_beliefs(data: Microdata, kind: str) -> FloatArray:
+def prior_beliefs(data: PumsMicrodata, kind: str) -> FloatArray:
     """Return the prior: ``uniform`` over the domain, as in the paper, or the population's ``margin``."""
     n = len(data.domain)
     if kind == "uniform":
@@ -31,7 +31,7 @@ def prior_beliefs(data: Microdata, kind: str) -> FloatArray:
 
 
 def sampling_beliefs(
-    data: Microdata, rate: float, priors: Sequence[FloatArray], chance: np.random.Generator
+    data: PumsMicrodata, rate: float, priors: Sequence[FloatArray], chance: np.random.Generator
 ) -> list[Beliefs]:
     """Return f / |Mo| for the sampled, and the prior for the others: nothing is 0/0 if nobody matches."""
     n = len(data.confidential)
@@ -51,7 +51,7 @@ def sampling_beliefs(
 
 
 def query_beliefs(
-    data: Microdata, size: float, priors: Sequence[FloatArray], chance: np.random.Generator
+    data: PumsMicrodata, size: float, priors: Sequence[FloatArray], chance: np.random.Generator
 ) -> list[Beliefs]:
     """Return the prior within each record's bounds, averaged over the records that match; records are shuffled."""
     n, half = len(data.confidential), int(size) // 2
@@ -82,7 +82,7 @@ def query_beliefs(
 
 
 def noise_beliefs(
-    data: Microdata, share: float, priors: Sequence[FloatArray], chance: np.random.Generator
+    data: PumsMicrodata, share: float, priors: Sequence[FloatArray], chance: np.random.Generator
 ) -> list[Beliefs]:
     """Return beliefs from released records, each weighted by how well it fits what is known; noise on every column.
 

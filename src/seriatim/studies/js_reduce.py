@@ -27,30 +27,30 @@ from seriatim.kernels.series.belief_segments import (
     SegmentRules,
     belief_segments_greedily,
 )
-from seriatim.kernels.single.median import Rules
-from seriatim.knowledge._posterior import Groups, Rule, posterior_of_groups
+from seriatim.kernels.single.median import MedianRules
+from seriatim.knowledge._posterior import MessageGroups, Rule, posterior_of_groups
 from seriatim.knowledge.appearances import appearances_of
 from seriatim.knowledge.divergence import BITS, divergence_of_groups, entropies_for_divergence
 from seriatim.knowledge.sequence_model import SequenceModel
 from seriatim.knowledge.sequential_adversary import SequentialAdversary
 from seriatim.knowledge.smoothing import smoothing_prediction
-from seriatim.model import Coded
-from seriatim.model.history import History, Past
+from seriatim.model import CodedColumn
+from seriatim.model.history import History, PastRelease
 from seriatim.model.policy import Thresholds
 from seriatim.model.scale import Scale, scale_of
-from seriatim.studies.worlds.patients import VALUES, Week, World, patients_knowledge_of_one_step, patients_weeks
+from seriatim.studies.worlds.patients import VALUES, PatientWeek, World, patients_knowledge_of_one_step, patients_weeks
 
-Grouper = Callable[[Week, Floats, Floats], Longs]
+Grouper = Callable[[PatientWeek, Floats, Floats], Longs]
 """From a view, beliefs before it and places in the box of all quasi-identifiers, to groups; -1 for dropped people."""
 _RANGES = ((45, 30), (1, 2), (60, 30))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Run:
+class JsReduceRun:
     """A world published under one method."""
 
-    weeks: list[Week]
-    pasts: tuple[Past, ...]
+    weeks: list[PatientWeek]
+    pasts: tuple[PastRelease, ...]
     groups: tuple[Longs, ...]
     """The group of each record of each week; -1 for dropped people."""
     losses: tuple[float, ...]
@@ -64,7 +64,7 @@ class Run:
 
 
 @dataclass(frozen=True, slots=True)
-class Gains:
+class JsReduceGains:
     """What an adversary gained, release by release."""
 
     gain: tuple[float, ...]
@@ -73,15 +73,15 @@ class Gains:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Outcome:
+class JsReduceOutcome:
     """What one method gave away and lost in one world."""
 
     world: str
     method: str
-    omega: Gains
+    omega: JsReduceGains
     """The paper's adversary."""
-    forward: Gains
-    back: Gains
+    forward: JsReduceGains
+    back: JsReduceGains
     sure_people: float
     hit_rate: float
     loss: float
@@ -92,7 +92,7 @@ class Outcome:
 def js_reduce_by_segments(k: int, t: float, j: float, optimal: bool) -> Grouper:
     """Return JS-reduce with j in nats: as printed, or with the best cut of the same order."""
 
-    def group(week: Week, beliefs: Floats, place: Floats) -> Longs:
+    def group(week: PatientWeek, beliefs: Floats, place: Floats) -> Longs:
         columns = _coded(week)
         order, _ = curve_order(columns, np.random.default_rng(7), Threads())
         rows = SegmentRows(
@@ -112,13 +112,15 @@ def js_reduce_by_segments(k: int, t: float, j: float, optimal: bool) -> Grouper:
 def js_reduce_by_mondrian(k: int, thresholds: Thresholds) -> Grouper:
     """Return Mondrian with distinct l-diversity or t-closeness, as the paper compares with."""
 
-    def group(week: Week, beliefs: Floats, place: Floats) -> Longs:  # noqa: ARG001 - it looks at one view alone
+    def group(week: PatientWeek, beliefs: Floats, place: Floats) -> Longs:  # noqa: ARG001 - it looks at one view alone
         columns = _coded(week)
-        values = Coded("result", week.value, scale_of("set", pa.array(VALUES), np.arange(len(VALUES), dtype=float)))
+        values = CodedColumn(
+            "result", week.value, scale_of("set", pa.array(VALUES), np.arange(len(VALUES), dtype=float))
+        )
         keep = np.ones(len(week.value), dtype=np.bool_)
         tests = class_tests((values,), {"result": thresholds}, keep)
         rows = np.arange(len(week.value), dtype=np.int32)
-        pieces = median_pieces(columns, (values,), rows, Rules(k, False, 0), tests, Threads())
+        pieces = median_pieces(columns, (values,), rows, MedianRules(k, False, 0), tests, Threads())
         found = np.empty(len(week.value), dtype=np.int64)
         found[pieces.order] = np.repeat(np.arange(pieces.n_groups), np.diff(pieces.bounds))
         return found
@@ -136,14 +138,16 @@ JS_REDUCE_METHODS: dict[str, Grouper] = {
 }
 
 
-def js_reduce_outcome(world: World, method: str, n_weeks: int = 24, n_rows: int = 5_000, seed: int = 1) -> Outcome:
+def js_reduce_outcome(
+    world: World, method: str, n_weeks: int = 24, n_rows: int = 5_000, seed: int = 1
+) -> JsReduceOutcome:
     """Publish a world under one method, and attack it with the defender's own knowledge of one step."""
     weeks, exact = patients_weeks(world, n_weeks, n_rows, seed)
     model = patients_knowledge_of_one_step(exact)
     return js_reduce_attacked(world, method, js_reduce_run(JS_REDUCE_METHODS[method], weeks, model), model)
 
 
-def js_reduce_run(grouper: Grouper, weeks: list[Week], model: SequenceModel) -> Run:
+def js_reduce_run(grouper: Grouper, weeks: list[PatientWeek], model: SequenceModel) -> JsReduceRun:
     """Run the cycle of Algorithm 1 with the defender's knowledge: beliefs, groups, posterior, revision."""
     n_people = max(int(week.person.max()) for week in weeks) + 1
     state, met, last = np.zeros((n_people, model.n_states)), np.zeros(n_people, np.bool_), np.zeros(n_people, np.int32)
@@ -166,16 +170,16 @@ def js_reduce_run(grouper: Grouper, weeks: list[Week], model: SequenceModel) -> 
         filter_chains(model.chain, np.ascontiguousarray(ahead[order]), omega, after)
         state[who[order]], met[who[order]], last[who[order]] = after, True, number
         within = np.unique(group[order], return_inverse=True)[1].astype(np.int32)
-        pasts.append(Past(number, who[order], within, week.value[order]))
-    return Run(weeks, tuple(pasts), tuple(groupings), tuple(losses), tuple(apart))
+        pasts.append(PastRelease(number, who[order], within, week.value[order]))
+    return JsReduceRun(weeks, tuple(pasts), tuple(groupings), tuple(losses), tuple(apart))
 
 
-def js_reduce_attacked(world: str, method: str, run: Run, model: SequenceModel) -> Outcome:
+def js_reduce_attacked(world: str, method: str, run: JsReduceRun, model: SequenceModel) -> JsReduceOutcome:
     """Attack a run: the paper's adversary, ours forward, and ours looking back."""
     omega = js_reduce_gains(run, model, "omega")
     found = js_reduce_beliefs(run, model, "bayes", "back")
     sure = sequence_sure_people(found, found.beliefs)
-    return Outcome(
+    return JsReduceOutcome(
         world=world,
         method=method,
         omega=omega,
@@ -189,13 +193,13 @@ def js_reduce_attacked(world: str, method: str, run: Run, model: SequenceModel) 
     )
 
 
-def js_reduce_gains(run: Run, model: SequenceModel, rule: Rule = "omega") -> Gains:
+def js_reduce_gains(run: JsReduceRun, model: SequenceModel, rule: Rule = "omega") -> JsReduceGains:
     """Return what an adversary with this knowledge gains from a run, forward."""
     found = js_reduce_beliefs(run, model, rule, "forward")
     return _by_release(found, found.beliefs)
 
 
-def js_reduce_beliefs(run: Run, model: SequenceModel, rule: Rule, look: Look) -> SequenceBeliefs:
+def js_reduce_beliefs(run: JsReduceRun, model: SequenceModel, rule: Rule, look: Look) -> SequenceBeliefs:
     """Return what an adversary with this knowledge believes about a run."""
     n_people = max(int(week.person.max()) for week in run.weeks) + 1
     cls = np.zeros(n_people, dtype=np.int32)
@@ -207,14 +211,14 @@ def js_reduce_beliefs(run: Run, model: SequenceModel, rule: Rule, look: Look) ->
     return sequence_beliefs(SequenceCase(history, appearances_of(history, None, cls), model, known, look))
 
 
-def _by_release(found: SequenceBeliefs, beliefs: Floats) -> Gains:
+def _by_release(found: SequenceBeliefs, beliefs: Floats) -> JsReduceGains:
     at, gains, truth = found.rows.release[found.judged], sequence_gains(found, beliefs), found.in_truth(beliefs)
     releases = range(len(found.rows.group_of_release) - 1)
     mean = [(float(gains[at == number].mean()), float(truth[at == number].mean())) for number in releases]
-    return Gains(tuple(gain for gain, _ in mean), tuple(belief for _, belief in mean))
+    return JsReduceGains(tuple(gain for gain, _ in mean), tuple(belief for _, belief in mean))
 
 
-def _classes(week: Week, model: SequenceModel) -> Ints:
+def _classes(week: PatientWeek, model: SequenceModel) -> Ints:
     """Return everyone's class as the model numbers them; a model without classes has one."""
     if len(model.classes) == 1:
         return np.zeros(len(week.person), dtype=np.int32)
@@ -222,16 +226,16 @@ def _classes(week: Week, model: SequenceModel) -> Ints:
     return np.array([number.get(str(cls), 0) for cls in range(18)], dtype=np.int32)[week.cls]
 
 
-def _coded(week: Week) -> list[Coded]:
+def _coded(week: PatientWeek) -> list[CodedColumn]:
     parts = zip(("age", "gender", "weight"), (week.age, week.gender, week.weight), _RANGES, strict=True)
-    return [Coded(name, (codes - low).astype(np.int32), _scale(low, n)) for name, codes, (low, n) in parts]
+    return [CodedColumn(name, (codes - low).astype(np.int32), _scale(low, n)) for name, codes, (low, n) in parts]
 
 
 def _scale(low: int, n: int) -> Scale:
     return scale_of("interval", pa.array([str(low + i) for i in range(n)]), np.arange(n, dtype=np.float64))
 
 
-def _places(week: Week) -> Floats:
+def _places(week: PatientWeek) -> Floats:
     parts = zip((week.age, week.gender, week.weight), _RANGES, strict=True)
     return np.stack([(codes - low) / (n - 1) for codes, (low, n) in parts], axis=1)
 
@@ -243,14 +247,14 @@ def _numbered(order: Ints, end: Longs) -> Longs:
     return found
 
 
-def _laid(group: Longs, value: Ints) -> tuple[Groups, Floats]:
+def _laid(group: Longs, value: Ints) -> tuple[MessageGroups, Floats]:
     """Return sorted rows as groups, and the share of each row's value in its group."""
     _, number = np.unique(group, return_inverse=True)
     n_groups, n_values = int(number.max(initial=-1)) + 1, len(VALUES)
     keys, which, counts = np.unique(number * n_values + value, return_inverse=True, return_counts=True)
     ptr = np.searchsorted(number, np.arange(n_groups + 1)).astype(np.int64)
     val_ptr = np.searchsorted(keys // n_values, np.arange(n_groups + 1)).astype(np.int64)
-    groups = Groups(ptr, val_ptr, (keys % n_values).astype(np.int32), counts.astype(np.int32))
+    groups = MessageGroups(ptr, val_ptr, (keys % n_values).astype(np.int32), counts.astype(np.int32))
     return groups, counts[which] / np.diff(ptr)[number]
 
 

@@ -10,16 +10,16 @@ import numpy as np
 import pyarrow.csv as pacsv
 
 from seriatim.knowledge.sequence_model import SequenceModel
-from seriatim.model.chart import Axis, Chart, Line, Lines
+from seriatim.model.chart import Chart, ChartAxis, Line, Lines
 from seriatim.model.policy import Thresholds
 from seriatim.ports import Progress, no_progress
-from seriatim.report import Charts, Filed, Grid, Page, Points, Section
+from seriatim.report import Charts, FiledReport, Grid, Page, Points, Section
 from seriatim.report.formats import format_plain
 from seriatim.studies.js_reduce import (
     JS_REDUCE_METHODS,
-    Gains,
-    Outcome,
-    Run,
+    JsReduceGains,
+    JsReduceOutcome,
+    JsReduceRun,
     js_reduce_attacked,
     js_reduce_by_mondrian,
     js_reduce_by_segments,
@@ -64,18 +64,18 @@ PANEL_WORDS = (
 
 
 @dataclass(frozen=True, slots=True)
-class Pairing:
+class KnowledgePairing:
     """What an adversary gains whose knowledge differs from the defender's (Figure 5)."""
 
     defender: str
     adversary: str
-    gains: Gains
+    gains: JsReduceGains
     suppressed: float
     """The share of records that the defender dropped."""
 
 
 @dataclass(frozen=True, slots=True)
-class Swept:
+class ThresholdSweep:
     """One threshold of one method (Figure 7, and the sweeps of l, t and B)."""
 
     method: str
@@ -87,17 +87,17 @@ class Swept:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class JsReduceStudy(Filed):
+class JsReduceStudy(FiledReport):
     """Everything that was found."""
 
     n_weeks: int
     n_rows: int
     seed: int
-    outcomes: tuple[Outcome, ...]
-    knowledge: dict[str, dict[str, Gains]]
+    outcomes: tuple[JsReduceOutcome, ...]
+    knowledge: dict[str, dict[str, JsReduceGains]]
     """By method, then by kind of knowledge (Figures 3 and 4)."""
-    pairings: tuple[Pairing, ...]
-    swept: tuple[Swept, ...]
+    pairings: tuple[KnowledgePairing, ...]
+    swept: tuple[ThresholdSweep, ...]
     query_error: dict[str, tuple[float, ...]]
     cut_points: CutPoints
     suppression: float
@@ -237,7 +237,7 @@ def study_js_reduce_page(
     found = {name: {kind: js_reduce_gains(run, model) for kind, model in kinds.items()} for name, run in runs.items()}
     progress("pairs and thresholds", 0.7)
     pairings = [
-        Pairing(defender, adversary, js_reduce_gains(run, kinds[adversary]), _dropped(run))
+        KnowledgePairing(defender, adversary, js_reduce_gains(run, kinds[adversary]), _dropped(run))
         for defender in kinds
         for run in (js_reduce_run(JS_REDUCE_METHODS[OPTIMAL], weeks, kinds[defender]),)
         for adversary in kinds
@@ -303,7 +303,7 @@ def _sweeps() -> list[tuple[str, float]]:
     ]
 
 
-def _swept(name: str, threshold: float, weeks: list[Any], model: SequenceModel) -> Swept:
+def _swept(name: str, threshold: float, weeks: list[Any], model: SequenceModel) -> ThresholdSweep:
     groupers = {
         "l": lambda: js_reduce_by_mondrian(2, Thresholds(l=threshold)),
         "t": lambda: js_reduce_by_mondrian(2, Thresholds(t=threshold)),
@@ -314,10 +314,10 @@ def _swept(name: str, threshold: float, weeks: list[Any], model: SequenceModel) 
     first = weeks[: min(len(weeks), 8)]
     run = js_reduce_run(groupers[name](), first, model)
     gains = js_reduce_gains(run, model)
-    return Swept(name, threshold, max(gains.gain), float(np.mean(run.losses)), _dropped(run))
+    return ThresholdSweep(name, threshold, max(gains.gain), float(np.mean(run.losses)), _dropped(run))
 
 
-def _dropped(run: Run) -> float:
+def _dropped(run: JsReduceRun) -> float:
     return sum(run.dropped) / max(sum(len(week.person) for week in run.weeks), 1)
 
 
@@ -325,9 +325,9 @@ def _at(values: tuple[float, ...], place: int) -> str:
     return f"{values[min(place, len(values) - 1)]:.3f}"
 
 
-def _chart(title: str, found: dict[str, Gains], what: str = "gain") -> Chart:
+def _chart(title: str, found: dict[str, JsReduceGains], what: str = "gain") -> Chart:
     lines = tuple(
         Line(name, tuple(float(i + 1) for i in range(len(one.gain))), tuple(getattr(one, what)))
         for name, one in found.items()
     )
-    return Chart(title, Lines(lines), x=Axis("release"), y=Axis("adversary's " + what))
+    return Chart(title, Lines(lines), x=ChartAxis("release"), y=ChartAxis("adversary's " + what))

@@ -9,13 +9,13 @@ import numpy as np
 from seriatim.kernels.arrays import Floats, Ints, Longs
 from seriatim.knowledge.divergence import BITS, entropies_for_divergence
 from seriatim.knowledge.sequence_model import SequenceModel
-from seriatim.studies.js_reduce import Grouper, Run
-from seriatim.studies.worlds.patients import STAGES, VALUES, Week
+from seriatim.studies.js_reduce import Grouper, JsReduceRun
+from seriatim.studies.worlds.patients import STAGES, VALUES, PatientWeek
 
 _SIDES = ((45, 30), (1, 2), (60, 30))
 
 
-def js_reduce_corpus(weeks: list[Week], order: int, unseen: str = "backoff") -> SequenceModel:
+def js_reduce_corpus(weeks: list[PatientWeek], order: int, unseen: str = "backoff") -> SequenceModel:
     """Return knowledge mined from views: a corpus of others, or the defender's own (Algorithm 5)."""
     rows: dict[int, tuple[list[str], list[int], str]] = {}
     for number, week in enumerate(weeks):
@@ -48,7 +48,7 @@ def js_reduce_by_bt(k: int, bandwidth: float, t: float) -> Grouper:
     Jensen-Shannon after smoothing over stages of one disease.
     """
 
-    def group(week: Week, beliefs: Floats, place: Floats) -> Longs:  # noqa: ARG001 - it looks at one view alone
+    def group(week: PatientWeek, beliefs: Floats, place: Floats) -> Longs:  # noqa: ARG001 - it looks at one view alone
         prior = _kernel_priors(week, place, bandwidth)
         found = np.empty(len(week.value), dtype=np.int64)
         smooth, n_groups = _smoothing(), 0
@@ -79,7 +79,7 @@ def _halves(place: Floats, rows: Longs, k: int, passes: object) -> tuple[Longs, 
     return None
 
 
-def _kernel_priors(week: Week, place: Floats, bandwidth: float) -> Floats:
+def _kernel_priors(week: PatientWeek, place: Floats, bandwidth: float) -> Floats:
     cells, which = np.unique(place, axis=0, return_inverse=True)
     counts = np.zeros((len(cells), len(VALUES)))
     np.add.at(counts, (which, week.value), 1.0)
@@ -125,7 +125,7 @@ class CutPoints:
     """Mean confidence in the last person's value there: by the counts, and by knowing that the group was not closed."""
 
 
-def js_reduce_cut_points(run: Run, k: int, t: float) -> CutPoints:
+def js_reduce_cut_points(run: JsReduceRun, k: int, t: float) -> CutPoints:
     """Measure the leak of cut points: a group larger than k was not t-close without its last person.
 
     Cuts by k and by divergence use public facts and say nothing; only groups larger than k whose counts fail t without
@@ -162,7 +162,7 @@ def _off(counts: Longs, last: int, whole: Longs) -> int:
     return int(np.abs(less * n - whole * size).sum())
 
 
-def js_reduce_suppression(run: Run) -> float:
+def js_reduce_suppression(run: JsReduceRun) -> float:
     """Return how far the values of dropped people are from those of the others (total variation); 0 if nobody is."""
     dropped, kept = np.zeros(len(VALUES)), np.zeros(len(VALUES))
     for week, group in zip(run.weeks, run.groups, strict=True):
@@ -173,7 +173,7 @@ def js_reduce_suppression(run: Run) -> float:
     return float(np.abs(dropped / dropped.sum() - kept / kept.sum()).sum() / 2)
 
 
-def js_reduce_query_error(run: Run, selectivity: float, n_queries: int = 10_000, week: int = 0) -> float:
+def js_reduce_query_error(run: JsReduceRun, selectivity: float, n_queries: int = 10_000, week: int = 0) -> float:
     """Return the median relative error of random range counts on one release (Figure 8b)."""
     rng = np.random.default_rng(11)
     view, group = run.weeks[week], run.groups[week]

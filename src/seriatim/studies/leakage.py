@@ -9,15 +9,15 @@ from typing import Any
 
 import numpy as np
 
-from seriatim.model.chart import Axis, Chart, Line, Lines
-from seriatim.report import Filed
+from seriatim.model.chart import Chart, ChartAxis, Line, Lines
+from seriatim.report import FiledReport
 from seriatim.report.chart_views import chart_data
 from seriatim.report.formats import format_number, format_plain
 from seriatim.report.page import Cell, Charts, Grid, Page, Prose, Section, Tile, Tiles
 from seriatim.studies.adult import read_adult
 from seriatim.studies.leakage_adult import (
-    Anonymised,
-    Asked,
+    AdultTerms,
+    AnonymisedAdult,
     adult_known_growth,
     adult_minimal_tables,
     adult_published_growth,
@@ -26,7 +26,7 @@ from seriatim.studies.leakage_adult import (
 from seriatim.studies.leakage_examples import ExampleRow, example_rows
 from seriatim.studies.leakage_metrics import metric_correlation_chart, metric_family_charts, metric_rank_correlations
 
-TABLES = (((1, 2), Asked(6, 6, 0.5)), ((1, 2), Asked(13, 13, 0.1)), ((1, 2, 3), Asked(7, 7, 0.5)))
+TABLES = (((1, 2), AdultTerms(6, 6, 0.5)), ((1, 2), AdultTerms(13, 13, 0.1)), ((1, 2, 3), AdultTerms(7, 7, 0.5)))
 CHOICES = ((1, 2), (2, 3), (2, 4), (3, 4))
 TITLE = "Leakage: what tables that keep k, l and t reveal"
 PAPER = "after Ren and Li, Privacy-Preserving Characterization and Data Publishing"
@@ -42,13 +42,13 @@ NOT_FROM_PUBLIC = (
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class LeakageStudy(Filed):
+class LeakageStudy(FiledReport):
     """What was printed, what was found, and the charts. The Adult parts are empty without the file."""
 
     examples: tuple[ExampleRow, ...]
-    tables: tuple[Anonymised, ...]
-    choices: tuple[Anonymised, ...]
-    growth: tuple[Anonymised, ...]
+    tables: tuple[AnonymisedAdult, ...]
+    choices: tuple[AnonymisedAdult, ...]
+    growth: tuple[AnonymisedAdult, ...]
     charts: dict[str, Chart]
 
     def record(self) -> dict[str, Any]:
@@ -88,8 +88,8 @@ def study_leakage(adult: Path | None = None) -> LeakageStudy:
         return LeakageStudy(tuple(example_rows()), (), (), (), charts)
     data = read_adult(adult)
     tables = tuple(table for chosen, asked in TABLES for table in adult_minimal_tables(data, chosen, asked))
-    choices = tuple(adult_minimal_tables(data, chosen, Asked(6, 6, 0.5))[0] for chosen in CHOICES)
-    grown = tuple(adult_published_growth(data, Asked(6, 6, 0.5)))
+    choices = tuple(adult_minimal_tables(data, chosen, AdultTerms(6, 6, 0.5))[0] for chosen in CHOICES)
+    grown = tuple(adult_published_growth(data, AdultTerms(6, 6, 0.5)))
     seen = leakage_adult_class_figures(data)
     charts["fig1_rank_correlations"] = metric_correlation_chart(
         metric_rank_correlations(seen), int((seen.classes.sizes > 0).sum())
@@ -107,7 +107,7 @@ def study_leakage(adult: Path | None = None) -> LeakageStudy:
     return LeakageStudy(tuple(example_rows()), tables, choices, grown, charts)
 
 
-def _class_chart(figure: str, table: Anonymised) -> Chart:
+def _class_chart(figure: str, table: AnonymisedAdult) -> Chart:
     x = tuple(float(c) for c in range(1, len(table.sizes) + 1))
     lines = (
         Line("distribution leakage", x, tuple(float(v) for v in table.l_d)),
@@ -115,10 +115,10 @@ def _class_chart(figure: str, table: Anonymised) -> Chart:
     )
     title = f"{figure}: leakage of the classes of a table that keeps {table.asked}"
     caption = "Classes in the order of their first records."
-    return Chart(title, Lines(lines), x=Axis("class"), y=Axis("leakage"), caption=caption)
+    return Chart(title, Lines(lines), x=ChartAxis("class"), y=ChartAxis("leakage"), caption=caption)
 
 
-def _shares_chart(figure: str, table: Anonymised) -> Chart:
+def _shares_chart(figure: str, table: AnonymisedAdult) -> Chart:
     x = tuple(float(v) for v in range(1, len(table.margin) + 1))
     lines = (
         Line("whole table", x, tuple(float(v) for v in table.margin)),
@@ -126,17 +126,17 @@ def _shares_chart(figure: str, table: Anonymised) -> Chart:
     )
     title = f"{figure}: the class of {table.asked} that leaks most"
     caption = "Values of the occupation in alphabetical order."
-    return Chart(title, Lines(lines), x=Axis("value"), y=Axis("share", "percent"), caption=caption)
+    return Chart(title, Lines(lines), x=ChartAxis("value"), y=ChartAxis("share", "percent"), caption=caption)
 
 
-def _choice_chart(choices: Sequence[Anonymised], label: str, bits: bool) -> Chart:
+def _choice_chart(choices: Sequence[AnonymisedAdult], label: str, bits: bool) -> Chart:
     lines = []
     for table in choices:
         leaks = np.sort(np.abs(table.l_e if bits else table.l_d))[::-1]
         name = f"{' + '.join(table.quasi)} ({len(leaks)} classes)"
         lines.append(Line(name, tuple(float(i + 1) for i in range(len(leaks))), tuple(float(v) for v in leaks)))
     title = f"Fig. 4: {label} at different quasi-identifiers"
-    return Chart(title, Lines(tuple(lines)), x=Axis("class, worst first"), y=Axis(label))
+    return Chart(title, Lines(tuple(lines)), x=ChartAxis("class, worst first"), y=ChartAxis(label))
 
 
 def _known_chart(steps: Sequence[tuple[int, float, float, float, float, float]]) -> Chart:
@@ -145,20 +145,20 @@ def _known_chart(steps: Sequence[tuple[int, float, float, float, float, float]])
     lines = tuple(Line(name, x, tuple(step[i] for step in steps)) for i, name in names.items())
     title = "Growth: leakage of the original table as more attributes are known"
     caption = "From four attributes on the mean distance is what random classes of the same sizes show."
-    return Chart(title, Lines(lines), x=Axis("attributes known"), y=Axis("leakage"), caption=caption)
+    return Chart(title, Lines(lines), x=ChartAxis("attributes known"), y=ChartAxis("leakage"), caption=caption)
 
 
-def _published_chart(grown: Sequence[Anonymised]) -> Chart:
+def _published_chart(grown: Sequence[AnonymisedAdult]) -> Chart:
     x = tuple(float(n) for n in range(1, len(grown) + 1))
     lines = (
         Line("largest L_D", x, tuple(float(t.l_d.max()) for t in grown)),
         Line("largest |L_E|, bits", x, tuple(float(np.abs(t.l_e).max()) for t in grown)),
     )
     title = "Growth: leakage of tables that keep (6, 6, 0.5)"
-    return Chart(title, Lines(lines), x=Axis("quasi-identifiers"), y=Axis("leakage of the worst class"))
+    return Chart(title, Lines(lines), x=ChartAxis("quasi-identifiers"), y=ChartAxis("leakage of the worst class"))
 
 
-def _record(table: Anonymised) -> dict[str, Any]:
+def _record(table: AnonymisedAdult) -> dict[str, Any]:
     return {
         "asked": str(table.asked),
         "quasi": list(table.quasi),
@@ -171,7 +171,7 @@ def _record(table: Anonymised) -> dict[str, Any]:
     }
 
 
-def _in_short(tables: Sequence[Anonymised], grown: Sequence[Anonymised]) -> Section:
+def _in_short(tables: Sequence[AnonymisedAdult], grown: Sequence[AnonymisedAdult]) -> Section:
     first, worst = tables[0], tables[0].worst
     story = (
         f"A table of Adult that keeps (k, l, t) = {first.asked} is safe by all three numbers. Its class "
@@ -213,7 +213,7 @@ def _example_grid(rows: Sequence[ExampleRow]) -> Grid:
     )
 
 
-def _table_grid(caption: str, tables: Sequence[Anonymised]) -> Grid:
+def _table_grid(caption: str, tables: Sequence[AnonymisedAdult]) -> Grid:
     rows = tuple(
         (
             f"{t.asked}: {', '.join(t.quasi)}",

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 
 import numpy as np
 
-from seriatim.model.chart import Axis, Chart, Heatmap, Line, Lines
+from seriatim.model.chart import Chart, ChartAxis, Heatmap, Line, Lines
 from seriatim.model.scale import FloatArray
 from seriatim.model.tabulation import Tabulation
 
@@ -89,8 +89,8 @@ def metric_family_charts() -> dict[str, Chart]:
         charts[f"fig1_{title.replace(' ', '_')}"] = Chart(
             f"Fig. 1: distances as belief moves {title}",
             Lines(lines),
-            x=Axis("share of the way"),
-            y=Axis("distance"),
+            x=ChartAxis("share of the way"),
+            y=ChartAxis("distance"),
             caption="Nine values in order. Only the entropy distance can fall while all others grow.",
         )
     return charts
@@ -113,8 +113,8 @@ def metric_correlation_chart(correlations: FloatArray, n_classes: int) -> Chart:
     return Chart(
         f"Rank correlations of distances over {n_classes} classes of Adult",
         Heatmap(names, names, cells),
-        x=Axis("distance"),
-        y=Axis("distance"),
-        value=Axis("Spearman correlation"),
+        x=ChartAxis("distance"),
+        y=ChartAxis("distance"),
+        value=ChartAxis("Spearman correlation"),
         caption="1: both order the classes alike. The entropy distance differs, but is not independent.",
     )

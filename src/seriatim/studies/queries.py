@@ -59,7 +59,7 @@ def study_query_answers(codes: IntArray, queries: RangeQueries) -> FloatArray:
     return count_in_ranges(Boxes(points, points, counts.astype(np.float64)), queries)
 
 
-class Workload:
+class QueryWorkload:
     """The same queries for every method; the true counts of a view are found once."""
 
     def __init__(self, domains: tuple[int, ...], n: int, seed: int) -> None:

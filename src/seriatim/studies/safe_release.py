@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from seriatim.gate._gate import run_gate
 from seriatim.gate.critical_values import critical_chi_square
-from seriatim.gate.rules import Asked, rules_asked
+from seriatim.gate.rules import GateRules, rules_asked
 from seriatim.gate.standing import standing_of
 from seriatim.gate.statistics import divergences, dixon, mutual_information, pearson
 from seriatim.model.chance import open_chance
@@ -43,7 +43,7 @@ _RECORDS = np.repeat(np.arange(50), FIGURE_2.ravel())
 
 
 @dataclass(frozen=True, slots=True)
-class Example:
+class SafeReleaseExample:
     """One printed figure beside what its definition gives."""
 
     name: str
@@ -53,7 +53,7 @@ class Example:
 
 
 @dataclass(frozen=True, slots=True)
-class Released:
+class SafeReleaseCounts:
     """Mean records released per location over all sequences, beside Figure 16 (empty for our own test)."""
 
     test: str
@@ -63,20 +63,20 @@ class Released:
     printed: tuple[float, ...]
 
 
-def safe_release_rules(tests: tuple[str, ...], alpha: float) -> Asked:
+def safe_release_rules(tests: tuple[str, ...], alpha: float) -> GateRules:
     """Return the paper's gate: the baseline is the exact row totals of Figure 2(a), P(Y) its column totals."""
     return rules_asked(BASELINE, 5, tests, alpha, "smallest", "simulated", WEIGHTS, None)
 
 
-def safe_release_examples() -> tuple[Example, ...]:
+def safe_release_examples() -> tuple[SafeReleaseExample, ...]:
     """Recompute every printed example."""
-    rows = [Example("4.1 mutual information", 0.063285, mutual_information(FIGURE_2, BASELINE))]
+    rows = [SafeReleaseExample("4.1 mutual information", 0.063285, mutual_information(FIGURE_2, BASELINE))]
     rows += _row("4.2 divergence", (0.047349, 0.358836, 0.013967, 0.007375, 0.010879), divergences(FIGURE_2, BASELINE))
     slip = "printed with eight significant digits"
     printed = (104.532750, 878.201780, 30.837391, 17.340740, 39.875054)
     rows += _row("4.3 Pearson", printed, pearson(FIGURE_2, BASELINE)[0], slip)
-    rows += [Example("5.4 mutual information", 0.025522, mutual_information(FIGURE_6, BASELINE))]
-    rows += [Example("5.4 critical value", 0.025527, critical_chi_square(0.2, 45) / (2 * 1490 * np.log(2)))]
+    rows += [SafeReleaseExample("5.4 mutual information", 0.025522, mutual_information(FIGURE_6, BASELINE))]
+    rows += [SafeReleaseExample("5.4 critical value", 0.025527, critical_chi_square(0.2, 45) / (2 * 1490 * np.log(2)))]
     rows += _row("5.8 divergence", (0.026582, 0.056478, 0.028935, 0.029818, 0.014996), divergences(FIGURE_8, BASELINE))
     limits = critical_chi_square(0.2, 9) / (2 * np.log(2) * FIGURE_8.sum(axis=0))
     rows += _row("5.8 critical value", (0.026599, 0.057343, 0.028954, 0.029834, 0.015018), limits)
@@ -87,9 +87,9 @@ def safe_release_examples() -> tuple[Example, ...]:
     rows += _row("5.11 critical value", (8.558059, 1.642374, 9.803249, 11.030091, 8.558059), limits)
     far = divergences(FIGURE_11, BASELINE)
     rows += _row("5.13 divergence", (0.209188, 0.361504, 0.037932, 0.018421, 0.021103), far)
-    rows += [Example("5.13 Dixon's Q", 0.443963, dixon(far))]
+    rows += [SafeReleaseExample("5.13 Dixon's Q", 0.443963, dixon(far))]
     rounded = "computed from rounded distances; its denominator 0.07375 is 0.007375"
-    rows += [Example("5.13 Dixon's Q of T", 0.886263, dixon(divergences(FIGURE_2, BASELINE)), rounded)]
+    rows += [SafeReleaseExample("5.13 Dixon's Q of T", 0.886263, dixon(divergences(FIGURE_2, BASELINE)), rounded)]
     return tuple(rows)
 
 
@@ -104,7 +104,9 @@ def safe_release_requests(seed: int, number: int, size: int = 10_000) -> tuple[L
     return drawn // 5, drawn % 5
 
 
-def safe_release_figure_16(n_sequences: int, seed: int = 1, progress: Progress = no_progress) -> tuple[Released, ...]:
+def safe_release_figure_16(
+    n_sequences: int, seed: int = 1, progress: Progress = no_progress
+) -> tuple[SafeReleaseCounts, ...]:
     """Replay random sequences of 10,000 requests under every test and level."""
     made = []
     for place, (alpha, test) in enumerate((alpha, test) for alpha in LEVELS for test in TESTS):
@@ -113,7 +115,7 @@ def safe_release_figure_16(n_sequences: int, seed: int = 1, progress: Progress =
         left = [run_gate(asked, *safe_release_requests(seed, i)).counts.sum(axis=0) for i in range(n_sequences)]
         mean, spread = np.mean(left, axis=0), np.std(left, axis=0)
         printed = FIGURE_16.get((test, alpha), ())
-        made.append(Released(test, alpha, tuple(mean.tolist()), tuple(spread.tolist()), printed))
+        made.append(SafeReleaseCounts(test, alpha, tuple(mean.tolist()), tuple(spread.tolist()), printed))
     return tuple(made)
 
 
@@ -131,7 +133,8 @@ def safe_release_figure_19(n_sequences: int, seed: int = 2) -> dict[str, tuple[f
     return found
 
 
-def _row(name: str, printed: tuple[float, ...], found: FloatArray, remark: str = "") -> list[Example]:
+def _row(name: str, printed: tuple[float, ...], found: FloatArray, remark: str = "") -> list[SafeReleaseExample]:
     return [
-        Example(f"{name}, L{i + 1}", p, float(f), remark) for i, (p, f) in enumerate(zip(printed, found, strict=True))
+        SafeReleaseExample(f"{name}, L{i + 1}", p, float(f), remark)
+        for i, (p, f) in enumerate(zip(printed, found, strict=True))
     ]

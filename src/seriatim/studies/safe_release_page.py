@@ -8,15 +8,15 @@ from typing import Any
 import numpy as np
 
 from seriatim.gate.standing import standing_of
-from seriatim.model.chart import Axis, Bars, Chart, Line, Lines
+from seriatim.model.chart import Bars, Chart, ChartAxis, Line, Lines
 from seriatim.ports import Progress, no_progress
-from seriatim.report import Cell, Charts, Filed, Grid, Page, Points, Prose, Section
+from seriatim.report import Cell, Charts, FiledReport, Grid, Page, Points, Prose, Section
 from seriatim.report.formats import format_percent, format_plain
 from seriatim.studies.safe_release import (
     FIGURE_19,
     PAPER_TESTS,
-    Example,
-    Released,
+    SafeReleaseCounts,
+    SafeReleaseExample,
     safe_release_examples,
     safe_release_figure_16,
     safe_release_figure_19,
@@ -51,12 +51,12 @@ DEVIATIONS = (
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class SafeReleaseStudy(Filed):
+class SafeReleaseStudy(FiledReport):
     """Printed beside found."""
 
     n_sequences: int
-    examples: tuple[Example, ...]
-    released: tuple[Released, ...]
+    examples: tuple[SafeReleaseExample, ...]
+    released: tuple[SafeReleaseCounts, ...]
     also_safe: dict[str, tuple[float, ...]]
     evolutions: tuple[Evolution, ...]
     approximations: tuple[Approximation, ...]
@@ -150,14 +150,14 @@ def _chart(one: Evolution) -> Chart:
     )
     place = f", {one.location}" if one.location else ""
     bits = one.test in ("mis", "kld")
-    y = Axis("bits" if bits else "statistic", log=bits)
-    return Chart(f"{one.test} over releases{place}", Lines(lines), x=Axis("released records", log=True), y=y)
+    y = ChartAxis("bits" if bits else "statistic", log=bits)
+    return Chart(f"{one.test} over releases{place}", Lines(lines), x=ChartAxis("released records", log=True), y=y)
 
 
 def _density(one: Approximation) -> Chart:
     lines = (Line("samples", one.middles, one.found), Line("chi-square", one.middles, one.expected))
     title = f"{one.name}: {one.freedom} degrees of freedom, {format_percent(one.above)} above the 20% value"
-    return Chart(title, Lines(lines), x=Axis("rescaled statistic"), y=Axis("density"))
+    return Chart(title, Lines(lines), x=ChartAxis("rescaled statistic"), y=ChartAxis("density"))
 
 
 def _figure_2() -> tuple[Grid, ...]:
@@ -179,7 +179,9 @@ def _figure_3() -> dict[str, Chart]:
     shares, _ = safe_release_figure_2()
     titles = (*(f"P(Age | {name})" for name in LOCATIONS), "P(Age)")
     return {
-        title: Chart(title, Bars(AGES, tuple(map(float, shares[:, at]))), x=Axis("age"), y=Axis("share", "percent"))
+        title: Chart(
+            title, Bars(AGES, tuple(map(float, shares[:, at]))), x=ChartAxis("age"), y=ChartAxis("share", "percent")
+        )
         for at, title in sorted(enumerate(titles), key=lambda pair: pair[0] != len(LOCATIONS))
     }
 
@@ -224,7 +226,9 @@ def _figure_17() -> Chart:
     column, fitted = safe_release_figure_17()
     x = tuple(map(float, range(1, len(AGES) + 1)))
     lines = (Line("L2", x, tuple(map(float, column))), Line("fitted baseline", x, tuple(map(float, fitted))))
-    return Chart("Fitting the baseline into L2", Lines(lines), x=Axis("age band, youngest first"), y=Axis("records"))
+    return Chart(
+        "Fitting the baseline into L2", Lines(lines), x=ChartAxis("age band, youngest first"), y=ChartAxis("records")
+    )
 
 
 def _figure_18() -> Grid:

@@ -12,8 +12,8 @@ from dataclasses import replace
 import numpy as np
 
 from seriatim.defences.series.buckets import Buckets, fill_buckets
-from seriatim.defences.series.contract import Draw, PlaceArray, SerialGrouping, SerialRules, SerialView
-from seriatim.defences.series.halves import Cut, cut_into_halves
+from seriatim.defences.series.contract import PlaceArray, SerialDraw, SerialGrouping, SerialRules, SerialView
+from seriatim.defences.series.halves import HalvesCut, cut_into_halves
 from seriatim.defences.series.invariant import invariant_grouping, invariant_lifespan
 from seriatim.defences.series.memory import Memory
 from seriatim.model.scale import IntArray
@@ -21,7 +21,7 @@ from seriatim.ports import Workers
 
 
 def stably_cut_groups(
-    view: SerialView, rules: SerialRules, memory: Memory, draw: Draw, workers: Workers
+    view: SerialView, rules: SerialRules, memory: Memory, draw: SerialDraw, workers: Workers
 ) -> SerialGrouping:
     """Group as the product's m-invariance does, but cut its buckets with ties in a lasting order."""
     view.check(rules)
@@ -31,7 +31,7 @@ def stably_cut_groups(
     return invariant_grouping(view, rules, active, buckets, _cut_anew(buckets, cut))
 
 
-def _cut_anew(buckets: Buckets, cut: Cut) -> Cut:
+def _cut_anew(buckets: Buckets, cut: HalvesCut) -> HalvesCut:
     """Put each slot back in the order of the records, then halve it by sorting."""
     group = np.full_like(cut.group_of_id, -1)
     for base, first, size, step in zip(cut.bases, cut.first_group, buckets.sizes, buckets.steps, strict=False):

@@ -12,8 +12,8 @@ import pyarrow.compute as pc
 import pyarrow.types as pat
 
 from seriatim.errors import Fault, InputError, TableError
-from seriatim.model import Coded, ColumnRule, Policy, Role, Table, Terms
-from seriatim.model.audited import Audited, Beside, Given
+from seriatim.model import CodedColumn, ColumnRule, Policy, PromiseTerms, Role, Table
+from seriatim.model.audited import AuditedColumn, AuditedPrior, AuditedTable
 from seriatim.model.classes import class_dictionary, class_text_codes
 from seriatim.model.foreign_tables import (
     COUNT,
@@ -31,8 +31,8 @@ from seriatim.tables.reader import PARQUET, check_texts_read, read_numbered_tabl
 from seriatim.tables.views import undeclared_in_view, view_of
 
 if TYPE_CHECKING:
-    from seriatim.model.audited import Original
-    from seriatim.tables.originals import Source
+    from seriatim.model.audited import AuditedOriginal
+    from seriatim.tables.originals import OriginalSource
 
 GROUP = "group"
 
@@ -58,7 +58,9 @@ def read_auditable(source: Any, separator: str | None = None, encoding: str | No
         return read_table(source)  # it knows how to say what is wrong
 
 
-def auditable(table: Table, policy: Policy, beside: Table | None = None, original: Source | None = None) -> Audited:
+def auditable(
+    table: Table, policy: Policy, beside: Table | None = None, original: OriginalSource | None = None
+) -> AuditedTable:
     """Code a published table by the roles of a policy.
 
     ``beside`` is the table that an external prior comes from, ``original`` the one that the published table was made
@@ -82,13 +84,13 @@ def auditable(table: Table, policy: Policy, beside: Table | None = None, origina
         except InputError as error:
             faults.extend(error.faults)
             continue
-        sensitive.append(Coded(rule.name, coded.codes[:n], coded.scale))
+        sensitive.append(CodedColumn(rule.name, coded.codes[:n], coded.scale))
         others.append(coded.codes[n:])
     if faults:
         raise TableError(faults)
-    held = Beside(beside.name, tuple(b for _, b in pairs if b is not None), tuple(others)) if beside else None
+    held = AuditedPrior(beside.name, tuple(b for _, b in pairs if b is not None), tuple(others)) if beside else None
     came_from = None if original is None else _came_from(table, policy, original)
-    return Audited(table.data, table.name, tuple(a for a, _ in pairs), tuple(sensitive), held, came_from, reading)
+    return AuditedTable(table.data, table.name, tuple(a for a, _ in pairs), tuple(sensitive), held, came_from, reading)
 
 
 def auditable_policy(table: Table, policy: Policy) -> Policy:
@@ -97,7 +99,7 @@ def auditable_policy(table: Table, policy: Policy) -> Policy:
     return policy_of_own_table(policy, there[0]) if has_own_tables(policy) and len(there) == 1 else policy
 
 
-def _came_from(table: Table, policy: Policy, original: Source) -> Original:
+def _came_from(table: Table, policy: Policy, original: OriginalSource) -> AuditedOriginal:
     from seriatim.tables.originals import original_of  # loads what reads Parquet; most audits have no original
 
     return original_of(table, policy, original)
@@ -169,14 +171,14 @@ def _nested(table: Table, policy: Policy) -> list[Fault]:
     ]  # fmt: skip
 
 
-def _given(table: Table, beside: Table | None, name: str) -> tuple[Given, Given | None]:
+def _given(table: Table, beside: Table | None, name: str) -> tuple[AuditedColumn, AuditedColumn | None]:
     """Return codes that are equal for equal published values in both tables; a missing cell is another value."""
     codes, values = _codes(_joined(table, beside, name))
     stars = _stars(values)
     star = int(stars[0]) if len(stars) else -1
     n, size = table.data.num_rows, len(values) + 1
-    other = Given(name, codes[n:], size, star) if beside is not None else None
-    return Given(name, codes[:n], size, star), other
+    other = AuditedColumn(name, codes[n:], size, star) if beside is not None else None
+    return AuditedColumn(name, codes[:n], size, star), other
 
 
 def _codes(column: pa.ChunkedArray) -> tuple[IntArray, pa.Array]:
@@ -196,14 +198,14 @@ def _filled(indices: pa.Array, missing: int) -> IntArray:
     return codes
 
 
-def _sensitive(table: Table, beside: Table | None, policy: Policy, rule: ColumnRule) -> Coded:
+def _sensitive(table: Table, beside: Table | None, policy: Policy, rule: ColumnRule) -> CodedColumn:
     """Return the column of both tables, one after the other, on one scale; -1 for '*' and suppressed cells."""
     if beside is not None and rule.name not in beside.data.column_names:
         where = f"{beside.name}, column {rule.name!r}"
         raise TableError(Fault(where, "not in the table of the prior", "every sensitive column"))
     column = _joined(table, beside, rule.name)
     codes, values = _codes(column)
-    alone = replace(policy, columns={rule.name: rule}, respondent=None, terms=Terms())
+    alone = replace(policy, columns={rule.name: rule}, respondent=None, terms=PromiseTerms())
     kept = np.setdiff1d(np.arange(len(values)), _stars(values))
     if codes.max(initial=-1) < len(values) and len(kept):
         try:  # the view of the distinct values says where each stands
@@ -213,12 +215,12 @@ def _sensitive(table: Table, beside: Table | None, policy: Policy, rule: ColumnR
         else:
             place = np.full(len(values), -1, dtype=np.int32)
             place[kept] = np.where(view.suppressed, np.int32(-1), view.sensitive[0].codes)
-            return Coded(rule.name, place[codes], view.sensitive[0].scale)
+            return CodedColumn(rule.name, place[codes], view.sensitive[0].scale)
     said = ~np.isin(codes, _stars(values))
     view = view_of(Table(pa.table({rule.name: column.filter(pa.array(said))}), name=table.name), alone)
     full = np.full(len(codes), -1, dtype=np.int32)
     full[said] = np.where(view.suppressed, np.int32(-1), view.sensitive[0].codes)
-    return Coded(rule.name, full, view.sensitive[0].scale)
+    return CodedColumn(rule.name, full, view.sensitive[0].scale)
 
 
 def _stars(values: pa.Array) -> IntArray:

@@ -16,7 +16,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from seriatim.model import ColumnRule, Kind, Policy, Role, Table
-from seriatim.tables.codes import Cells, code_positions, codes_of
+from seriatim.tables.codes import CodedCells, code_positions, codes_of
 from seriatim.tables.table_levels import table_column_at_level
 
 _CODED = (Role.SENSITIVE, Role.QUASI)
@@ -75,7 +75,7 @@ def _coarser(column: pa.ChunkedArray, rule: ColumnRule, where: str) -> pa.Array:
     return values.take(_by_cell(cells, np.arange(len(rounded))))
 
 
-def _by_cell(cells: Cells, of_value: np.ndarray) -> pa.Array:
+def _by_cell(cells: CodedCells, of_value: np.ndarray) -> pa.Array:
     """Return what each cell's value became; null for a missing cell."""
     chosen = np.append(of_value, 0)[cells.codes]
     return pa.array(chosen, pa.int64(), mask=cells.codes < 0)

@@ -32,7 +32,7 @@ _POWERS = 800
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Cells:
+class CodedCells:
     """A column as codes into its distinct values, ascending; -1 is a missing cell."""
 
     codes: IntArray
@@ -47,19 +47,19 @@ class Cells:
         return code_texts(self.values)
 
 
-class Unreadable(Exception):  # noqa: N818 - caught in this room and turned into a fault
+class UnreadableColumn(Exception):  # noqa: N818 - caught in this room and turned into a fault
     """A column that cannot be read as its kind."""
 
     def __init__(self, fault: Fault) -> None:
         self.fault = fault
 
 
-def codes_of(column: pa.ChunkedArray, kind: Kind | None, where: str) -> Cells:
+def codes_of(column: pa.ChunkedArray, kind: Kind | None, where: str) -> CodedCells:
     """Return the cells of a column read as ``kind``, or as its type suggests."""
     column = _without_nan(_plain(column))
     if not has_table_codes(column.type):
         allowed = "numbers, texts, dates, true and false"
-        raise Unreadable(Fault(where, f"the column holds {column.type}", allowed, "turn it into text or drop it"))
+        raise UnreadableColumn(Fault(where, f"the column holds {column.type}", allowed, "turn it into text or drop it"))
     clock = kind is None and _is_clock(column.type)
     kind = kind or (Kind.DATE if clock else _code_kind(column.type))
     if kind is Kind.NUMBER:
@@ -71,7 +71,7 @@ def codes_of(column: pa.ChunkedArray, kind: Kind | None, where: str) -> Cells:
     rank = np.empty(len(order) + 1, dtype=np.int32)
     rank[order.to_numpy()] = np.arange(len(order), dtype=np.int32)
     rank[-1] = -1  # a missing cell has the code -1, which takes the last entry
-    return Cells(rank[found], values.take(order), kind)
+    return CodedCells(rank[found], values.take(order), kind)
 
 
 def has_table_codes(kind: pa.DataType) -> bool:
@@ -156,7 +156,7 @@ def _number_positions(values: pa.Array) -> npt.NDArray[np.float64]:
     return found
 
 
-def nearly_number_codes(cells: Cells) -> tuple[int, int]:
+def nearly_number_codes(cells: CodedCells) -> tuple[int, int]:
     """Count the cells of a text column that are numbers and that are not; codes with leading zeros are not."""
     if not pat.is_string(cells.values.type) and not pat.is_large_string(cells.values.type):
         return 0, 0
@@ -194,11 +194,13 @@ def _as_number(column: pa.ChunkedArray, where: str) -> pa.ChunkedArray:
     if pat.is_string(column.type) or pat.is_large_string(column.type):
         column = _parse_number(column, where)
     elif _code_kind(column.type) is not Kind.NUMBER:
-        raise Unreadable(Fault(where, f"the column holds {column.type}", "numbers", 'set kind = "category" or "date"'))
+        raise UnreadableColumn(
+            Fault(where, f"the column holds {column.type}", "numbers", 'set kind = "category" or "date"')
+        )
     if pat.is_floating(column.type):
         infinite = pc.sum(pc.is_inf(column)).as_py() or 0
         if infinite:
-            raise Unreadable(Fault(where, f"{infinite} infinite cells", "finite numbers", "make them missing"))
+            raise UnreadableColumn(Fault(where, f"{infinite} infinite cells", "finite numbers", "make them missing"))
     return column
 
 
@@ -215,7 +217,7 @@ def _parse_number(column: pa.ChunkedArray, where: str) -> pa.ChunkedArray:
     readable = pc.sum(pc.match_substring_regex(column, _NUMBER)).as_py() or 0
     bad = len(column) - column.null_count - readable
     found = f"{bad} cells cannot be read as numbers" if bad else "numbers too large to read"
-    raise Unreadable(Fault(where, found, "numbers with a decimal point", 'mend them or set kind = "category"'))
+    raise UnreadableColumn(Fault(where, found, "numbers with a decimal point", 'mend them or set kind = "category"'))
 
 
 def _wide_kinds(column: pa.ChunkedArray) -> tuple[pa.DataType, ...]:
@@ -238,7 +240,7 @@ def _refuse_changed(column: pa.ChunkedArray, where: str) -> None:
     if n:
         found = f"{n} numbers with more digits than can be kept"
         allowed = f"whole numbers of up to {_DIGITS} digits, others of up to 15"
-        raise Unreadable(Fault(where, found, allowed, 'round them or set kind = "category"'))
+        raise UnreadableColumn(Fault(where, found, allowed, 'round them or set kind = "category"'))
 
 
 def _is_float(text: str) -> bool:
@@ -269,4 +271,6 @@ def _as_date(column: pa.ChunkedArray, where: str) -> pa.ChunkedArray:
                 return pc.cast(column, kind)
             except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
                 continue
-    raise Unreadable(Fault(where, "cells that are not dates", "dates as 2026-11-15", 'mend them or drop kind = "date"'))
+    raise UnreadableColumn(
+        Fault(where, "cells that are not dates", "dates as 2026-11-15", 'mend them or drop kind = "date"')
+    )

@@ -11,10 +11,10 @@ import pyarrow.compute as pc
 import pyarrow.types as pat
 
 from seriatim.errors import Fault, TableError
-from seriatim.model import History, Past, Table
+from seriatim.model import History, PastRelease, Table
 from seriatim.model.classes import class_text_codes
 from seriatim.model.header import header_of
-from seriatim.model.history import Withheld
+from seriatim.model.history import WithheldPeople
 from seriatim.model.several_records import several_records_fault
 from seriatim.tables.reader import read_table
 
@@ -51,16 +51,16 @@ def _with_withheld(history: History, out: pa.Table) -> History:
     values, domain = class_text_codes(out.column("sensitive"))
     release = out.column("release").to_numpy()
     pasts = [
-        replace(past, withheld=Withheld(person[at].astype(np.int32), domain.take(pa.array(values[at]))))
+        replace(past, withheld=WithheldPeople(person[at].astype(np.int32), domain.take(pa.array(values[at]))))
         for past in history
         for at in (np.flatnonzero(release == past.number),)
     ]
     return History(respondents, history.values, tuple(pasts))
 
 
-def _past(number: int, rows: Any, people: Any, group: Any, values: Any) -> Past:
+def _past(number: int, rows: Any, people: Any, group: Any, values: Any) -> PastRelease:
     _, within = np.unique(group[rows], return_inverse=True)
-    return Past(number, people[rows], within.astype(np.int32), values[rows])
+    return PastRelease(number, people[rows], within.astype(np.int32), values[rows])
 
 
 def _check(table: Table) -> None:

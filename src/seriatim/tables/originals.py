@@ -9,8 +9,8 @@ import numpy as np
 import pyarrow as pa
 
 from seriatim.errors import Fault, TableError
-from seriatim.model import Policy, Role, Table, Terms
-from seriatim.model.audited import Facing, Original
+from seriatim.model import Policy, PromiseTerms, Role, Table
+from seriatim.model.audited import AuditedOriginal, AuditedQuasi
 from seriatim.model.classes import LongArray, class_text_codes
 from seriatim.model.foreign_tables import foreign_written_alike
 from seriatim.model.spans import span_point
@@ -19,14 +19,14 @@ from seriatim.tables.views import view_of
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class OriginalSource:
     """Where an audited table came from. ``aligned`` says that its row i was made from row i of the original."""
 
     table: Table
     aligned: bool = False
 
 
-def original_of(table: Table, policy: Policy, source: Source) -> Original:
+def original_of(table: Table, policy: Policy, source: OriginalSource) -> AuditedOriginal:
     """Code the original by the same policy; report all columns it lacks at once."""
     before = source.table
     names = [rule.name for rule in policy.columns.values() if rule.role in (Role.QUASI, Role.SENSITIVE)]
@@ -39,14 +39,14 @@ def original_of(table: Table, policy: Policy, source: Source) -> Original:
     if faults:
         raise TableError(faults)
     quasi = {rule.name: rule for rule in policy.quasi}
-    alone = replace(policy, columns=quasi, respondent=None, terms=Terms())
+    alone = replace(policy, columns=quasi, respondent=None, terms=PromiseTerms())
     view = view_of(replace(before, data=before.data.select(list(quasi))), alone)
     facing = []
     for column in view.quasi:
         codes, values = class_text_codes(table.data.column(column.name))
         labels = [*values.cast(pa.string()).to_pylist(), None]
         facing.append(
-            Facing(
+            AuditedQuasi(
                 column,
                 np.where(codes < 0, np.int32(len(values)), codes).astype(np.int32),
                 tuple(covers(labels, column.scale)),
@@ -55,7 +55,7 @@ def original_of(table: Table, policy: Policy, source: Source) -> Original:
             )
         )
     margins = tuple(_margins(before, table, rule.name) for rule in policy.sensitive)
-    return Original(before.name, before.data.num_rows, tuple(facing), margins, _match(table, policy, source))
+    return AuditedOriginal(before.name, before.data.num_rows, tuple(facing), margins, _match(table, policy, source))
 
 
 def _margins(before: Table, after: Table, name: str) -> tuple[LongArray, LongArray]:
@@ -67,7 +67,7 @@ def _margins(before: Table, after: Table, name: str) -> tuple[LongArray, LongArr
     return first.astype(np.int64), second.astype(np.int64)
 
 
-def _match(table: Table, policy: Policy, source: Source) -> LongArray | None:
+def _match(table: Table, policy: Policy, source: OriginalSource) -> LongArray | None:
     n, before = table.data.num_rows, source.table
     if source.aligned:
         if n != before.data.num_rows:

@@ -10,7 +10,7 @@ import pyarrow as pa
 from seriatim.errors import Fault
 from seriatim.model import ColumnRule, Kind
 from seriatim.model.hierarchies.paths import path_hierarchy
-from seriatim.tables.codes import Unreadable, codes_of
+from seriatim.tables.codes import UnreadableColumn, codes_of
 
 
 def table_column_at_level(column: pa.ChunkedArray, rule: ColumnRule, where: str) -> tuple[pa.Array, ColumnRule]:
@@ -26,7 +26,7 @@ def table_column_at_level(column: pa.ChunkedArray, rule: ColumnRule, where: str)
     known = [path for path in paths if path is not None]
     if known and rule.level >= len(known[0]):
         found = f"its hierarchy has {len(known[0])} levels, the last of them for all values"
-        raise Unreadable(Fault(f"{where}, level", found, f"at most {len(known[0]) - 1}", "choose a lower level"))
+        raise UnreadableColumn(Fault(f"{where}, level", found, f"at most {len(known[0]) - 1}", "choose a lower level"))
     labels = [text if path is None else path[rule.level - 1] for text, path in zip(texts, paths, strict=True)]
     rows = {path[rule.level - 1]: path[rule.level :] for path in known}
     shown = pa.array(labels, pa.string()).take(

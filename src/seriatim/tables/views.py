@@ -14,13 +14,20 @@ import pyarrow.compute as pc
 import pyarrow.types as pat
 
 from seriatim.errors import Fault, TableError
-from seriatim.model import Coded, ColumnRule, Kind, Missing, Policy, Role, Table, Unseen, View, scale_of
+from seriatim.model import CodedColumn, ColumnRule, Kind, Missing, Policy, Role, Table, Unseen, View, scale_of
 from seriatim.model.header import Header, header_of, some_header_faults
 from seriatim.model.hierarchies.paths import TOP
 from seriatim.model.own_tables import SENSITIVE, has_own_tables
 from seriatim.model.scale import FloatArray, Form, Scale
 from seriatim.tables.bands import table_in_bands
-from seriatim.tables.codes import Cells, Unreadable, code_positions, codes_of, has_table_codes, nearly_number_codes
+from seriatim.tables.codes import (
+    CodedCells,
+    UnreadableColumn,
+    code_positions,
+    codes_of,
+    has_table_codes,
+    nearly_number_codes,
+)
 from seriatim.tables.side_by_side import side_by_side
 from seriatim.tables.spellings import spelling_faults
 
@@ -34,12 +41,12 @@ def view_of(table: Table, policy: Policy) -> View:
     faults = _undeclared(table, policy)
     try:
         table, policy = table_in_bands(table, policy)
-    except Unreadable as unreadable:
+    except UnreadableColumn as unreadable:
         faults.append(unreadable.fault)
     n, present = table.data.num_rows, frozenset(table.data.column_names)
     rules = [rule for rule in policy.columns.values() if rule.role in CODED and rule.name in present]
     suppressed_by: dict[str, npt.NDArray[np.bool_]] = {}
-    coded: dict[str, Coded] = {}
+    coded: dict[str, CodedColumn] = {}
     found = side_by_side(lambda rule: _read_column(table, rule), rules, n)
     for rule, (column, out, wrong) in zip(rules, found, strict=True):
         faults.extend(wrong)
@@ -126,16 +133,16 @@ def _unwritable(table: Table, policy: Policy) -> list[Fault]:
     ]  # fmt: skip
 
 
-def _read_column(table: Table, rule: ColumnRule) -> tuple[Coded | None, npt.NDArray[np.bool_], list[Fault]]:
+def _read_column(table: Table, rule: ColumnRule) -> tuple[CodedColumn | None, npt.NDArray[np.bool_], list[Fault]]:
     """Return a column in codes, the records that it suppresses, and its faults; no codes if it cannot be read."""
     out, faults = np.zeros(table.data.num_rows, dtype=bool), list[Fault]()
     try:
         return _coded(table, rule, out, faults), out, faults
-    except Unreadable as unreadable:
+    except UnreadableColumn as unreadable:
         return None, out, [*faults, unreadable.fault]
 
 
-def _coded(table: Table, rule: ColumnRule, suppressed: npt.NDArray[np.bool_], faults: list[Fault]) -> Coded:
+def _coded(table: Table, rule: ColumnRule, suppressed: npt.NDArray[np.bool_], faults: list[Fault]) -> CodedColumn:
     where = f"{table.name}, column {rule.name!r}"
     cells = _cells(table, rule, where)
     missing = cells.codes < 0
@@ -157,10 +164,10 @@ def _coded(table: Table, rule: ColumnRule, suppressed: npt.NDArray[np.bool_], fa
     codes = np.append(place, max(last, 0)).astype(np.int32)[cells.codes]
     if len(scale) == 0:
         scale = scale_of("set", pa.array([None], pa.string()), np.zeros(1))
-    return Coded(rule.name, np.maximum(codes, 0), scale)
+    return CodedColumn(rule.name, np.maximum(codes, 0), scale)
 
 
-def _cells(table: Table, rule: ColumnRule, where: str) -> Cells:
+def _cells(table: Table, rule: ColumnRule, where: str) -> CodedCells:
     """Return the column as its policy says; if it says nothing, as what a text column plainly is.
 
     A few words among numbers would turn a column of ages into categories, and the release into sets of single years:
@@ -177,13 +184,13 @@ def _cells(table: Table, rule: ColumnRule, where: str) -> Cells:
     if numbers > _MOSTLY * (numbers + others):
         found = f"{others:,} of {numbers + others:,} cells are not numbers, so the column would be read as categories"
         remedy = 'mend or empty them, or say kind = "category" in the policy'
-        raise Unreadable(Fault(where, found, "one kind of cells, or a kind in the policy", remedy))
+        raise UnreadableColumn(Fault(where, found, "one kind of cells, or a kind in the policy", remedy))
     return cells
 
 
 def _treat_unseen(
     rule: ColumnRule,
-    cells: Cells,
+    cells: CodedCells,
     unseen: npt.NDArray[np.int64],
     where: str,
     suppressed: npt.NDArray[np.bool_],
@@ -199,7 +206,7 @@ def _treat_unseen(
 
 
 def _scale(
-    rule: ColumnRule, cells: Cells, keep_missing: bool
+    rule: ColumnRule, cells: CodedCells, keep_missing: bool
 ) -> tuple[Scale, npt.NDArray[np.int64], npt.NDArray[np.int64]]:
     """Return the scale of a column, the position of each distinct value on it (-1: none), and undeclared values."""
     texts = cells.texts()

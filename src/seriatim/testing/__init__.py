@@ -5,7 +5,7 @@ Each suite is a list of clauses. ``check_...`` holds all of them against what it
 clauses can be run one by one: ``LEDGER_CONTRACT`` and its like are tuples of functions, named by what they demand.
 """
 
-from seriatim.testing.contract import ContractBroken
+from seriatim.testing.clauses import ContractBroken
 from seriatim.testing.defence import check_defence
 from seriatim.testing.defence_contract import DEFENCE_CONTRACT
 from seriatim.testing.ledger import check_ledger

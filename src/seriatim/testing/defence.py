@@ -16,8 +16,8 @@ from seriatim.model import Draft, Policy, SeriesState, Table, View
 from seriatim.ports import Defence, Workers
 from seriatim.tables.reader import read_table
 from seriatim.tables.views import view_of
-from seriatim.testing.contract import check_contract
-from seriatim.testing.ledger import SECRET, Wish, publish_in_ledger
+from seriatim.testing.clauses import check_contract
+from seriatim.testing.ledger import SECRET, LedgerWish, publish_in_ledger
 from seriatim.usecases.publish.plan import settle_to_publish
 
 T = TypeVar("T")
@@ -32,7 +32,7 @@ def check_defence(defence: Defence, tables: Sequence[Any], policy: Policy) -> No
     """
     from seriatim.testing.defence_contract import DEFENCE_CONTRACT
 
-    trial = Trial.of(defence, tables, policy)
+    trial = DefenceTrial.of(defence, tables, policy)
     check_contract(DEFENCE_CONTRACT, lambda: trial)
 
 
@@ -47,7 +47,7 @@ class OneByOne:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Step:
+class TrialStep:
     """One release: what the defence was handed, and what it made of it."""
 
     view: View
@@ -56,15 +56,15 @@ class Step:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Trial:
+class DefenceTrial:
     """A defence, a settled policy, and its drafts of a series."""
 
     defence: Defence
     policy: Policy
-    steps: tuple[Step, ...]
+    steps: tuple[TrialStep, ...]
 
     @classmethod
-    def of(cls, defence: Defence, tables: Sequence[Any], policy: Policy) -> Trial:
+    def of(cls, defence: Defence, tables: Sequence[Any], policy: Policy) -> DefenceTrial:
         """Run a defence over a series; each draft counts as released before the next table comes."""
         if not tables:
             raise InputError(Fault("check_defence", "no table", "at least one", "hand in a table"))
@@ -78,15 +78,15 @@ class Trial:
                     state = replace(state, history=recalled, memory=memory)
                 state = replace(state, secret=SECRET)
                 draft = defence(view, ready, state, OneByOne())
-                steps.append(Step(view, state, draft))
-                publish_in_ledger(ledger, Wish(policy=policy, groups=draft.groups, memory=draft.memory))
+                steps.append(TrialStep(view, state, draft))
+                publish_in_ledger(ledger, LedgerWish(policy=policy, groups=draft.groups, memory=draft.memory))
         return cls(defence, ready, tuple(steps))
 
-    def again(self, step: Step, secret: bytes = SECRET, workers: Workers | None = None) -> Draft:
+    def again(self, step: TrialStep, secret: bytes = SECRET, workers: Workers | None = None) -> Draft:
         """Draft a step once more, with another secret or other workers."""
         return self.defence(step.view, self.policy, replace(step.state, secret=secret), workers or OneByOne())
 
-    def with_rows(self, step: Step, rows: Sequence[int]) -> Draft:
+    def with_rows(self, step: TrialStep, rows: Sequence[int]) -> Draft:
         """Draft a step from some rows of its table only, or from all of them in another order."""
         source = step.view.table
         table = Table(source.data.take(pa.array(rows, pa.int64())), name=source.name)

@@ -12,8 +12,8 @@ import pyarrow.compute as pc
 from seriatim.errors import SeriatimError
 from seriatim.model import Draft
 from seriatim.model.draft import PLAIN
-from seriatim.testing.contract import ContractBroken, require_clause
-from seriatim.testing.defence import OneByOne, Step, Trial
+from seriatim.testing.clauses import ContractBroken, require_clause
+from seriatim.testing.defence import DefenceTrial, OneByOne, TrialStep
 
 GROUP = "group"
 _OTHER_SECRET = bytes(reversed(range(32)))
@@ -21,7 +21,7 @@ _DISTINCT = 20
 """So many different rows do not fall into the same order twice."""
 
 
-def _every_record_is_accounted_for(trial: Trial) -> None:
+def _every_record_is_accounted_for(trial: DefenceTrial) -> None:
     """release.groups holds every record of the view once, and beside them counterfeits only."""
     for step in trial.steps:
         real = step.draft.groups.filter(pc.invert(step.draft.groups["counterfeit"]))
@@ -35,7 +35,7 @@ def _every_record_is_accounted_for(trial: Trial) -> None:
         )
 
 
-def _a_record_is_in_a_group_or_suppressed(trial: Trial) -> None:
+def _a_record_is_in_a_group_or_suppressed(trial: DefenceTrial) -> None:
     """A record has a group exactly when it is not suppressed, and the grouping says the same, record by record."""
     for step in trial.steps:
         groups, grouping = step.draft.groups, step.draft.grouping
@@ -48,7 +48,7 @@ def _a_record_is_in_a_group_or_suppressed(trial: Trial) -> None:
         require_clause(used.tolist() == list(range(grouping.n_groups)), "groups that are not numbered 0, 1, 2 ...")
 
 
-def _what_the_policy_suppresses_stays_out(trial: Trial) -> None:
+def _what_the_policy_suppresses_stays_out(trial: DefenceTrial) -> None:
     """A record that the view withholds (a missing or unseen value) is in no group."""
     for step in trial.steps:
         require_clause(
@@ -56,7 +56,7 @@ def _what_the_policy_suppresses_stays_out(trial: Trial) -> None:
         )
 
 
-def _suppressed_records_are_absent(trial: Trial) -> None:
+def _suppressed_records_are_absent(trial: DefenceTrial) -> None:
     """The table has a row for every record and counterfeit that is not suppressed, with their values and no others."""
     for step in trial.steps:
         shown = step.draft.groups.filter(pc.invert(step.draft.groups["suppressed"]))
@@ -66,7 +66,7 @@ def _suppressed_records_are_absent(trial: Trial) -> None:
             require_clause(_texts(step.draft.table[name]) == _texts(shown[name]), f"other values in column {name!r}")
 
 
-def _only_declared_columns_leave(trial: Trial) -> None:
+def _only_declared_columns_leave(trial: DefenceTrial) -> None:
     """The table has the quasi, sensitive and plain columns of the policy, and ``group`` if the draft is serial.
 
     Plain columns may stand in a file of their own, ``plain``; then no file has them beside ``group``.
@@ -85,12 +85,12 @@ def _only_declared_columns_leave(trial: Trial) -> None:
             require_clause(not beside, f"plain columns beside groups in the file {name!r}")
 
 
-def _apart(step: Step) -> set[str]:
+def _apart(step: TrialStep) -> set[str]:
     """Return the plain columns that stand in a file of their own."""
     return set(step.view.plain) if PLAIN in step.draft.files else set()
 
 
-def _respondents_are_not_published(trial: Trial) -> None:
+def _respondents_are_not_published(trial: DefenceTrial) -> None:
     """No cell of any file is a respondent's id, unless a published column held that text before."""
     for step in trial.steps:
         if step.view.respondent is None:
@@ -103,7 +103,7 @@ def _respondents_are_not_published(trial: Trial) -> None:
             require_clause(not ids & shown, f"{len(ids & shown)} ids in the file {name!r}")
 
 
-def _kept_columns_keep_their_type(trial: Trial) -> None:
+def _kept_columns_keep_their_type(trial: DefenceTrial) -> None:
     """Plain and sensitive columns keep their type; a generalised column is text."""
     for step in trial.steps:
         data, table = step.view.table.data, step.draft.table
@@ -115,7 +115,7 @@ def _kept_columns_keep_their_type(trial: Trial) -> None:
             require_clause(_kind(table[name]) in (pa.string(), pa.large_string()), f"column {name!r} is not text")
 
 
-def _a_group_shows_one_label(trial: Trial) -> None:
+def _a_group_shows_one_label(trial: DefenceTrial) -> None:
     """Every group has one label for each quasi column, and the table shows no other label."""
     for step in trial.steps:
         for column in step.draft.generalised:
@@ -128,19 +128,19 @@ def _a_group_shows_one_label(trial: Trial) -> None:
             require_clause(not unknown, f"{len(unknown)} labels of {column.name!r} that no group has")
 
 
-def _equal_secrets_make_equal_drafts(trial: Trial) -> None:
+def _equal_secrets_make_equal_drafts(trial: DefenceTrial) -> None:
     """The same view, policy, state and secret make the same files and the same groups."""
     for step in trial.steps:
         _require_same(step.draft, trial.again(step), "a second draft differs")
 
 
-def _the_number_of_workers_changes_nothing(trial: Trial) -> None:
+def _the_number_of_workers_changes_nothing(trial: DefenceTrial) -> None:
     """The draft is the same whatever the number of workers."""
     for step in trial.steps:
         _require_same(step.draft, trial.again(step, workers=OneByOne(3)), "a draft by three workers differs")
 
 
-def _row_order_comes_from_the_secret(trial: Trial) -> None:
+def _row_order_comes_from_the_secret(trial: DefenceTrial) -> None:
     """With another secret the rows stand in another order: the order of the view is not published."""
     for step in trial.steps:
         rows = step.draft.table.to_pylist()
@@ -149,14 +149,14 @@ def _row_order_comes_from_the_secret(trial: Trial) -> None:
             require_clause(rows != other, "the same rows in the same order")
 
 
-def _the_order_of_the_view_changes_no_count(trial: Trial) -> None:
+def _the_order_of_the_view_changes_no_count(trial: DefenceTrial) -> None:
     """Rows that come in another order leave as many records of each value, and as many are suppressed."""
     for step in trial.steps:
         turned = trial.with_rows(step, range(len(step.view) - 1, -1, -1))
         require_clause(_counts(turned) == _counts(step.draft), "other counts for the view turned round")
 
 
-def _the_input_stays_as_it_was(trial: Trial) -> None:
+def _the_input_stays_as_it_was(trial: DefenceTrial) -> None:
     """The defence changes neither the view nor the state it is handed."""
     for step in trial.steps:
         before = _contents(step)
@@ -164,7 +164,7 @@ def _the_input_stays_as_it_was(trial: Trial) -> None:
         require_clause(_contents(step) == before, "a changed view or state")
 
 
-def _a_small_view_is_no_accident(trial: Trial) -> None:
+def _a_small_view_is_no_accident(trial: DefenceTrial) -> None:
     """An empty view and a view of one record end in a draft or in bad input, not in another error."""
     step = trial.steps[0]
     for n in (0, 1):
@@ -177,7 +177,7 @@ def _a_small_view_is_no_accident(trial: Trial) -> None:
         require_clause(draft.table.num_rows <= draft.groups.num_rows, f"rows from nowhere for a view of {n} records")
 
 
-def _memory_is_about_respondents(trial: Trial) -> None:
+def _memory_is_about_respondents(trial: DefenceTrial) -> None:
     """What is remembered of people has a column ``respondent`` without gaps, and nobody else's."""
     for step in trial.steps:
         known = set(_texts(step.view.table.data[step.view.respondent])) if step.view.respondent else set()
@@ -210,7 +210,7 @@ def _counts(draft: Draft) -> tuple[int, int, dict[str, Counter[str | None]]]:
     return draft.grouping.n_suppressed, draft.table.num_rows, values
 
 
-def _contents(step: Step) -> list[Any]:
+def _contents(step: TrialStep) -> list[Any]:
     coded = [(column.name, column.codes.tobytes()) for column in (*step.view.quasi, *step.view.sensitive)]
     past = [[(p.person.tobytes(), p.group.tobytes(), p.value.tobytes()) for p in step.state.history or ()]]
     rows = [column.to_pylist() for column in step.view.table.data.columns]

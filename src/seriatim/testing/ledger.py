@@ -14,7 +14,7 @@ import pyarrow as pa
 from seriatim.model import Policy, SeriesState
 from seriatim.policies import policy_from_dict
 from seriatim.ports import Ledger, ReleaseRecord, Reservation
-from seriatim.testing.contract import check_contract
+from seriatim.testing.clauses import check_contract
 
 SERIES, DISEASE = "ward", "disease"
 SECRET = bytes(range(32))
@@ -33,11 +33,11 @@ def check_ledger(open_ledger: Callable[[Path], Ledger]) -> None:
 
     with tempfile.TemporaryDirectory(prefix="seriatim-contract-") as folder:
         numbers = count(1)
-        check_contract(LEDGER_CONTRACT, lambda: Desk(open_ledger, Path(folder) / str(next(numbers))))
+        check_contract(LEDGER_CONTRACT, lambda: LedgerDesk(open_ledger, Path(folder) / str(next(numbers))))
 
 
 @dataclass(frozen=True, slots=True)
-class Desk:
+class LedgerDesk:
     """What one clause works with: a ledger of its own, and a folder to publish into."""
 
     open_ledger: Callable[[Path], Ledger]
@@ -82,7 +82,7 @@ def ledger_ward_groups(people: People) -> pa.Table:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Wish:
+class LedgerWish:
     """One release as a clause wants it; what is not said is the ward's."""
 
     people: People = ("ann", "bob")
@@ -97,9 +97,9 @@ class Wish:
     """Writes into the staged folder when the ledger asks for it."""
 
 
-def reserve_in_ledger(ledger: Ledger, wish: Wish | None = None) -> ReleaseRecord:
+def reserve_in_ledger(ledger: Ledger, wish: LedgerWish | None = None) -> ReleaseRecord:
     """Stage one file and reserve it."""
-    wish = wish or Wish()
+    wish = wish or LedgerWish()
     policy = wish.policy or ledger_ward_policy()
     state = wish.state or ledger.state(policy.series)
     groups = ledger_ward_groups(wish.people) if wish.groups is None else wish.groups
@@ -122,7 +122,7 @@ def reserve_in_ledger(ledger: Ledger, wish: Wish | None = None) -> ReleaseRecord
         )
 
 
-def publish_in_ledger(ledger: Ledger, wish: Wish | None = None) -> ReleaseRecord:
+def publish_in_ledger(ledger: Ledger, wish: LedgerWish | None = None) -> ReleaseRecord:
     """Reserve and seal."""
     record = reserve_in_ledger(ledger, wish)
     return ledger.seal(record.series, record.number)

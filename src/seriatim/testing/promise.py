@@ -10,28 +10,28 @@ import numpy as np
 import pyarrow as pa
 
 from seriatim.errors import Fault, InputError
-from seriatim.model import Coded, Finding, History, Policy
+from seriatim.model import CodedColumn, Finding, History, Policy
 from seriatim.model.classes import classes_of, number_classes
-from seriatim.model.history import Past, no_history
-from seriatim.model.judged import Judged
+from seriatim.model.history import PastRelease, no_history
+from seriatim.model.judged import JudgedHistory
 from seriatim.model.published import CLASS, RESPONDENT, PublishedTable
 from seriatim.ports import Promise
 from seriatim.tables.reader import read_table
 from seriatim.tables.views import view_of
-from seriatim.testing.contract import check_contract
+from seriatim.testing.clauses import check_contract
 
-Case = PublishedTable | Judged
+Case = PublishedTable | JudgedHistory
 
 
 def check_promise(promise: Promise, *, keeps: Case | History, breaks: Case | History) -> None:
     """Raise ``ContractBroken`` with a line for each clause of ``ports.Promise`` that the promise breaks.
 
     ``keeps`` must be kept and ``breaks`` must be broken: for a promise that judges a table, what ``published_table``
-    returns; for one that judges a series, an ``sr.History``, or a ``Judged`` where it looks at the draft too.
+    returns; for one that judges a series, an ``sr.History``, or a ``JudgedHistory`` where it looks at the draft too.
     """
     from seriatim.testing.promise_contract import PROMISE_CONTRACT
 
-    asked = Asked(promise, _as_case(promise, keeps), _as_case(promise, breaks))
+    asked = PromiseCase(promise, _as_case(promise, keeps), _as_case(promise, breaks))
     check_contract(PROMISE_CONTRACT, lambda: asked)
 
 
@@ -48,7 +48,7 @@ def published_table(table: Any, policy: Policy) -> PublishedTable:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Asked:
+class PromiseCase:
     """What the clauses work with."""
 
     promise: Promise
@@ -66,7 +66,7 @@ class Asked:
 
 
 def _as_case(promise: Promise, case: Case | History) -> Case:
-    found = Judged(case, promise.column) if isinstance(case, History) else case
+    found = JudgedHistory(case, promise.column) if isinstance(case, History) else case
     judges = "table" if isinstance(found, PublishedTable) else "series"
     if promise.judges != judges:
         allowed = f"what a promise that judges a {promise.judges} is asked about"
@@ -82,7 +82,7 @@ def turned_promise_case(case: Case) -> Case:
     return replace(case, history=replace(case.history, releases=tuple(order)))
 
 
-def renumbered_promise_case(case: Judged) -> Judged:
+def renumbered_promise_case(case: JudgedHistory) -> JudgedHistory:
     """Return the same history with other numbers for its people, values and groups."""
     history = case.history
     people, values = np.arange(len(history.respondents))[::-1], np.arange(len(history.values))[::-1]
@@ -109,7 +109,7 @@ def emptied_promise_case(case: Case) -> Case:
 
 def _taken(table: PublishedTable, rows: np.ndarray) -> PublishedTable:
     classes = number_classes([table.classes.of_record[rows]], [len(table.classes)], len(rows))
-    sensitive = {name: Coded(name, coded.codes[rows], coded.scale) for name, coded in table.sensitive.items()}
+    sensitive = {name: CodedColumn(name, coded.codes[rows], coded.scale) for name, coded in table.sensitive.items()}
     named = table.named
     if named is not None and len(rows):
         number = np.zeros(len(table.classes), dtype=np.int32)
@@ -118,6 +118,6 @@ def _taken(table: PublishedTable, rows: np.ndarray) -> PublishedTable:
     return replace(table, classes=classes, sensitive=sensitive, named=named)
 
 
-def _picked(past: Past, rows: np.ndarray) -> Past:
+def _picked(past: PastRelease, rows: np.ndarray) -> PastRelease:
     marks = {name: mark[rows] for name, mark in past.marks.items()}
     return replace(past, person=past.person[rows], group=past.group[rows], value=past.value[rows], marks=marks)

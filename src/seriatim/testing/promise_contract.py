@@ -9,14 +9,20 @@ import pyarrow as pa
 
 from seriatim.model import Finding
 from seriatim.model.published import RESPONDENT, PublishedTable
-from seriatim.testing.contract import require_clause
-from seriatim.testing.promise import Asked, Case, emptied_promise_case, renumbered_promise_case, turned_promise_case
+from seriatim.testing.clauses import require_clause
+from seriatim.testing.promise import (
+    Case,
+    PromiseCase,
+    emptied_promise_case,
+    renumbered_promise_case,
+    turned_promise_case,
+)
 
 _TELLING = 3
 """Shorter texts stand in any sentence."""
 
 
-def _it_says_what_it_is(asked: Asked) -> None:
+def _it_says_what_it_is(asked: PromiseCase) -> None:
     """A promise has a rule, a column or None, and says whether it judges a table or a series."""
     promise = asked.promise
     require_clause(isinstance(promise.rule, str) and bool(promise.rule), "no rule")
@@ -24,7 +30,7 @@ def _it_says_what_it_is(asked: Asked) -> None:
     require_clause(promise.judges in ("table", "series"), "neither a table nor a series to judge")
 
 
-def _it_is_frozen(asked: Asked) -> None:
+def _it_is_frozen(asked: PromiseCase) -> None:
     """A promise cannot be changed after it was made."""
     for name in ("rule", "column"):
         try:
@@ -34,20 +40,20 @@ def _it_is_frozen(asked: Asked) -> None:
         require_clause(False, f"{name} can be set")
 
 
-def _it_is_kept_where_it_must_be(asked: Asked) -> None:
+def _it_is_kept_where_it_must_be(asked: PromiseCase) -> None:
     """The case that must be kept is kept, and no class breaks it."""
     found = asked.found(asked.keeps)
     require_clause(found.kept, f"broken: {found.worst:g} where {found.threshold:g} is asked")
     require_clause(found.n_classes == 0, f"{found.n_classes} classes that break what is kept")
 
 
-def _it_is_broken_where_it_must_be(asked: Asked) -> None:
+def _it_is_broken_where_it_must_be(asked: PromiseCase) -> None:
     """The case that must be broken is broken."""
     found = asked.found(asked.breaks)
     require_clause(not found.kept, f"kept: {found.worst:g} where {found.threshold:g} is asked")
 
 
-def _the_finding_bears_its_name(asked: Asked) -> None:
+def _the_finding_bears_its_name(asked: PromiseCase) -> None:
     """A finding has the rule of its promise, and names no other column than the promise does."""
     for case in asked.cases:
         found = asked.found(case)
@@ -56,13 +62,13 @@ def _the_finding_bears_its_name(asked: Asked) -> None:
         require_clause(asked.promise.column is None or found.column in (None, asked.promise.column), "another column")
 
 
-def _it_finds_the_same_twice(asked: Asked) -> None:
+def _it_finds_the_same_twice(asked: PromiseCase) -> None:
     """Checking twice finds the same."""
     for case in asked.cases:
         require_clause(repr(asked.found(case)) == repr(asked.found(case)), "another finding")
 
 
-def _it_leaves_its_case_alone(asked: Asked) -> None:
+def _it_leaves_its_case_alone(asked: PromiseCase) -> None:
     """Checking changes nothing of what is checked."""
     for case in asked.cases:
         before = _contents(case)
@@ -70,20 +76,20 @@ def _it_leaves_its_case_alone(asked: Asked) -> None:
         require_clause(_contents(case) == before, "a changed case")
 
 
-def _the_order_of_rows_says_nothing(asked: Asked) -> None:
+def _the_order_of_rows_says_nothing(asked: PromiseCase) -> None:
     """Rows in another order are judged alike."""
     for case in asked.cases:
         _require_alike(asked.found(case), asked.found(turned_promise_case(case)))
 
 
-def _numbers_of_people_values_and_groups_say_nothing(asked: Asked) -> None:
+def _numbers_of_people_values_and_groups_say_nothing(asked: PromiseCase) -> None:
     """A history with other numbers for the same people, values and groups is judged alike."""
     for case in asked.cases:
         if not isinstance(case, PublishedTable):
             _require_alike(asked.found(case), asked.found(renumbered_promise_case(case)))
 
 
-def _no_cell_is_quoted(asked: Asked) -> None:
+def _no_cell_is_quoted(asked: PromiseCase) -> None:
     """A finding names columns and counts: no respondent and no value, unless the promise itself names the value."""
     for case in asked.cases:
         said, own = repr(asked.found(case)), repr(asked.promise)
@@ -91,7 +97,7 @@ def _no_cell_is_quoted(asked: Asked) -> None:
         require_clause(not quoted, f"{len(quoted)} cells in the finding")
 
 
-def _nothing_is_no_accident(asked: Asked) -> None:
+def _nothing_is_no_accident(asked: PromiseCase) -> None:
     """A case without rows ends in a finding."""
     found = asked.found(emptied_promise_case(asked.keeps))
     require_clause(isinstance(found, Finding), f"a {type(found).__name__} instead of a Finding")

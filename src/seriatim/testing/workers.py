@@ -6,7 +6,7 @@ from threading import Barrier, BrokenBarrierError
 from time import sleep
 
 from seriatim.ports import Workers
-from seriatim.testing.contract import ContractBroken, check_contract, require_clause
+from seriatim.testing.clauses import ContractBroken, check_contract, require_clause
 
 _PATIENCE = 60.0
 _MANY = 40

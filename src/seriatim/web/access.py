@@ -7,7 +7,7 @@ import time
 from dataclasses import dataclass, field
 
 from seriatim.journal.journal_tokens import token_digest
-from seriatim.ports.journal import Journal, Token
+from seriatim.ports.journal import Journal, JournalToken
 
 FRESH = 1.0
 """Seconds."""
@@ -22,7 +22,7 @@ class Access:
     journal: Journal
     gate: str
     rate: float
-    _tokens: dict[str, Token] = field(default_factory=dict)
+    _tokens: dict[str, JournalToken] = field(default_factory=dict)
     _left: dict[int, tuple[float, float]] = field(default_factory=dict)
 
     def read_tokens(self) -> None:
@@ -36,17 +36,17 @@ class Access:
         """Return whether anybody has a token."""
         return any(token.revoked_at is None for token in self._tokens.values())
 
-    def token_of(self, header: str | None) -> Token | None:
+    def token_of(self, header: str | None) -> JournalToken | None:
         """Return the token of an Authorization header; None if there is none, or it is unknown or revoked."""
         if header is None or header[: len(BEARER)].lower() != BEARER:
             return None
         return self.token_named(header[len(BEARER) :].strip())
 
-    def token_named(self, secret: str) -> Token | None:
+    def token_named(self, secret: str) -> JournalToken | None:
         found = self._tokens.get(token_digest(secret))
         return found if found is not None and found.revoked_at is None else None
 
-    def within_rate(self, token: Token) -> bool:
+    def within_rate(self, token: JournalToken) -> bool:
         """Take one request off what a token may ask now; at most two seconds' worth can be saved up."""
         now = time.monotonic()
         most = 2 * self.rate + 1

@@ -18,8 +18,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from seriatim.errors import InputError, JournalHeld, SeriatimError
-from seriatim.ports.journal import Entry, Held, Journal, JournalWriter
-from seriatim.usecases.gate.desk import Answered, Ask, Desk
+from seriatim.ports.journal import Journal, JournalEntry, JournalRecord, JournalWriter
+from seriatim.usecases.gate.desk import DeskRequest, GateDesk
 from seriatim.web.settings import ServiceSettings
 
 MOST = 512
@@ -35,23 +35,23 @@ class Unavailable(Exception):  # noqa: N818
 
 
 @dataclass(slots=True)
-class Wanted:
+class ClerkRequest:
     """A request that still needs its record looked up. ``allowed`` is False for a person the token may not ask for."""
 
-    ask: Ask
+    ask: DeskRequest
     by_respondent: bool
     allowed: bool = True
     quota: int | None = None
 
 
 @dataclass(slots=True)
-class Work:
+class ClerkWork:
     """A request, a change or a look, and the future that gets the result."""
 
     future: asyncio.Future[Any]
-    wanted: Wanted | None = None
-    change: Callable[[Desk, int], list[Entry]] | None = None
-    look: Callable[[Desk], Any] | None = None
+    wanted: ClerkRequest | None = None
+    change: Callable[[GateDesk, int], list[JournalEntry]] | None = None
+    look: Callable[[GateDesk], Any] | None = None
     result: Any = None
 
 
@@ -63,14 +63,14 @@ class Clerk:
     """Owns the desk and the journal's writer. ``make_desk`` returns a desk in which nothing has happened."""
 
     journal: Journal
-    make_desk: Callable[[], Desk]
+    make_desk: Callable[[], GateDesk]
     settings: ServiceSettings
-    desk: Desk = field(init=False)
+    desk: GateDesk = field(init=False)
     ready: bool = False
     n_commits: int = 0
     n_failures: int = 0
     _writer: JournalWriter | None = None
-    _inbox: deque[Work] = field(default_factory=deque)
+    _inbox: deque[ClerkWork] = field(default_factory=deque)
     _wake: threading.Event = field(default_factory=threading.Event)
     _thread: threading.Thread | None = None
     _loop: asyncio.AbstractEventLoop | None = None
@@ -99,7 +99,7 @@ class Clerk:
             self._writer.close()
             self._writer = None
 
-    def hand(self, work: Work) -> asyncio.Future[Any]:
+    def hand(self, work: ClerkWork) -> asyncio.Future[Any]:
         """Hand in work; its future is done once it is on the disk."""
         if self.ready:
             self._inbox.append(work)
@@ -125,7 +125,7 @@ class Clerk:
                 if not self.ready:
                     break
 
-    def _serve(self, works: list[Work]) -> None:
+    def _serve(self, works: list[ClerkWork]) -> None:
         try:
             if not self.ready:
                 raise Unavailable
@@ -135,7 +135,7 @@ class Clerk:
         else:
             self._deliver(works, None)
 
-    def _process(self, works: list[Work]) -> None:
+    def _process(self, works: list[ClerkWork]) -> None:
         now = time.time_ns() // 1_000_000
         entries = self._ask([work for work in works if work.wanted is not None], now)
         for work in works:
@@ -159,9 +159,9 @@ class Clerk:
                 except InputError as error:
                     work.result = error
 
-    def _ask(self, works: list[Work], now: int) -> list[Entry]:
+    def _ask(self, works: list[ClerkWork], now: int) -> list[JournalEntry]:
         held = self._held(works)
-        asked: list[tuple[Work, Ask]] = []
+        asked: list[tuple[ClerkWork, DeskRequest]] = []
         counted: dict[int, int] = {}
         for work in works:
             wanted = work.wanted
@@ -186,14 +186,14 @@ class Clerk:
             work.result = answered
         return entries
 
-    def _held(self, works: list[Work]) -> dict[str, Held]:
+    def _held(self, works: list[ClerkWork]) -> dict[str, JournalRecord]:
         sought = [w.wanted.ask.respondent for w in works if w.wanted is not None and w.wanted.by_respondent]
         if not sought:
             return {}
         assert self._writer is not None
         return dict(self._writer.held_records(sought))
 
-    def _tick(self, now: int) -> list[Entry]:
+    def _tick(self, now: int) -> list[JournalEntry]:
         """Do what the clock asks for: let old requests expire, show a batch."""
         clock = time.monotonic()
         if clock < self._next_tick:
@@ -205,12 +205,12 @@ class Clerk:
             entries += self.desk.publish(now)
         return entries
 
-    def _deliver(self, works: list[Work], error: Exception | None) -> None:
+    def _deliver(self, works: list[ClerkWork], error: Exception | None) -> None:
         assert self._loop is not None
         if works and not self._loop.is_closed():
             self._loop.call_soon_threadsafe(_settle, works, error)
 
-    def _fail(self, works: list[Work], error: Exception) -> None:
+    def _fail(self, works: list[ClerkWork], error: Exception) -> None:
         """Answer 'unavailable', and forget everything that may not be on the disk."""
         if self.ready:
             self.n_failures += 1
@@ -224,9 +224,9 @@ class Clerk:
             self._writer = None
         self._deliver(works + self._taken(), Unavailable())
 
-    def _taken(self, most: int = 1 << 31) -> list[Work]:
+    def _taken(self, most: int = 1 << 31) -> list[ClerkWork]:
         """Take work out of the inbox, oldest first; handing in goes on meanwhile."""
-        works: list[Work] = []
+        works: list[ClerkWork] = []
         while self._inbox and len(works) < most:
             works.append(self._inbox.popleft())
         return works
@@ -260,7 +260,7 @@ class Clerk:
         self.desk, self.ready = desk, True
 
 
-def _settle(works: list[Work], error: Exception | None) -> None:
+def _settle(works: list[ClerkWork], error: Exception | None) -> None:
     for work in works:
         if work.future.done():
             continue
@@ -274,4 +274,4 @@ def _said(error: Exception) -> str:
     return str(error) if isinstance(error, SeriatimError) else ""
 
 
-__all__ = ["NOT_HELD", "OVER_QUOTA", "Answered", "Clerk", "Unavailable", "Wanted", "Work"]
+__all__ = ["NOT_HELD", "OVER_QUOTA", "Clerk", "ClerkRequest", "ClerkWork", "Unavailable"]

@@ -17,7 +17,7 @@ from urllib.parse import parse_qs
 from fastapi import FastAPI, Query, Request
 from fastapi.responses import HTMLResponse, RedirectResponse, Response
 
-from seriatim.usecases.gate.desk import Desk
+from seriatim.usecases.gate.desk import GateDesk
 from seriatim.web.roles import WATCHERS
 from seriatim.web.service import Service
 
@@ -78,7 +78,7 @@ def add_officer_page(app: FastAPI, service: Service) -> None:
         from seriatim.report.html import html_file
         from seriatim.usecases.gate.officer_view import OfficerView, officer_page, officer_view
 
-        def copied(desk: Desk) -> OfficerView:
+        def copied(desk: GateDesk) -> OfficerView:
             baseline, question, _ = service.rules(desk.baseline)
             return officer_view(
                 desk, service.settings.gate, baseline.version, time.time_ns() // 1_000_000, service.settings.expire,

@@ -12,11 +12,11 @@ from fastapi import APIRouter, Depends, HTTPException, Query
 from seriatim.errors import Fault, InputError
 from seriatim.gate.dependencies import dependency_places
 from seriatim.gate.drift import drift
-from seriatim.gate.guarded import Guarded
+from seriatim.gate.guarded import GuardedCounts
 from seriatim.gate.standing import standing_of
 from seriatim.gate.starvation import starvation_of
-from seriatim.ports.journal import Entry, Token
-from seriatim.usecases.gate.desk import Desk
+from seriatim.ports.journal import JournalEntry, JournalToken
+from seriatim.usecases.gate.desk import GateDesk
 from seriatim.usecases.gate.serving_rules import ServingRules
 from seriatim.web.answers import (
     BaselineBody,
@@ -59,7 +59,7 @@ def officer_router(service: Service) -> APIRouter:
     @router.get("/explain", response_model=list[Explanation], responses=gone, dependencies=[watcher])
     async def explain_waiting(most: Most = 10) -> list[Explanation]:
         """Say why the largest cells wait, by which test, and what would free one of their records."""
-        guards: tuple[Guarded, ...] = await service.look(lambda desk: desk.intake.guards)
+        guards: tuple[GuardedCounts, ...] = await service.look(lambda desk: desk.intake.guards)
         found = await asyncio.to_thread(
             lambda: [starvation_of(guard.counts, guard.waiting, guard.asked, most) for guard in guards]
         )
@@ -73,16 +73,16 @@ def officer_router(service: Service) -> APIRouter:
         ]  # fmt: skip
 
     @router.post("/freeze", response_model=Frozen, responses=gone)
-    async def freeze_gate(body: FreezeBody, token: Token = officer) -> Frozen:
+    async def freeze_gate(body: FreezeBody, token: JournalToken = officer) -> Frozen:
         """Stop releases, or let them go on. Requesters notice nothing: requests are taken and wait."""
 
-        def change(desk: Desk, at: int) -> list[Entry]:
+        def change(desk: GateDesk, at: int) -> list[JournalEntry]:
             return desk.freeze(at, token.number) if body.frozen else desk.thaw(at, token.number)
 
         return Frozen(frozen=body.frozen, changed=await service.change(change))
 
     @router.post("/baseline", response_model=BaselineTaken, responses=gone | {409: {"model": Gone}})
-    async def take_baseline(body: BaselineBody, token: Token = officer) -> BaselineTaken:
+    async def take_baseline(body: BaselineBody, token: JournalToken = officer) -> BaselineTaken:
         """Go on with a stored version of the baseline: stop the gate because of it, or judge what waits anew.
 
         The answer says how far the version has drifted, and which tests what was released fails under it.
@@ -95,7 +95,7 @@ def officer_router(service: Service) -> APIRouter:
         except InputError:
             raise HTTPException(409, "this version cannot replace the present one") from None
 
-        def change(desk: Desk, at: int) -> list[Entry]:
+        def change(desk: GateDesk, at: int) -> list[JournalEntry]:
             if body.policy == "freeze":
                 return desk.freeze(at, token.number, body.number)
             return desk.rejudge(body.number, at, token.number)
@@ -129,7 +129,7 @@ async def _drifts(service: Service, new: ServingRules) -> list[DriftFound]:
     ]  # fmt: skip
 
 
-def officer_route_exposure(service: Service, desk: Desk) -> Exposure:
+def officer_route_exposure(service: Service, desk: GateDesk) -> Exposure:
     """Return how everything released stands. Dependencies and targets are numbered from 0."""
     states = officer_state_counts(desk)
     standings = [one for at, guard in enumerate(desk.intake.guards) for one in _standings(at, guard)]
@@ -141,7 +141,7 @@ def officer_route_exposure(service: Service, desk: Desk) -> Exposure:
     )  # fmt: skip
 
 
-def _standings(at: int, guard: Guarded) -> list[TestStanding]:
+def _standings(at: int, guard: GuardedCounts) -> list[TestStanding]:
     found = []
     for standing in standing_of(guard.counts, guard.asked):
         one = standing.test in ("mis", "dqt")
@@ -157,9 +157,9 @@ def _standings(at: int, guard: Guarded) -> list[TestStanding]:
     return found
 
 
-def officer_state_counts(desk: Desk) -> dict[str, int]:
+def officer_state_counts(desk: GateDesk) -> dict[str, int]:
     """Return how many requests are in each state."""
-    from seriatim.kernels.gate.board import GONE, WAITING
+    from seriatim.kernels.gate.gate_board import GONE, WAITING
 
     statuses, expired = desk.intake.statuses, len(desk.expired)
     waiting, gone, left = int((statuses == WAITING).sum()), int((statuses == GONE).sum()), desk.intake.n_out
@@ -173,7 +173,7 @@ def officer_state_counts(desk: Desk) -> dict[str, int]:
     }
 
 
-def _waiting(desk: Desk, start: int, limit: int) -> WaitingPage:
+def _waiting(desk: GateDesk, start: int, limit: int) -> WaitingPage:
     numbers = desk.intake.waiting
     part = numbers[numbers >= start][:limit]
     places = dependency_places(desk.intake.rules, desk.intake.xs[part], desk.intake.ys[part])

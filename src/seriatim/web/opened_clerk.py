@@ -12,7 +12,7 @@ from functools import lru_cache
 
 from seriatim.errors import Fault, InputError
 from seriatim.journal.sql_journal import SqlJournal
-from seriatim.usecases.gate.desk import Ask, Desk
+from seriatim.usecases.gate.desk import DeskRequest, GateDesk
 from seriatim.usecases.gate.serving_rules import ServingRules, read_serving_rules
 from seriatim.web.clerk import Clerk
 from seriatim.web.settings import ServiceSettings
@@ -25,8 +25,8 @@ def open_clerk(journal: SqlJournal, settings: ServiceSettings) -> Clerk:
         remedy = "run seriatim gate replay with --journal and --gate first"
         raise InputError(Fault("--gate", "no replay is stored for this gate", "a replay before it serves", remedy))
 
-    def make_desk() -> Desk:
-        return Desk(lambda number: clerk_rules(journal, settings.gate, number).rules, settings.batch > 0)
+    def make_desk() -> GateDesk:
+        return GateDesk(lambda number: clerk_rules(journal, settings.gate, number).rules, settings.batch > 0)
 
     clerk = Clerk(journal, make_desk, settings)
     clerk.open()
@@ -48,11 +48,11 @@ def opening_clerk(journal: SqlJournal, settings: ServiceSettings) -> Future[Cler
     return opened
 
 
-def rehearse_clerk(desk: Desk) -> None:
+def rehearse_clerk(desk: GateDesk) -> None:
     """Ask a desk that is thrown away, so that the first requester does not wait for a compiler."""
-    desk.ask([Ask("0" * 32, 0, 0, 0, 0)], 0)
+    desk.ask([DeskRequest("0" * 32, 0, 0, 0, 0)], 0)
     desk.freeze(0, 0)
-    desk.ask([Ask("1" * 32, 0, 0, 0, 0)], 0)
+    desk.ask([DeskRequest("1" * 32, 0, 0, 0, 0)], 0)
     desk.withdraw(1, 0, 0)
     desk.thaw(0, 0)
 

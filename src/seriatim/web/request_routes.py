@@ -13,10 +13,10 @@ from fastapi import APIRouter, Depends, HTTPException, Path, Query, Request, Res
 from pydantic import ValidationError
 
 from seriatim.gate.dependencies import Dependencies
-from seriatim.ports.journal import Token
-from seriatim.usecases.gate.desk import Ask, Desk
+from seriatim.ports.journal import JournalToken
+from seriatim.usecases.gate.desk import DeskRequest, GateDesk
 from seriatim.web.answers import Accepted, Gone, ReleasedItem, ReleasedPage, RequestAnswer, RequestBody
-from seriatim.web.clerk import NOT_HELD, OVER_QUOTA, Wanted, Work
+from seriatim.web.clerk import NOT_HELD, OVER_QUOTA, ClerkRequest, ClerkWork
 from seriatim.web.roles import ANY, REFUSALS, role_of_request, role_token
 from seriatim.web.service import NOT_VALID, Service
 
@@ -58,7 +58,7 @@ def request_router(service: Service) -> APIRouter:
     async def ask_for_record(request: Request) -> Response:
         """Ask for one record. The same key asks once, however often it is sent. The answer never tells the decision."""
         wanted = await wanted_by(service, request)
-        answered = await service.clerk.hand(Work(asyncio.get_running_loop().create_future(), wanted=wanted))
+        answered = await service.clerk.hand(ClerkWork(asyncio.get_running_loop().create_future(), wanted=wanted))
         if answered is NOT_HELD:
             raise HTTPException(404, NO_RECORD)
         if answered is OVER_QUOTA:
@@ -68,7 +68,7 @@ def request_router(service: Service) -> APIRouter:
         return request_accepted(wanted.ask.id)
 
     @router.get("/requests/{id}", response_model=RequestAnswer, responses=REFUSALS | gone)
-    async def look_at_request(id: RequestId, token: Token = requester) -> RequestAnswer:  # noqa: A002
+    async def look_at_request(id: RequestId, token: JournalToken = requester) -> RequestAnswer:  # noqa: A002
         """Say what became of a request: pending, released or withdrawn. An expired one looks like a pending one."""
         number, state, place, reason = await service.look(lambda desk: _seen(desk, id, token, service.by_respondent))
         if number is None:
@@ -80,7 +80,7 @@ def request_router(service: Service) -> APIRouter:
         return RequestAnswer(id=id, state=state, values=values, reason=reason)
 
     @router.delete("/requests/{id}", status_code=202, response_model=Accepted, responses=REFUSALS | gone)
-    async def withdraw_request(id: RequestId, token: Token = requester) -> Response:  # noqa: A002
+    async def withdraw_request(id: RequestId, token: JournalToken = requester) -> Response:  # noqa: A002
         """Take a request back. What was released stays released."""
         number, *_ = await service.look(lambda desk: _seen(desk, id, token, service.by_respondent))
         if number is None:
@@ -89,7 +89,7 @@ def request_router(service: Service) -> APIRouter:
         return request_accepted(id)
 
     @router.get("/released", response_model=ReleasedPage, responses=REFUSALS | gone)
-    async def list_released(after: Cursor = "", limit: Limit = 100, token: Token = anyone) -> ReleasedPage:
+    async def list_released(after: Cursor = "", limit: Limit = 100, token: JournalToken = anyone) -> ReleasedPage:
         """List released records in the order in which they were shown; a token bound to people sees its own."""
         start = int(after or 0)
         page = await service.look(lambda desk: _page(service, desk, token, start, limit))
@@ -100,7 +100,7 @@ def request_router(service: Service) -> APIRouter:
     return router
 
 
-async def wanted_by(service: Service, request: Request) -> Wanted:
+async def wanted_by(service: Service, request: Request) -> ClerkRequest:
     """Return what a request asks for. Read by hand: the framework's own reading takes longer than the decision."""
     token = role_of_request(service, request, ("requester",))
     key = request.headers.get("idempotency-key", "")
@@ -120,23 +120,23 @@ def _is_json(kind: str) -> bool:
     return name == "application/json" or (name.startswith("application/") and name.endswith("+json"))
 
 
-def request_route_record(service: Service, token: Token, body: RequestBody, key: str) -> Wanted:
+def request_route_record(service: Service, token: JournalToken, body: RequestBody, key: str) -> ClerkRequest:
     """Return what a request asks for; raise 404 for a person the token may not ask for, 422 for a wrong shape."""
     allowed = token.respondents is None or body.respondent in token.respondents
     name = hashlib.sha256(f"{token.number}\0{key}".encode()).hexdigest()[:32]
     if service.by_respondent:
         if body.x is not None or body.y is not None or body.values is not None:
             raise HTTPException(422, BY_PERSON)
-        ask = Ask(name, -1, -1, token.number, _mark(body.respondent), body.respondent)
-        return Wanted(ask, True, allowed, token.quota)
+        ask = DeskRequest(name, -1, -1, token.number, _mark(body.respondent), body.respondent)
+        return ClerkRequest(ask, True, allowed, token.quota)
     baseline = service.rules(1).baseline
     given = _given_values(baseline, body)
     if not allowed:
         raise HTTPException(404, NO_RECORD)
     x, y = baseline.cell_of(given)
     values = json.dumps(given)
-    ask = Ask(name, x, y, token.number, _mark(body.respondent + "\0" + values), body.respondent, values)
-    return Wanted(ask, False, True, token.quota)
+    ask = DeskRequest(name, x, y, token.number, _mark(body.respondent + "\0" + values), body.respondent, values)
+    return ClerkRequest(ask, False, True, token.quota)
 
 
 def _given_values(baseline: Dependencies, body: RequestBody) -> dict[str, Any]:
@@ -160,7 +160,7 @@ def _mark(text: str) -> int:
     return int.from_bytes(hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).digest(), signed=True)
 
 
-def _seen(desk: Desk, name: str, token: Token, held: bool) -> tuple[int | None, str, int, str]:
+def _seen(desk: GateDesk, name: str, token: JournalToken, held: bool) -> tuple[int | None, str, int, str]:
     """Return number, visible state, place in the journal and reason of a token's own request; None for any other."""
     number = desk.numbers.number_of(bytes.fromhex(name))
     if number is None or int(desk.book["token"][number]) != token.number:
@@ -171,7 +171,9 @@ def _seen(desk: Desk, name: str, token: Token, held: bool) -> tuple[int | None, 
     return number, state, int(desk.book["place"][desk.first_of(number)]), reason
 
 
-def _page(service: Service, desk: Desk, token: Token, start: int, limit: int) -> list[tuple[int, str | None]]:
+def _page(
+    service: Service, desk: GateDesk, token: JournalToken, start: int, limit: int
+) -> list[tuple[int, str | None]]:
     shown, repeated = service.order(desk), desk.repeats.repeats_of_token(token.number)
 
     def is_own(numbers: Any) -> Any:

@@ -7,7 +7,7 @@ from typing import Any
 
 from fastapi import HTTPException, Request
 
-from seriatim.ports.journal import Token
+from seriatim.ports.journal import JournalToken
 from seriatim.web.answers import Gone
 from seriatim.web.service import Service
 
@@ -19,11 +19,11 @@ REFUSALS: dict[int | str, dict[str, Any]] = {
 """What every route may answer instead."""
 
 
-def role_token(service: Service) -> Callable[..., Callable[[Request], Awaitable[Token]]]:
+def role_token(service: Service) -> Callable[..., Callable[[Request], Awaitable[JournalToken]]]:
     """Return a maker of checks: each takes a request and returns its token, or refuses it."""
 
-    def for_roles(*roles: str) -> Callable[[Request], Awaitable[Token]]:
-        async def check(request: Request) -> Token:
+    def for_roles(*roles: str) -> Callable[[Request], Awaitable[JournalToken]]:
+        async def check(request: Request) -> JournalToken:
             return role_of_request(service, request, roles)
 
         return check
@@ -31,7 +31,7 @@ def role_token(service: Service) -> Callable[..., Callable[[Request], Awaitable[
     return for_roles
 
 
-def role_of_request(service: Service, request: Request, roles: tuple[str, ...]) -> Token:
+def role_of_request(service: Service, request: Request, roles: tuple[str, ...]) -> JournalToken:
     """Return the token of a request, or refuse it: no token, another role, too many requests."""
     token = service.access.token_of(request.headers.get("authorization"))
     if token is None:

@@ -19,10 +19,10 @@ from starlette.exceptions import HTTPException
 
 from seriatim.errors import SeriatimError
 from seriatim.journal.sql_journal import SqlJournal
-from seriatim.usecases.gate.desk import Desk
+from seriatim.usecases.gate.desk import GateDesk
 from seriatim.usecases.gate.serving_rules import ServingRules
 from seriatim.web.access import FRESH, Access
-from seriatim.web.clerk import Clerk, Unavailable, Work
+from seriatim.web.clerk import Clerk, ClerkWork, Unavailable
 from seriatim.web.counters import Counters
 from seriatim.web.guard import Guard
 from seriatim.web.opened_clerk import clerk_rules, open_clerk
@@ -58,13 +58,13 @@ class Service:
 
     async def change(self, work: Any) -> Any:
         """Do a change through the clerk."""
-        return await self.clerk.hand(Work(asyncio.get_running_loop().create_future(), change=work))
+        return await self.clerk.hand(ClerkWork(asyncio.get_running_loop().create_future(), change=work))
 
     async def look(self, work: Any) -> Any:
         """Look something up through the clerk: it sees what is on the disk."""
-        return await self.clerk.hand(Work(asyncio.get_running_loop().create_future(), look=work))
+        return await self.clerk.hand(ClerkWork(asyncio.get_running_loop().create_future(), look=work))
 
-    def order(self, desk: Desk) -> Any:
+    def order(self, desk: GateDesk) -> Any:
         """Return the numbers of visible releases in the order in which they are shown."""
         shown = desk.intake.left()[: desk.n_shown]
         if not desk.batches:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from seriatim.defences.series.contract import LongArray, PlaceArray, SerialView
-from seriatim.kernels.lineage.cells import cut_cells
+from seriatim.kernels.lineage.fair_cells import cut_cells
 from seriatim.kernels.series.tree_boxes import BoxTrees, cut_tree_boxes
 from seriatim.model.scale import IntArray, Scale
 

@@ -15,8 +15,8 @@ import numpy as np
 
 from seriatim.defences.series.contract import BoolArray, LongArray, SerialView
 from seriatim.errors import Fault, TableError
-from seriatim.kernels.lineage.cells import Fairness, Shares
-from seriatim.kernels.lineage.refill import Limits
+from seriatim.kernels.lineage.fair_cells import CellFairness, CellShares
+from seriatim.kernels.lineage.refill import RefillLimits
 
 MILLION = 10**6
 ENOUGH_NEWCOMERS = 200
@@ -56,9 +56,9 @@ class Caps:
         """Return whether no value exceeds its limit; counts by value, or a row of them for each part."""
         return np.asarray((counts <= self.limit(counts.sum(axis=-1), strangers)).all(axis=-1))
 
-    def limits(self, m: int, least: int, strangers: int, staying: int) -> Limits:
+    def limits(self, m: int, least: int, strangers: int, staying: int) -> RefillLimits:
         """Return the limits of what changes together, for kernels: its least size, strangers in it and in the rest."""
-        return Limits(m, np.where(self.den == m, 0, self.num), least, strangers, staying)
+        return RefillLimits(m, np.where(self.den == m, 0, self.num), least, strangers, staying)
 
     def kept(self, counts: LongArray, strangers: int) -> LongArray:
         """Return the largest fair part of some people, by value."""
@@ -68,12 +68,12 @@ class Caps:
             kept = np.minimum(counts, self.limit(size, strangers))
         return kept
 
-    def evenly(self, strangers: int) -> Fairness:
+    def evenly(self, strangers: int) -> CellFairness:
         """Return what the cells of lineages must keep: values near their cap are cut evenly."""
-        shares = Shares(self.num, self.den)
-        return Fairness(shares, shares, strangers)
+        shares = CellShares(self.num, self.den)
+        return CellFairness(shares, shares, strangers)
 
-    def fairness(self, m: int, strangers: int) -> Fairness:
+    def fairness(self, m: int, strangers: int) -> CellFairness:
         """Return what cells must keep, for kernels: values near three quarters of their cap are cut evenly, too.
 
         What is cut evenly leaves room: people who leave later are more often fair among themselves.
@@ -81,8 +81,8 @@ class Caps:
         odds = MILLION + MILLION // 10
         raised = MILLION * odds * self.baseline // (MILLION**2 + (odds - MILLION) * self.baseline)
         above = 4 * m * raised > 3 * MILLION
-        often = Shares(np.where(above, raised, 3), np.where(above, MILLION, 4 * m))
-        return Fairness(Shares(self.num, self.den), often, strangers)
+        often = CellShares(np.where(above, raised, 3), np.where(above, MILLION, 4 * m))
+        return CellFairness(CellShares(self.num, self.den), often, strangers)
 
 
 def caps_baseline(view: SerialView, before: LongArray, newcomers: BoolArray) -> LongArray:

@@ -11,7 +11,7 @@ from seriatim.model.scale import IntArray
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Assignment:
+class GroupsToComplete:
     """Records in groups, before counterfeits are counted. Signatures are runs of values."""
 
     group: IntArray
@@ -24,7 +24,7 @@ class Assignment:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Completed:
+class CompletedGroups:
     """Groups with at least one record each, renumbered, and the counterfeits that complete them."""
 
     group: IntArray
@@ -33,7 +33,7 @@ class Completed:
     counterfeit_value: IntArray
 
 
-def complete_groups(assigned: Assignment) -> Completed:
+def complete_groups(assigned: GroupsToComplete) -> CompletedGroups:
     """Drop groups without a record, and add a counterfeit to the others for each value that nobody holds."""
     inside = np.flatnonzero(assigned.group >= 0)
     group = assigned.group[inside]
@@ -49,13 +49,13 @@ def complete_groups(assigned: Assignment) -> Completed:
     held[first[out[inside]] + assigned.slot[inside] - assigned.starts[signature[out[inside]]]] = True
     free = np.flatnonzero(~held)
     which = np.searchsorted(first, free, side="right") - 1
-    return Completed(out, len(signature), which.astype(np.int32), assigned.values[at[free]].astype(np.int32))
+    return CompletedGroups(out, len(signature), which.astype(np.int32), assigned.values[at[free]].astype(np.int32))
 
 
-def join_completions(first: Completed, second: Completed) -> Completed:
+def join_completions(first: CompletedGroups, second: CompletedGroups) -> CompletedGroups:
     """Join two groupings of different records of one view."""
     group = np.where(second.group >= 0, second.group + first.n_groups, first.group).astype(np.int32)
-    return Completed(
+    return CompletedGroups(
         group,
         first.n_groups + second.n_groups,
         np.concatenate((first.counterfeit_group, second.counterfeit_group + first.n_groups)).astype(np.int32),

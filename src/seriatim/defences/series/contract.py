@@ -21,8 +21,8 @@ from seriatim.model.several_records import several_records_fault
 from seriatim.ports import Workers
 
 if TYPE_CHECKING:
-    from seriatim.defences.series.inherited import Inherited
-    from seriatim.defences.series.memory import Published
+    from seriatim.defences.series.inherited import InheritedValues
+    from seriatim.defences.series.memory import RememberedRows
 
 LongArray = npt.NDArray[np.int64]
 PlaceArray = npt.NDArray[np.float32]
@@ -43,7 +43,7 @@ inside a lineage, so range counts are as good in large ones; only where in the l
 _OTHERWISE = "; median, curve and lattice accept several, without breach_share"
 
 
-class Withheld(IntEnum):
+class WithheldReason(IntEnum):
     """Why a record is not published in this release."""
 
     NO = 0
@@ -147,14 +147,14 @@ class SerialRules:
         return self.cohort or max(240 * self.m, -(-288_000_000 // max(1_000_000 - commonest, 1)))
 
     @property
-    def leftover(self) -> Withheld:
+    def leftover(self) -> WithheldReason:
         """Return the reason for newcomers who are not eligible."""
         suppress = self.when_not_eligible is WhenNotEligible.SUPPRESS
-        return Withheld.SUPPRESSED if suppress else Withheld.DEFERRED
+        return WithheldReason.SUPPRESSED if suppress else WithheldReason.DEFERRED
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Priors:
+class SerialPriors:
     """Sets of values that an adversary holds possible beforehand; each record refers to one of them."""
 
     of_record: IntArray
@@ -174,11 +174,11 @@ class SerialView:
     """Size of the sensitive domain."""
     person: LongArray
     """Number of the respondent, stable over the series: known ones first, then newcomers, without gaps."""
-    priors: Priors | None = None
+    priors: SerialPriors | None = None
     """If None, every value of the domain is possible for everyone."""
     plain: bool = False
     """Whether columns are published as they are beside the boxes."""
-    inherited: Inherited | None = None
+    inherited: InheritedValues | None = None
     """What releases of another method leave possible, if the series was taken over from it."""
 
     def __len__(self) -> int:
@@ -216,7 +216,7 @@ class SerialView:
             remedy = "start a new episode for a changed value: another respondent, such as id and episode number"
             raise TableError(Fault("sensitive column", found, "values that do not change", remedy))
 
-    def _prior_faults(self, priors: Priors, m: int) -> list[Fault]:
+    def _prior_faults(self, priors: SerialPriors, m: int) -> list[Fault]:
         wrong = int((~priors.possible[priors.of_record, self.sensitive]).sum()) if len(self) else 0
         small = int((priors.possible.sum(axis=1) < m)[priors.of_record].sum()) if len(self) else 0
         out = []
@@ -240,7 +240,7 @@ def _stretched(scale: Scale) -> PlaceArray:
 
 
 @dataclass(frozen=True, slots=True)
-class Draw:
+class SerialDraw:
     """Protective randomness of one release: the same secret and release give the same draws."""
 
     secret: bytes = field(repr=False)
@@ -251,7 +251,7 @@ class Draw:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Slots:
+class SerialSlots:
     """Lineages only: lasting numbers by which the next release finds everyone's slot."""
 
     lineage_of_group: LongArray
@@ -268,26 +268,26 @@ class SerialGrouping:
 
     group: IntArray
     withheld: npt.NDArray[np.int8]
-    """A reason of :class:`Withheld` for each record; NO if it is published."""
+    """A reason of :class:`WithheldReason` for each record; NO if it is published."""
     n_groups: int
     counterfeit_group: IntArray
     counterfeit_value: IntArray
     box: IntArray
     """The records that share a published box: the group, or smaller boxes in lineages and along hierarchies."""
     counters: Mapping[str, int] = field(default_factory=dict)
-    slots: Slots | None = None
+    slots: SerialSlots | None = None
 
     @property
     def n_counterfeits(self) -> int:
         return len(self.counterfeit_group)
 
-    def n_withheld(self, reason: Withheld | None = None) -> int:
-        return int((self.withheld != Withheld.NO if reason is None else self.withheld == reason).sum())
+    def n_withheld(self, reason: WithheldReason | None = None) -> int:
+        return int((self.withheld != WithheldReason.NO if reason is None else self.withheld == reason).sum())
 
 
 class SerialMethod(Protocol):
     """A method that looks back: the function that a ``series`` row of ``model.methods`` names."""
 
     def __call__(
-        self, view: SerialView, rules: SerialRules, pasts: Sequence[Published], draw: Draw, workers: Workers
+        self, view: SerialView, rules: SerialRules, pasts: Sequence[RememberedRows], draw: SerialDraw, workers: Workers
     ) -> SerialGrouping: ...

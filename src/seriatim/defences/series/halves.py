@@ -15,7 +15,7 @@ from seriatim.ports import Workers
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Cut:
+class HalvesCut:
     """Tuples are records first, then counterfeits. Each bucket is a block of its slots, one after the other.
 
     The i-th tuples of a bucket's slots are its i-th group, and groups near each other are neighbours.
@@ -37,7 +37,7 @@ class Cut:
         return int(self.first_group[-1])
 
 
-def cut_into_halves(view: SerialView, buckets: Buckets, chance: np.random.Generator, workers: Workers) -> Cut:
+def cut_into_halves(view: SerialView, buckets: Buckets, chance: np.random.Generator, workers: Workers) -> HalvesCut:
     """Halve every bucket recursively, large buckets in parallel."""
     sizes = buckets.sizes
     bases = np.concatenate(([0], np.cumsum(sizes * buckets.steps))).astype(np.int64)
@@ -50,7 +50,7 @@ def cut_into_halves(view: SerialView, buckets: Buckets, chance: np.random.Genera
 
     workers.map(halve, parts)
     first_group = np.concatenate(([0], np.cumsum(buckets.steps))).astype(np.int64)
-    return Cut(ids, bases[:-1], first_group, place, value, _groups(buckets, ids, first_group, len(place)))
+    return HalvesCut(ids, bases[:-1], first_group, place, value, _groups(buckets, ids, first_group, len(place)))
 
 
 def _lay_out(view: SerialView, buckets: Buckets, bases: LongArray) -> tuple[IntArray, IntArray]:

@@ -24,7 +24,7 @@ TRIES = 4
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Inherited:
+class InheritedValues:
     """The values left to every record of a view, and who is known."""
 
     of_record: IntArray
@@ -52,7 +52,7 @@ def inherited_known_records(view: SerialView) -> BoolArray:
     return view.inherited.known(view.person)
 
 
-class Standing(NamedTuple):
+class InheritedStanding(NamedTuple):
     """Who stands where while a release is being made; entries are slots."""
 
     group: LongArray
@@ -68,7 +68,7 @@ class Standing(NamedTuple):
         return shown
 
 
-def inherited_short_records(view: SerialView, standing: Standing, m: int) -> LongArray:
+def inherited_short_records(view: SerialView, standing: InheritedStanding, m: int) -> LongArray:
     """Return the records in slots that would keep fewer possible values in their group than they must."""
     assert view.inherited is not None
     shown, real = standing.values_shown(view.n_values), np.flatnonzero(standing.record >= 0)
@@ -78,13 +78,13 @@ def inherited_short_records(view: SerialView, standing: Standing, m: int) -> Lon
 
 
 @dataclass(slots=True, eq=False)
-class Exchange:
+class InheritedExchange:
     """Newcomers of a release who may change places with each other."""
 
     view: SerialView
     m: int
     place: PlaceArray
-    standing: Standing
+    standing: InheritedStanding
     movable: BoolArray
     """By record: newcomers of this release, whether they have a slot or wait."""
 
@@ -131,14 +131,14 @@ class Exchange:
         slot_of[one], slot_of[other] = second, first
 
 
-def narrowed_inherited(view: SerialView, standing: Standing, gone: BoolArray, m: int) -> BoolArray:
+def narrowed_inherited(view: SerialView, standing: InheritedStanding, gone: BoolArray, m: int) -> BoolArray:
     """Return which groups must keep all their slots: without those ``gone``, somebody would keep too few values."""
     out = np.zeros(int(standing.group.max(initial=-1)) + 1, dtype=np.bool_)
     if view.inherited is None or not gone.any():
         return out
     before = np.isin(np.arange(len(view)), inherited_short_records(view, standing, m))
     short = inherited_short_records(
-        view, Standing(standing.group[~gone], standing.value[~gone], standing.record[~gone]), m
+        view, InheritedStanding(standing.group[~gone], standing.value[~gone], standing.record[~gone]), m
     )
     short = short[~before[short]]
     group_of = np.full(len(view), -1, dtype=np.int64)

@@ -13,21 +13,28 @@ import numpy as np
 
 from seriatim.defences.series.boxes import boxes_of_groups
 from seriatim.defences.series.buckets import Buckets, fill_buckets
-from seriatim.defences.series.contract import BoolArray, Draw, SerialGrouping, SerialRules, SerialView, Withheld
-from seriatim.defences.series.halves import Cut, cut_into_halves
-from seriatim.defences.series.memory import Memory, Published
+from seriatim.defences.series.contract import (
+    BoolArray,
+    SerialDraw,
+    SerialGrouping,
+    SerialRules,
+    SerialView,
+    WithheldReason,
+)
+from seriatim.defences.series.halves import HalvesCut, cut_into_halves
+from seriatim.defences.series.memory import Memory, RememberedRows
 from seriatim.ports import Workers
 
 
 def invariant(
-    view: SerialView, rules: SerialRules, pasts: Sequence[Published], draw: Draw, workers: Workers
+    view: SerialView, rules: SerialRules, pasts: Sequence[RememberedRows], draw: SerialDraw, workers: Workers
 ) -> SerialGrouping:
     """Group a view so that people keep their set of values (m-invariance, Xiao and Tao 2007)."""
     return invariant_groups(view, rules, Memory.of(pasts, view.person), draw, workers)
 
 
 def invariant_groups(
-    view: SerialView, rules: SerialRules, memory: Memory, draw: Draw, workers: Workers
+    view: SerialView, rules: SerialRules, memory: Memory, draw: SerialDraw, workers: Workers
 ) -> SerialGrouping:
     """Divide, balance and assign, then halve every bucket recursively."""
     view.check(rules)
@@ -46,13 +53,13 @@ def invariant_lifespan(view: SerialView, rules: SerialRules, memory: Memory) -> 
 
 
 def invariant_grouping(
-    view: SerialView, rules: SerialRules, active: BoolArray, buckets: Buckets, cut: Cut
+    view: SerialView, rules: SerialRules, active: BoolArray, buckets: Buckets, cut: HalvesCut
 ) -> SerialGrouping:
     """Return the cut as a grouping, with a reason for everyone without a group."""
     group = cut.group_of_id[: len(view)]
     withheld = np.zeros(len(view), dtype=np.int8)
     withheld[group < 0] = rules.leftover
-    withheld[~active] = Withheld.LIFESPAN
+    withheld[~active] = WithheldReason.LIFESPAN
     counters = {"buckets": len(buckets.steps), "groups": cut.n_groups, "counterfeits": len(cut.counterfeit_value)}
     return SerialGrouping(
         group=group,

@@ -14,21 +14,21 @@ import numpy as np
 
 from seriatim.defences.series.contract import BoolArray, LongArray, SerialGrouping, SerialView
 from seriatim.kernels.series.memory import (
-    GroupedRows,
-    Met,
-    MetGroups,
+    MemoryGroups,
+    MemoryMeetings,
+    MemoryRows,
     distinct_in_memory,
     look_back_in_memory,
     meet_in_memory,
     memory_by_key,
     number_memory_sets,
 )
-from seriatim.model import Past
+from seriatim.model import PastRelease
 from seriatim.model.scale import IntArray
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Published:
+class RememberedRows:
     """The rows of one release as the ledger keeps them; person is -1 for a counterfeit."""
 
     person: LongArray | IntArray
@@ -41,7 +41,7 @@ class Published:
     """The share of each row's value from which its cap followed, in millionths."""
 
     @classmethod
-    def of(cls, past: Past) -> Self:
+    def of(cls, past: PastRelease) -> Self:
         """Return the rows of a release in a history."""
         marks = past.marks
         return cls(past.person, past.group, past.value, marks.get("lineage"), marks.get("slot"), marks.get("baseline"))
@@ -51,17 +51,17 @@ class Published:
         return int(self.group.max()) + 1 if len(self.group) else 0
 
 
-def memory_rows(view: SerialView, made: SerialGrouping) -> Published:
+def memory_rows(view: SerialView, made: SerialGrouping) -> RememberedRows:
     """Return the rows that a ledger keeps of a release."""
     real = np.flatnonzero(made.group >= 0)
     group = np.concatenate((made.group[real], made.counterfeit_group)).astype(np.int32)
     person = np.concatenate((view.person[real], np.full(made.n_counterfeits, -1, dtype=np.int64)))
     value = np.concatenate((view.sensitive[real], made.counterfeit_value)).astype(np.int32)
     if made.slots is None:
-        return Published(person, group, value)
+        return RememberedRows(person, group, value)
     slot = np.concatenate((made.slots.slot_of_record[real], made.slots.slot_of_counterfeit))
     baseline = None if made.slots.baseline is None else made.slots.baseline[value]
-    return Published(person, group, value, made.slots.lineage_of_group[group], slot, baseline)
+    return RememberedRows(person, group, value, made.slots.lineage_of_group[group], slot, baseline)
 
 
 class _Shown(NamedTuple):
@@ -86,7 +86,7 @@ class Memory:
     signature_values: IntArray
 
     @classmethod
-    def of(cls, pasts: Sequence[Published], person: LongArray) -> Self:
+    def of(cls, pasts: Sequence[RememberedRows], person: LongArray) -> Self:
         """Return what these people showed in these releases, oldest first; -1 for a record without a person."""
         return cls(len(pasts), *_shown(pasts, _own(person), len(person)))
 
@@ -97,7 +97,7 @@ class Memory:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Encounters(Memory):
+class GroupMemory(Memory):
     """The memory, with the groups that the people of a view were in.
 
     A group that is republished unchanged keeps its number, so ``past_groups`` has the distinct groups a person was in.
@@ -119,7 +119,7 @@ class Encounters(Memory):
     """The people of each group who are in the view, starting at ``member_starts``."""
 
     @classmethod
-    def of(cls, pasts: Sequence[Published], person: LongArray) -> Self:
+    def of(cls, pasts: Sequence[RememberedRows], person: LongArray) -> Self:
         own, n = _own(person), len(person)
         shown = _shown(pasts, own, n)
         past_groups = np.full((n, max(int(shown.publications.max(initial=0)), 1)), -1, dtype=np.int32)
@@ -130,10 +130,12 @@ class Encounters(Memory):
         key, starts = np.zeros(room, dtype=np.uint64), np.zeros(room + 1, dtype=np.int64)
         members = np.empty(int(shown.publications.sum()), dtype=np.int32)
         n_groups = 0
-        groups = MetGroups(real, size, key, starts, members)
+        groups = MemoryGroups(real, size, key, starts, members)
         for past, at in zip(pasts, group_in, strict=True):
-            release = GroupedRows(*memory_by_key(past.group, past.n_groups), _int32(past.person))
-            n_groups = meet_in_memory(release, own, Met(past_groups, n_past_groups, last_group, at), groups, n_groups)
+            release = MemoryRows(*memory_by_key(past.group, past.n_groups), _int32(past.person))
+            n_groups = meet_in_memory(
+                release, own, MemoryMeetings(past_groups, n_past_groups, last_group, at), groups, n_groups
+            )
         filled = int(starts[n_groups])
         return cls(
             len(pasts), *shown, past_groups, n_past_groups, last_group, group_in, real[:n_groups], size[:n_groups],
@@ -157,7 +159,7 @@ def _own(person: LongArray) -> IntArray:
     return own
 
 
-def _shown(pasts: Sequence[Published], own: IntArray, n: int) -> _Shown:
+def _shown(pasts: Sequence[RememberedRows], own: IntArray, n: int) -> _Shown:
     """Return what each person was last published with. Reads the newest release first: it has most people."""
     publications = np.zeros(n, dtype=np.int32)
     value, release_of, row_of = (np.full(n, -1, dtype=np.int32) for _ in range(3))

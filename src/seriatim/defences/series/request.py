@@ -10,16 +10,16 @@ import pyarrow.compute as pc
 
 from seriatim.defences.series.contract import (
     LINEAGE_SIZE,
-    Draw,
     LongArray,
-    Priors,
+    SerialDraw,
     SerialMethod,
+    SerialPriors,
     SerialRules,
     WhenNotEligible,
 )
-from seriatim.defences.series.inherited import Inherited
-from seriatim.defences.series.memory import Published
-from seriatim.defences.series.shuffle import Stage, shuffled_draft, stage_shuffle
+from seriatim.defences.series.inherited import InheritedValues
+from seriatim.defences.series.memory import RememberedRows
+from seriatim.defences.series.shuffle import ShuffledView, shuffled_draft, stage_shuffle
 from seriatim.errors import Fault, PolicyError
 from seriatim.model import Candidates, Draft, History, Policy, PriorSets, SeriesState, View
 from seriatim.model.history import no_history
@@ -42,10 +42,10 @@ def check_first_series_request(view: View, policy: Policy) -> None:
     stage.codes.check(_rules_of(policy))
 
 
-def _ready(view: View, policy: Policy, state: SeriesState) -> tuple[Stage, SerialRules, Draw]:
+def _ready(view: View, policy: Policy, state: SeriesState) -> tuple[ShuffledView, SerialRules, SerialDraw]:
     assert state.secret is not None
     history = state.history or no_history()
-    draw = Draw(state.secret, state.n_releases + 1)
+    draw = SerialDraw(state.secret, state.n_releases + 1)
     stage = stage_shuffle(view, _number_request(view, history), history.values, chance=draw.chance("order"))
     if policy.adversary.priors is not None:
         stage = _with_priors(view, stage, policy.adversary.priors)
@@ -54,25 +54,25 @@ def _ready(view: View, policy: Policy, state: SeriesState) -> tuple[Stage, Seria
     return stage, _rules_of(policy), draw
 
 
-def _with_inherited(view: View, stage: Stage, history: History, left: Candidates) -> Stage:
+def _with_inherited(view: View, stage: ShuffledView, history: History, left: Candidates) -> ShuffledView:
     """Add what releases of another method leave possible to the stage."""
     assert view.respondent is not None
     of_record = left.sets_of(view.table.data.column(view.respondent))[stage.rows]
     flags = left.flags(stage.domain)
     single = flags.sum(axis=1) == 1
     single[-1] = False  # strangers, though the table may have one value only
-    inherited = Inherited(of_record, flags, single[left.sets_of(history.respondents)])
+    inherited = InheritedValues(of_record, flags, single[left.sets_of(history.respondents)])
     return replace(stage, codes=replace(stage.codes, inherited=inherited))
 
 
-def _with_priors(view: View, stage: Stage, known: PriorSets) -> Stage:
+def _with_priors(view: View, stage: ShuffledView, known: PriorSets) -> ShuffledView:
     """Add everyone's set of possible values to the stage; sets that are equal on this domain become one."""
     number, priors = known.of_rows(view.table.data, view.respondent)
     flags = np.array([prior.flags(stage.domain) for prior in priors], dtype=np.bool_)
     flags = flags.reshape(len(priors), len(stage.domain))
     possible, same = np.unique(flags, axis=0, return_inverse=True)
     of_record = same.reshape(-1)[number[stage.rows]].astype(np.int32)
-    return replace(stage, codes=replace(stage.codes, priors=Priors(of_record, possible)))
+    return replace(stage, codes=replace(stage.codes, priors=SerialPriors(of_record, possible)))
 
 
 def _number_request(view: View, history: History) -> LongArray:
@@ -107,6 +107,6 @@ def _rules_of(policy: Policy) -> SerialRules:
     )
 
 
-def _pasts(state: SeriesState) -> list[Published]:
+def _pasts(state: SeriesState) -> list[RememberedRows]:
     first = 0 if state.candidates is None else state.candidates.until + 1
-    return [Published.of(past) for past in state.history or no_history() if past.number >= first]
+    return [RememberedRows.of(past) for past in state.history or no_history() if past.number >= first]

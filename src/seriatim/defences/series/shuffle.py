@@ -19,12 +19,19 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from seriatim.defences.labels import Pieces, group_labels, label_column
-from seriatim.defences.series.contract import Draw, LongArray, Priors, SerialGrouping, SerialView, Withheld
+from seriatim.defences.labels import LabelPieces, group_labels, label_column
+from seriatim.defences.series.contract import (
+    LongArray,
+    SerialDraw,
+    SerialGrouping,
+    SerialPriors,
+    SerialView,
+    WithheldReason,
+)
 from seriatim.defences.series.value_scale import value_scale
 from seriatim.errors import Fault, PolicyError
 from seriatim.kernels.series.memory import memory_by_key
-from seriatim.model import Coded, Draft, Generalised, Grouping, View
+from seriatim.model import CodedColumn, Draft, Generalised, Grouping, View
 from seriatim.model.draft import COUNTERFEITS, PLAIN, TABLE
 from seriatim.model.scale import IntArray
 from seriatim.ports import Workers
@@ -33,7 +40,7 @@ GROUP = "group"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Stage:
+class ShuffledView:
     """A view prepared for a serial defence."""
 
     codes: SerialView
@@ -50,9 +57,9 @@ def stage_shuffle(
     view: View,
     person: LongArray,
     past_values: pa.Array,
-    priors: Priors | None = None,
+    priors: SerialPriors | None = None,
     chance: np.random.Generator | None = None,
-) -> Stage:
+) -> ShuffledView:
     """Code a view for a series; ``person`` and ``priors`` have an entry per record, ``past_values`` is History.values.
 
     With ``chance`` the records are shuffled. If quasi-identifiers tie, groups follow the order of the records, and
@@ -75,10 +82,10 @@ def stage_shuffle(
     quasi = np.empty((len(rows), len(view.quasi)), dtype=np.int32)
     for d, column in enumerate(view.quasi):
         quasi[:, d] = column.codes[rows]
-    own = Priors(priors.of_record[rows], priors.possible) if priors else None
+    own = SerialPriors(priors.of_record[rows], priors.possible) if priors else None
     scales = tuple(column.scale for column in view.quasi)
     codes = SerialView(quasi, scales, sensitive, len(domain), person[rows], own, bool(view.plain))
-    return Stage(codes, rows, domain)
+    return ShuffledView(codes, rows, domain)
 
 
 def _in_type(past_values: pa.Array, kind: pa.DataType) -> pa.Array:
@@ -111,7 +118,7 @@ class _Rows:
     value: IntArray
 
 
-def shuffled_draft(view: View, stage: Stage, made: SerialGrouping, draw: Draw, workers: Workers) -> Draft:
+def shuffled_draft(view: View, stage: ShuffledView, made: SerialGrouping, draw: SerialDraw, workers: Workers) -> Draft:
     """Return the draft of a grouping of the staged view."""
     published = _with_counterfeits(stage, made, draw)
     pieces = _boxes(stage.rows, made)
@@ -140,7 +147,7 @@ def shuffled_draft(view: View, stage: Stage, made: SerialGrouping, draw: Draw, w
     return Draft(
         files=files,
         quasi=tuple(column.name for column in view.quasi),
-        sensitive={name: Coded(name, place[mixed.value], scale)},
+        sensitive={name: CodedColumn(name, place[mixed.value], scale)},
         grouping=Grouping(box_of_record, pieces.n_groups),
         generalised=generalised,
         groups=_shuffled_groups(view, stage, made, number),
@@ -151,16 +158,16 @@ def shuffled_draft(view: View, stage: Stage, made: SerialGrouping, draw: Draw, w
 
 def _withheld(made: SerialGrouping) -> dict[str, int]:
     """Count the people withheld by reason, for the reasons that occur."""
-    found = {f"withheld, {reason.name.lower().replace('_', ' ')}": made.n_withheld(reason) for reason in Withheld}
+    found = {f"withheld, {reason.name.lower().replace('_', ' ')}": made.n_withheld(reason) for reason in WithheldReason}
     return {name: count for name, count in found.items() if count and not name.endswith(", no")}
 
 
-def _boxes(rows: LongArray, made: SerialGrouping) -> Pieces:
+def _boxes(rows: LongArray, made: SerialGrouping) -> LabelPieces:
     bounds, order = memory_by_key(made.box, int(made.box.max(initial=-1)) + 1)
-    return Pieces(rows[order], bounds)
+    return LabelPieces(rows[order], bounds)
 
 
-def _with_counterfeits(stage: Stage, made: SerialGrouping, draw: Draw) -> _Rows:
+def _with_counterfeits(stage: ShuffledView, made: SerialGrouping, draw: SerialDraw) -> _Rows:
     """Let each counterfeit copy the box and plain cells of a random real row of its group."""
     real = np.flatnonzero(made.group >= 0)
     starts, members = memory_by_key(made.group, made.n_groups)
@@ -181,7 +188,9 @@ def _shuffled_inside(group: LongArray, value: IntArray, n_groups: int, chance: n
     return out
 
 
-def _table(view: View, stage: Stage, rows: _Rows, generalised: Sequence[Generalised], number: LongArray) -> pa.Table:
+def _table(
+    view: View, stage: ShuffledView, rows: _Rows, generalised: Sequence[Generalised], number: LongArray
+) -> pa.Table:
     names = list(view.published_names())
     if GROUP in names:
         raise PolicyError(Fault(f"[columns.{GROUP}]", "serial methods publish a column of this name", "", "rename it"))
@@ -216,7 +225,7 @@ def _plain_table(
     return pa.table({name: columns[name] for name in view.published_names() if name in columns})
 
 
-def _shuffled_groups(view: View, stage: Stage, made: SerialGrouping, number: LongArray) -> pa.Table:
+def _shuffled_groups(view: View, stage: ShuffledView, made: SerialGrouping, number: LongArray) -> pa.Table:
     """Return release.groups: every record of the view, then the counterfeits; lineages and cohorts add
     ``lineage``, ``slot`` and ``baseline``.
 

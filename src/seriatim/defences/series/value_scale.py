@@ -12,11 +12,11 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from seriatim.model import Coded, Scale, scale_of
+from seriatim.model import CodedColumn, Scale, scale_of
 from seriatim.model.scale import FloatArray, IntArray
 
 
-def value_scale(column: Coded, domain: pa.Array) -> tuple[Scale, IntArray]:
+def value_scale(column: CodedColumn, domain: pa.Array) -> tuple[Scale, IntArray]:
     """Return the scale of the domain, and the place on it of each of the domain's values."""
     texts = domain.cast(pa.string())
     positions = _positions(column.scale, domain, texts)

@@ -8,8 +8,8 @@ import numpy as np
 import numpy.typing as npt
 
 from seriatim.kernels.single import acceptance, likeness, near_values
-from seriatim.kernels.single.acceptance import Tests
-from seriatim.model import Coded, Thresholds
+from seriatim.kernels.single.acceptance import AcceptanceTests
+from seriatim.model import CodedColumn, Thresholds
 from seriatim.model.nearness import Nearness, has_nearness, nearness_distances, nearness_of, nearness_reach
 
 _L_KINDS = {
@@ -25,8 +25,8 @@ _T_KINDS = {
 
 
 def class_tests(
-    sensitive: tuple[Coded, ...], per_column: Mapping[str, Thresholds], rows: npt.NDArray[np.bool_] | None = None
-) -> Tests:
+    sensitive: tuple[CodedColumn, ...], per_column: Mapping[str, Thresholds], rows: npt.NDArray[np.bool_] | None = None
+) -> AcceptanceTests:
     """Return the tests every class must pass; the prior is the margin of ``rows``, those that will be published."""
     found: list[tuple[int, int, float, float]] = []
     windows = _Windows(np.zeros(len(sensitive) * near_values.WIDTHS))
@@ -42,7 +42,7 @@ def class_tests(
             found.extend((kind, index, limit, second) for kind, limit, second in windows.tests(column, asked, index))
     counts = [column.counts(rows) for column in sensitive]
     starts = [column.scale.starts.ravel() for column in sensitive]
-    return Tests(
+    return AcceptanceTests(
         np.array([test[0] for test in found], dtype=np.int64),
         np.array([test[1] for test in found], dtype=np.int64),
         np.array([test[2] for test in found], dtype=np.float64),
@@ -64,7 +64,7 @@ class _Windows:
         self.gaps = gaps
         self.reach: list[npt.NDArray[np.int64]] = []
 
-    def tests(self, column: Coded, asked: Thresholds, index: int) -> Iterator[tuple[int, float, float]]:
+    def tests(self, column: CodedColumn, asked: Thresholds, index: int) -> Iterator[tuple[int, float, float]]:
         """Yield kind, limit and the place of the windows in ``reach``."""
         hit = near_values.HIT_CHANCE if asked.hit_chance_kind == "chance" else near_values.HIT_LIFT
         for kind, limits in ((hit, asked.max_hit_chance_at), (near_values.ENTROPY_AT, asked.min_entropy_at)):
@@ -77,13 +77,13 @@ class _Windows:
             place = self._place([Nearness("", float(edge)) for edge in edges], column)
             yield near_values.AREA, float(asked.min_area), float(place)
 
-    def _place(self, nears: list[Nearness], column: Coded) -> int:
+    def _place(self, nears: list[Nearness], column: CodedColumn) -> int:
         place = sum(len(part) for part in self.reach)
         self.reach.extend(nearness_reach(column.scale, near) for near in nears)
         return place
 
 
-def _area_widths(column: Coded) -> npt.NDArray[np.float64]:
+def _area_widths(column: CodedColumn) -> npt.NDArray[np.float64]:
     """Return widths that grow towards the range: the entropy falls fastest over the first ones."""
     positions = nearness_distances(column.scale)
     known = positions[~np.isnan(positions)]
@@ -91,7 +91,7 @@ def _area_widths(column: Coded) -> npt.NDArray[np.float64]:
     return np.asarray(span * np.linspace(0.0, 1.0, near_values.WIDTHS + 1)[1:] ** 3)
 
 
-def _further(column: Coded, asked: Thresholds) -> Iterator[tuple[int, float, float]]:
+def _further(column: CodedColumn, asked: Thresholds) -> Iterator[tuple[int, float, float]]:
     """Yield kind, limit and second parameter of the tests beyond l and t."""
     beta = likeness.BETA_ENHANCED if asked.beta_kind == "enhanced" else likeness.BETA_BASIC
     limits = (
@@ -111,7 +111,7 @@ def _further(column: Coded, asked: Thresholds) -> Iterator[tuple[int, float, flo
             yield likeness.AT_MOST, float(high), float(code)
 
 
-def chosen_class_tests(tests: Tests, which: npt.NDArray[np.bool_]) -> Tests:
+def chosen_class_tests(tests: AcceptanceTests, which: npt.NDArray[np.bool_]) -> AcceptanceTests:
     """Return only these tests."""
     return tests._replace(
         kinds=tests.kinds[which],
@@ -121,7 +121,7 @@ def chosen_class_tests(tests: Tests, which: npt.NDArray[np.bool_]) -> Tests:
     )
 
 
-def whole_passes_tests(tests: Tests, counts: npt.NDArray[np.int64], size: int) -> bool:
+def whole_passes_tests(tests: AcceptanceTests, counts: npt.NDArray[np.int64], size: int) -> bool:
     """Return whether all records together pass: if they do not, no grouping can."""
     scratch = np.empty(2 * int(tests.offsets[-1]) + 2, dtype=np.float64)
     return bool(acceptance.class_acceptance(tests, counts, size, scratch)) if size else True

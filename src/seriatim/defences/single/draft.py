@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pyarrow as pa
 
-from seriatim.defences.labels import Pieces, group_labels, label_column
-from seriatim.model import Coded, Draft, Generalised, Grouping, View
+from seriatim.defences.labels import LabelPieces, group_labels, label_column
+from seriatim.model import CodedColumn, Draft, Generalised, Grouping, View
 from seriatim.model.draft import TABLE
 from seriatim.model.scale import IntArray
 from seriatim.ports import Workers
@@ -14,7 +14,7 @@ from seriatim.ports import Workers
 
 def draft_of(
     view: View,
-    pieces: Pieces,
+    pieces: LabelPieces,
     chance: np.random.Generator,
     workers: Workers,
     labelled: tuple[Generalised, ...] | None = None,
@@ -41,7 +41,7 @@ def draft_of(
     return Draft(
         files={TABLE: pa.table(columns, names=names)},
         quasi=tuple(column.name for column in view.quasi),
-        sensitive={c.name: Coded(c.name, c.codes[rows], c.scale) for c in view.sensitive},
+        sensitive={c.name: CodedColumn(c.name, c.codes[rows], c.scale) for c in view.sensitive},
         grouping=Grouping(group, int(class_of.max(initial=-1)) + 1),
         generalised=generalised,
         groups=_draft_groups(view, group),

@@ -11,19 +11,19 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from seriatim.defences.labels import Pieces
+from seriatim.defences.labels import LabelPieces
 from seriatim.model import View
 from seriatim.model.classes import class_text_codes
 
 
-def with_enough_people(pieces: Pieces, view: View, k: int) -> Pieces:
+def with_enough_people(pieces: LabelPieces, view: View, k: int) -> LabelPieces:
     """Return the pieces, joined where one has fewer than k different respondents."""
     if view.respondent is None or view.once or k < 2 or pieces.n_groups < 2:
         return pieces
     person, names = class_text_codes(view.table.data.column(view.respondent))
     if len(names) == len(person):
         return pieces
-    return Pieces(pieces.order, bounds_with_enough_people(person[pieces.order], pieces.bounds, k))
+    return LabelPieces(pieces.order, bounds_with_enough_people(person[pieces.order], pieces.bounds, k))
 
 
 def bounds_with_enough_people(

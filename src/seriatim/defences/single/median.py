@@ -10,14 +10,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from seriatim.defences.labels import Pieces
+from seriatim.defences.labels import LabelPieces
 from seriatim.defences.single.class_tests import class_tests
 from seriatim.defences.single.draft import draft_of
 from seriatim.defences.single.enough_people import with_enough_people
 from seriatim.defences.single.trim import trim_to_publishable
-from seriatim.kernels.single.acceptance import Tests
-from seriatim.kernels.single.median import LANES, Rows, Rules, Trees, cut_by_median
-from seriatim.model import Coded, Draft, Policy, Scale, SeriesState, View
+from seriatim.kernels.single.acceptance import AcceptanceTests
+from seriatim.kernels.single.median import LANES, MedianRows, MedianRules, MedianScales, cut_by_median
+from seriatim.model import CodedColumn, Draft, Policy, Scale, SeriesState, View
 from seriatim.model.chance import secret_chance
 from seriatim.ports import Workers
 
@@ -42,23 +42,25 @@ def median(view: View, policy: Policy, state: SeriesState, workers: Workers) -> 
     if relaxed:
         rows = secret_chance(state.secret, number, "ties").permutation(rows)
     tests = class_tests(view.sensitive, policy.terms.per_column, keep)
-    pieces = median_pieces(view.quasi, view.sensitive, rows, Rules(policy.terms.k or 1, relaxed, 0), tests, workers)
+    pieces = median_pieces(
+        view.quasi, view.sensitive, rows, MedianRules(policy.terms.k or 1, relaxed, 0), tests, workers
+    )
     pieces = with_enough_people(pieces, view, policy.terms.k or 1)
     return draft_of(view, pieces, secret_chance(state.secret, number, "shuffle"), workers)
 
 
 def median_pieces(
-    quasi: Sequence[Coded],
-    sensitive: Sequence[Coded],
+    quasi: Sequence[CodedColumn],
+    sensitive: Sequence[CodedColumn],
     rows: npt.NDArray[np.int32],
-    rules: Rules,
-    tests: Tests,
+    rules: MedianRules,
+    tests: AcceptanceTests,
     workers: Workers,
-) -> Pieces:
+) -> LabelPieces:
     """Return the groups as pieces of an order of ``rows``."""
     n = len(rows)
     if not n:
-        return Pieces(rows, np.zeros(1, dtype=np.int64))
+        return LabelPieces(rows, np.zeros(1, dtype=np.int64))
     # columns with many values last: they do not fit the narrow lanes
     quasi = sorted(quasi, key=_is_wide)
     judged = sensitive if len(tests.kinds) else ()
@@ -70,7 +72,7 @@ def median_pieces(
         cut = partial(_cut, moved, trees, rules._replace(stop=stop), tests)
         starts = np.concatenate(workers.map(cut, pairwise([*starts.tolist(), n])))
     order = moved.ints[0, :, moved.first_int + moved.n_wide + len(judged)].copy()
-    return Pieces(order, np.append(starts, n))
+    return LabelPieces(order, np.append(starts, n))
 
 
 def _stops(n: int, workers: int) -> list[int]:
@@ -81,16 +83,20 @@ def _stops(n: int, workers: int) -> list[int]:
     return [*halves, n // (_PIECES_PER_WORKER * workers), 0]
 
 
-def _cut(moved: Rows, trees: Trees, rules: Rules, tests: Tests, bounds: tuple[int, int]) -> npt.NDArray[np.int64]:
+def _cut(
+    moved: MedianRows, trees: MedianScales, rules: MedianRules, tests: AcceptanceTests, bounds: tuple[int, int]
+) -> npt.NDArray[np.int64]:
     starts: npt.NDArray[np.int64] = cut_by_median(moved, bounds, trees, rules, tests)
     return starts
 
 
-def _is_wide(column: Coded) -> bool:
+def _is_wide(column: CodedColumn) -> bool:
     return len(column.scale) > np.iinfo(np.uint8).max + 1
 
 
-def _rows(quasi: Sequence[Coded], sensitive: Sequence[Coded], rows: npt.NDArray[np.int32], workers: Workers) -> Rows:
+def _rows(
+    quasi: Sequence[CodedColumn], sensitive: Sequence[CodedColumn], rows: npt.NDArray[np.int32], workers: Workers
+) -> MedianRows:
     """Lay out the codes of the rows for the kernel; ``quasi`` has its wide columns last."""
     n_narrow = sum(not _is_wide(column) for column in quasi)
     n_lanes = -(-n_narrow // LANES) * LANES
@@ -112,14 +118,14 @@ def _rows(quasi: Sequence[Coded], sensitive: Sequence[Coded], rows: npt.NDArray[
             target[chunk] = column.codes[chunk] if whole else column.codes[rows[chunk]]
 
     workers.map(lay, range(0, len(rows), _CHUNK))
-    return Rows(lanes, ints, words, first_int, len(quasi) - n_narrow)
+    return MedianRows(lanes, ints, words, first_int, len(quasi) - n_narrow)
 
 
-def _trees_of(scales: Sequence[Scale]) -> Trees:
+def _trees_of(scales: Sequence[Scale]) -> MedianScales:
     """Lay out the scales of the quasi columns flat, for a kernel."""
     sizes = np.array([len(scale) for scale in scales], dtype=np.int64)
     lengths = np.array([scale.starts.size for scale in scales], dtype=np.int64)
-    return Trees(
+    return MedianScales(
         np.concatenate([scale.starts.ravel() for scale in scales] or [np.zeros(0, dtype=np.int32)]),
         np.concatenate([scale.ends.ravel() for scale in scales] or [np.zeros(0, dtype=np.int32)]),
         np.stack([np.cumsum(lengths) - lengths, sizes, np.cumsum(sizes) - sizes], axis=1),

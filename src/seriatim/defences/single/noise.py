@@ -15,11 +15,11 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from seriatim.defences.labels import Pieces
+from seriatim.defences.labels import LabelPieces
 from seriatim.defences.single.draft import draft_of
 from seriatim.defences.single.keyed_chance import keyed_names, keyed_uniform
 from seriatim.errors import Fault, PolicyError
-from seriatim.model import Coded, Draft, Policy, SeriesState, View, scale_of
+from seriatim.model import CodedColumn, Draft, Policy, SeriesState, View, scale_of
 from seriatim.model.chance import secret_chance
 from seriatim.model.noise_bell import noise_bell_at, noise_rounded, noise_sizes, noise_step
 from seriatim.model.scale import FloatArray, IntArray
@@ -46,11 +46,11 @@ def noise(view: View, policy: Policy, state: SeriesState, workers: Workers) -> D
         found = f"{unknown} columns that are neither quasi nor sensitive"
         raise PolicyError(Fault("[defence] noise", found, "columns that are published and coded"))
     known = np.flatnonzero(~view.suppressed).astype(np.int32)
-    pieces = Pieces(known, np.arange(len(known) + 1, dtype=np.int64))
+    pieces = LabelPieces(known, np.arange(len(known) + 1, dtype=np.int64))
     return draft_of(noisy, pieces, secret_chance(state.secret, state.n_releases + 1, "shuffle"), workers)
 
 
-def _must_take(column: Coded, amount: str, kind: pa.DataType) -> None:
+def _must_take(column: CodedColumn, amount: str, kind: pa.DataType) -> None:
     """Raise an error for noise in per cent of a date (of the days since 1970, that is), and on times of day."""
     if pa.types.is_time(kind) or pa.types.is_duration(kind):
         raise PolicyError(Fault("[defence] noise", f"times in {column.name!r}", "numbers, dates or categories"))
@@ -67,7 +67,7 @@ def _must_take(column: Coded, amount: str, kind: pa.DataType) -> None:
         raise PolicyError(Fault("[defence] noise", found, f"at least {least:.3g}{'%' if amount.endswith('%') else ''}"))
 
 
-def _least_amount(column: Coded, amount: str) -> float:
+def _least_amount(column: CodedColumn, amount: str) -> float:
     """Return the least amount that moves anything: half a step of the numbers, or one category; 0 if nothing can."""
     known = len(column.scale) - int(column.scale.texts.null_count)
     if column.scale.form != "interval":
@@ -78,7 +78,7 @@ def _least_amount(column: Coded, amount: str) -> float:
     return 100.0 * half / largest if largest else 0.0
 
 
-def _with_noise(view: View, column: Coded, amount: str, chance: FloatArray) -> View:
+def _with_noise(view: View, column: CodedColumn, amount: str, chance: FloatArray) -> View:
     sensitive = any(column.name == other.name for other in view.sensitive)
     if column.scale.form == "interval" and sensitive:
         return _new_numbers(view, column, noise_positions(column, amount, chance))
@@ -88,10 +88,10 @@ def _with_noise(view: View, column: Coded, amount: str, chance: FloatArray) -> V
         codes = np.where(column.codes < known, codes, column.codes).astype(np.int32)
     else:
         codes = noise_by_index(column.codes, len(column.scale), _share(amount), chance)
-    return _recoded(view, Coded(column.name, codes, column.scale))
+    return _recoded(view, CodedColumn(column.name, codes, column.scale))
 
 
-def noise_positions(column: Coded, amount: str, chance: FloatArray) -> FloatArray:
+def noise_positions(column: CodedColumn, amount: str, chance: FloatArray) -> FloatArray:
     """Return the numbers of a column with noise, on the grid of the column's numbers."""
     values = column.scale.positions[column.codes]
     return noise_rounded(values + noise_sizes(values, amount) * noise_bell_at(chance), column.scale, amount)
@@ -129,7 +129,7 @@ def _nearest(positions: FloatArray, wanted: FloatArray) -> IntArray:
     return np.where(wanted - positions[left] <= positions[right] - wanted, left, right).astype(np.int32)
 
 
-def _new_numbers(view: View, column: Coded, numbers: FloatArray) -> View:
+def _new_numbers(view: View, column: CodedColumn, numbers: FloatArray) -> View:
     """Return the view with other numbers in a sensitive column, of the same type; a missing cell stays missing."""
     missing = np.asarray(column.scale.texts.is_null())[column.codes]
     kind = view.table.data.schema.field(column.name).type
@@ -146,7 +146,7 @@ def _new_numbers(view: View, column: Coded, numbers: FloatArray) -> View:
     place = view.table.data.column_names.index(column.name)
     data = view.table.data.set_column(place, column.name, cells)
     scale = replace(scale_of("interval", texts, positions), dated=column.scale.dated)
-    changed = Coded(column.name, full, scale)
+    changed = CodedColumn(column.name, full, scale)
     sensitive = tuple(changed if other.name == column.name else other for other in view.sensitive)
     return replace(view, table=replace(view.table, data=data), sensitive=sensitive)
 
@@ -172,7 +172,7 @@ def _written(distinct: FloatArray, kind: pa.DataType, *, dated: bool) -> tuple[p
         return texts, pa.array(distinct).cast(pa.int64())
 
 
-def _recoded(view: View, changed: Coded) -> View:
+def _recoded(view: View, changed: CodedColumn) -> View:
     """Return the view with other codes of a column on the same scale; its cells follow."""
     place = view.table.data.column_names.index(changed.name)
     cells = changed.scale.texts.take(pa.array(changed.codes))

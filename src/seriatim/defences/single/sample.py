@@ -11,7 +11,7 @@ import math
 
 import numpy as np
 
-from seriatim.defences.labels import Pieces
+from seriatim.defences.labels import LabelPieces
 from seriatim.defences.single.draft import draft_of
 from seriatim.defences.single.keyed_chance import keyed_names, keyed_uniform
 from seriatim.errors import Fault, PolicyError
@@ -31,5 +31,5 @@ def sample(view: View, policy: Policy, state: SeriesState, workers: Workers) -> 
     drawn = keyed_uniform(state.secret, "sample", keyed_names(view))
     order = known[np.argsort(drawn[known], kind="stable")]
     chosen = np.sort(order[: math.floor(rate * len(view) + 0.5)]).astype(np.int32)
-    pieces = Pieces(chosen, np.arange(len(chosen) + 1, dtype=np.int64))
+    pieces = LabelPieces(chosen, np.arange(len(chosen) + 1, dtype=np.int64))
     return draft_of(view, pieces, secret_chance(state.secret, state.n_releases + 1, "shuffle"), workers)

@@ -6,12 +6,12 @@ import numpy as np
 import numpy.typing as npt
 
 from seriatim.defences.single.class_tests import class_tests, whole_passes_tests
-from seriatim.kernels.single.acceptance import L_ENTROPY, L_RECURSIVE, Tests
-from seriatim.model import Coded, Policy
+from seriatim.kernels.single.acceptance import L_ENTROPY, L_RECURSIVE, AcceptanceTests
+from seriatim.model import CodedColumn, Policy
 
 
 def trim_to_publishable(
-    sensitive: tuple[Coded, ...], policy: Policy, withheld: npt.NDArray[np.bool_], chance: np.random.Generator
+    sensitive: tuple[CodedColumn, ...], policy: Policy, withheld: npt.NDArray[np.bool_], chance: np.random.Generator
 ) -> npt.NDArray[np.bool_]:
     """Return which records can be published: the excess of a value too frequent for l is removed.
 
@@ -35,7 +35,7 @@ def trim_to_publishable(
     return hopeless
 
 
-def _cap(tests: Tests, index: int) -> int:
+def _cap(tests: AcceptanceTests, index: int) -> int:
     """Return the largest count per value at which the column's diversity tests pass; 0 if there is none."""
     begin, end = int(tests.offsets[index]), int(tests.offsets[index + 1])
     mine = (tests.columns == index) & np.isin(tests.kinds, (L_ENTROPY, L_RECURSIVE))
@@ -63,7 +63,7 @@ def _cap(tests: Tests, index: int) -> int:
 
 
 def _within_cap(
-    column: Coded, cap: int, keep: npt.NDArray[np.bool_], chance: np.random.Generator
+    column: CodedColumn, cap: int, keep: npt.NDArray[np.bool_], chance: np.random.Generator
 ) -> npt.NDArray[np.bool_]:
     within = np.ones_like(keep)
     counts = column.counts(keep)

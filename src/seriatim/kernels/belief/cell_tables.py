@@ -7,7 +7,7 @@ from typing import NamedTuple
 from seriatim.kernels.arrays import Flags, Floats, Longs, kernel, leaf
 
 
-class Moves(NamedTuple):
+class CellMoves(NamedTuple):
     """Combinations of cells that no group notices; those of move i are ``cell[ptr[i]:ptr[i + 1]]``, with steps."""
 
     ptr: Longs
@@ -15,7 +15,7 @@ class Moves(NamedTuple):
     step: Longs
 
 
-class Drawn(NamedTuple):
+class DrawnCellMoves(NamedTuple):
     """What chance says about every step of the walk: three moves, each with two values, of which some are made."""
 
     moves: Longs
@@ -27,7 +27,7 @@ class Drawn(NamedTuple):
     log_chance: Floats
 
 
-class Weights(NamedTuple):
+class CellWeights(NamedTuple):
     """What tables weigh: the logarithms of factorials, and of the share of every value."""
 
     factorial: Floats
@@ -35,13 +35,13 @@ class Weights(NamedTuple):
 
 
 @leaf
-def _log_factorial(n: int, weights: Weights) -> float:
+def _log_factorial(n: int, weights: CellWeights) -> float:
     """Return 0 below 0: what is passed on the way cancels out, and where a walk ends below 0 it is not taken."""
     return weights.factorial[n] if n > 0 else 0.0
 
 
 @leaf
-def _make_move(counts: Longs, moves: Moves, move: int, values: Longs, sign: int, weights: Weights) -> float:
+def _make_move(counts: Longs, moves: CellMoves, move: int, values: Longs, sign: int, weights: CellWeights) -> float:
     """Let one value gain along a move what another loses; return how much more the table weighs, as a logarithm."""
     gains, loses = values[0], values[1]
     gain, total = 0.0, 0
@@ -56,7 +56,7 @@ def _make_move(counts: Longs, moves: Moves, move: int, values: Longs, sign: int,
 
 
 @leaf
-def _below_zero(counts: Longs, moves: Moves, move: int, values: Longs) -> bool:
+def _below_zero(counts: Longs, moves: CellMoves, move: int, values: Longs) -> bool:
     for at in range(moves.ptr[move], moves.ptr[move + 1]):
         cell = moves.cell[at]
         if counts[cell, values[0]] < 0 or counts[cell, values[1]] < 0:
@@ -66,7 +66,7 @@ def _below_zero(counts: Longs, moves: Moves, move: int, values: Longs) -> bool:
 
 @kernel
 def walk_cell_tables(
-    counts: Longs, moves: Moves, drawn: Drawn, weights: Weights, counted: Flags, total: Floats
+    counts: Longs, moves: CellMoves, drawn: DrawnCellMoves, weights: CellWeights, counted: Flags, total: Floats
 ) -> None:
     """Walk through the tables that fit, as often through each as it weighs, and add those that are counted to total.
 

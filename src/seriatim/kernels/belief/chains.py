@@ -32,7 +32,7 @@ class Chain(NamedTuple):
     """(tables, classes, states, values); the first is the single step."""
 
 
-class People(NamedTuple):
+class ChainPeople(NamedTuple):
     """Everyone's appearances in order of time: indices of rows, and the gap before each."""
 
     ptr: Longs
@@ -41,7 +41,7 @@ class People(NamedTuple):
     cls: Ints
 
 
-class Told(NamedTuple):
+class ChainEvidence(NamedTuple):
     """What is said about appearances, a row each."""
 
     evidence: Bytes
@@ -130,7 +130,7 @@ def filter_chains(chain: Chain, state: Floats, posterior: Floats, out: Floats) -
 
 @kernel
 def smooth_chains(
-    chain: Chain, people: People, begin_with: Floats, told: Told, to_group: Floats, belief: Floats
+    chain: Chain, people: ChainPeople, begin_with: Floats, told: ChainEvidence, to_group: Floats, belief: Floats
 ) -> int:
     """Combine forward and backward messages along everyone's chain.
 

@@ -25,7 +25,7 @@ _LEAST = 1e-13
 _TINY = 1e-200
 
 
-class Groups(NamedTuple):
+class MessageGroups(NamedTuple):
     """Groups of one or several releases: rows of people, group by group, and what each group published."""
 
     ptr: Longs
@@ -41,7 +41,7 @@ class Groups(NamedTuple):
 
 
 @kernel
-def group_messages(groups: Groups, beliefs: Any, limit: int, out: Any) -> Marks:
+def group_messages(groups: MessageGroups, beliefs: Any, limit: int, out: Any) -> Marks:
     """Write what each group tells each of its people to ``out``, rows scaled to a largest entry of 1.
 
     ``beliefs`` and ``out`` have a row per person, group by group, and a column per value. Values that a group does not

@@ -7,14 +7,14 @@ from typing import Any
 import numpy as np
 
 from seriatim.kernels.arrays import Floats, Ints, Marks, kernel, leaf
-from seriatim.kernels.belief.group_messages import IMPOSSIBLE, Groups
+from seriatim.kernels.belief.group_messages import IMPOSSIBLE, MessageGroups
 
 _SWEEPS = 50
 _CLOSE = 1e-9
 
 
 @kernel
-def group_posterior_omega(groups: Groups, beliefs: Any, out: Any) -> int:
+def group_posterior_omega(groups: MessageGroups, beliefs: Any, out: Any) -> int:
     """Write m_s P(r, s) / sum_r P(r, s), rows scaled to 1 (the omega estimate); count groups without any weight."""
     impossible = 0
     ptr, val_ptr, val, cnt = groups.ptr, groups.val_ptr, groups.val, groups.cnt
@@ -41,7 +41,7 @@ def group_posterior_omega(groups: Groups, beliefs: Any, out: Any) -> int:
 
 
 @kernel
-def sum_posterior(groups: Groups, beliefs: Any, out: Any) -> int:
+def sum_posterior(groups: MessageGroups, beliefs: Any, out: Any) -> int:
     """Write the posterior whose configurations weigh the SUM of their beliefs; count groups without any weight."""
     impossible = 0
     ptr, val_ptr, val, cnt = groups.ptr, groups.val_ptr, groups.val, groups.cnt
@@ -68,7 +68,7 @@ def sum_posterior(groups: Groups, beliefs: Any, out: Any) -> int:
 
 
 @kernel
-def bayes_posterior(groups: Groups, beliefs: Any, how: Marks, out: Any) -> None:
+def bayes_posterior(groups: MessageGroups, beliefs: Any, how: Marks, out: Any) -> None:
     """Multiply messages (in ``out``) with beliefs, in place, and make rows sum to 1 and columns to their counts.
 
     Exact messages need one pass; what belief propagation left over after its last round is spread here. ``how`` is

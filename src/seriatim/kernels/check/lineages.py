@@ -67,7 +67,7 @@ def _share(counts: Longs) -> float:
     return most / total if total > 0 else 0.0
 
 
-class GroupRows(NamedTuple):
+class LineageRows(NamedTuple):
     """The rows of a release: those of group i are ``rows[starts[i]:starts[i + 1]]``; who stands in each, with what."""
 
     starts: Longs
@@ -76,7 +76,7 @@ class GroupRows(NamedTuple):
     value: Ints
 
 
-class Before(NamedTuple):
+class LineagesBefore(NamedTuple):
     """What was there before a release: how people stand, and the values of each group's lineage when last published."""
 
     standing: Ints
@@ -88,7 +88,7 @@ class Before(NamedTuple):
 
 
 @kernel
-def largest_lineage_shares(release: GroupRows, before: Before, n_values: int) -> Floats:
+def largest_lineage_shares(release: LineageRows, before: LineagesBefore, n_values: int) -> Floats:
     """Return per group the largest share of one value: in the whole, the newcomers, what was dropped, what was added.
 
     Who comes back may fill a place of the batch or stand in the own one, so the batch may count any of them. 0 for an

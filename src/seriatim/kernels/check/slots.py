@@ -28,7 +28,7 @@ class SlotRows(NamedTuple):
     slot: Longs
 
 
-class Shown(NamedTuple):
+class SlotsShown(NamedTuple):
     """What all releases so far have shown; -1 for nothing yet."""
 
     slots: Ints
@@ -38,14 +38,14 @@ class Shown(NamedTuple):
     """When each lineage was shown."""
 
 
-class Found(NamedTuple):
+class SlotFindings(NamedTuple):
     """By row: whether its slot is odd, and whether its person is new there."""
 
     odd: Flags
     moved: Flags
 
 
-class Asked(NamedTuple):
+class SlotDemand(NamedTuple):
     """What is asked of slots that change; ``n_values`` are in the domain."""
 
     n_values: int
@@ -59,7 +59,7 @@ class Asked(NamedTuple):
 
 
 @kernel
-def take_slots(release: int, rows: SlotRows, shown: Shown) -> Found:
+def take_slots(release: int, rows: SlotRows, shown: SlotsShown) -> SlotFindings:
     """Return which slots of a release are odd, and which have a new person; bring ``shown`` up to date.
 
     Odd: a slot that is shown twice, changes its value or lineage, comes back after it was given up, or is added to a
@@ -85,11 +85,11 @@ def take_slots(release: int, rows: SlotRows, shown: Shown) -> Found:
         if seen[at, FIRST_SHOWN] < 0:
             seen[at, FIRST_SHOWN] = release
         seen[at, LAST_SHOWN] = release
-    return Found(odd, moved)
+    return SlotFindings(odd, moved)
 
 
 @leaf
-def _fair_parts(keys: Longs, asked: Asked, first: int, least: int) -> bool:
+def _fair_parts(keys: Longs, asked: SlotDemand, first: int, least: int) -> bool:
     """Return whether in each part no value exceeds its cap, and those other than ``first`` have ``least`` or more.
 
     ``keys`` are part * n_values + value, in any order; they are sorted in place.
@@ -147,7 +147,9 @@ def _dropped(release: int, before: Longs, slots: Ints, group_of: Longs, n_groups
 
 
 @kernel
-def count_slots(release: int, rows: SlotRows, found: Found, before: Longs, shown: Shown, asked: Asked) -> Longs:
+def count_slots(
+    release: int, rows: SlotRows, found: SlotFindings, before: Longs, shown: SlotsShown, asked: SlotDemand
+) -> Longs:
     """Return the counts of every group, one column each, in the order of ``ODD`` to ``UNFAIR``.
 
     The odd slots; those refilled, and of them those whose value fewer than ``shared`` slots hold since the lineage

@@ -16,7 +16,7 @@ REACH = 2000
 """A search that has passed this many groups has got away: unions are looked for among so many nearest groups."""
 
 
-class Graph(NamedTuple):
+class UnionGraph(NamedTuple):
     """``ends[e]``: the nodes of edge e; ``edges[starts[v]:starts[v + 1]]``: those of node v; ``out``: edges outside."""
 
     starts: Longs
@@ -25,7 +25,7 @@ class Graph(NamedTuple):
     out: Ints
 
 
-class Flow(NamedTuple):
+class UnionFlow(NamedTuple):
     """Scratch: flow on each edge (1 = from its first end to its second), to the outside, and of the search."""
 
     on: Marks
@@ -39,7 +39,7 @@ class Flow(NamedTuple):
 
 
 @kernel
-def union_graph(old: Ints, new: Ints, n_old: int, n_nodes: int, out: Ints) -> Graph:
+def union_graph(old: Ints, new: Ints, n_old: int, n_nodes: int, out: Ints) -> UnionGraph:
     """Return the graph of two releases; ``old`` and ``new`` are the groups of everyone in both."""
     ends = np.empty((len(old), 2), dtype=np.int32)
     starts = np.zeros(n_nodes + 1, dtype=np.int64)
@@ -55,7 +55,7 @@ def union_graph(old: Ints, new: Ints, n_old: int, n_nodes: int, out: Ints) -> Gr
             node = ends[edge, side]
             edges[at[node]] = edge
             at[node] += 1
-    return Graph(starts, edges, ends, out)
+    return UnionGraph(starts, edges, ends, out)
 
 
 @kernel
@@ -88,7 +88,7 @@ UNKNOWN, ASKED, OPEN = -2, -3, -1
 
 
 @leaf
-def _anchor(graph: Graph, node: int, anchor: Ints, queue: Ints) -> int:
+def _anchor(graph: UnionGraph, node: int, anchor: Ints, queue: Ints) -> int:
     """Return -1 when a node's part of the graph reaches the outside, else the part's first node, its stand-in.
 
     ``anchor`` keeps what was found for every node that was passed: a part is walked through once.
@@ -115,7 +115,7 @@ def _anchor(graph: Graph, node: int, anchor: Ints, queue: Ints) -> int:
 
 
 @leaf
-def _augment(graph: Graph, flow: Flow, source: Ints, sink: Ints, at: Longs) -> bool:
+def _augment(graph: UnionGraph, flow: UnionFlow, source: Ints, sink: Ints, at: Longs) -> bool:
     """Return whether there is one more way from the source to the outside, sink or far away; send one along it."""
     head, tail, stamp = 0, 0, flow.stamp[0]
     for begin in source:
@@ -157,7 +157,7 @@ def _augment(graph: Graph, flow: Flow, source: Ints, sink: Ints, at: Longs) -> b
 
 
 @inner
-def _enough(graph: Graph, flow: Flow, source: Ints, sink: Ints, need: int) -> int:
+def _enough(graph: UnionGraph, flow: UnionFlow, source: Ints, sink: Ints, need: int) -> int:
     """Return the smallest number of people whose removal cuts the source off, up to ``need``."""
     at = np.zeros(1, dtype=np.int64)
     found = 0
@@ -176,7 +176,7 @@ def _enough(graph: Graph, flow: Flow, source: Ints, sink: Ints, need: int) -> in
 
 
 @leaf
-def _tied_to(graph: Graph, node: int, anchor: int) -> int:
+def _tied_to(graph: UnionGraph, node: int, anchor: int) -> int:
     """Return people who are in both groups: as many ways from one to the other, whatever else there is."""
     ways = 0
     for i in range(graph.starts[node], graph.starts[node + 1]):
@@ -186,7 +186,7 @@ def _tied_to(graph: Graph, node: int, anchor: int) -> int:
 
 
 @inner
-def _cut_off(graph: Graph, flow: Flow, source: Ints, anchor: int, sizes: Ints, need: int) -> int:
+def _cut_off(graph: UnionGraph, flow: UnionFlow, source: Ints, anchor: int, sizes: Ints, need: int) -> int:
     """Return the smallest cut between the source and the outside, up to ``need``.
 
     In a part that does not reach the outside the anchor stands for it; where it is smaller than ``need``, together
@@ -210,7 +210,7 @@ def _cut_off(graph: Graph, flow: Flow, source: Ints, anchor: int, sizes: Ints, n
 
 
 @kernel
-def smallest_cuts(graph: Graph, sizes: Ints, need: int, which: Ints) -> Ints:
+def smallest_cuts(graph: UnionGraph, sizes: Ints, need: int, which: Ints) -> Ints:
     """Return per group asked about the smallest cut below ``need`` around it and one of the other release; or 0.
 
     A group's own people cut it off, which says no more than the group does: where a group is smaller than
@@ -218,7 +218,7 @@ def smallest_cuts(graph: Graph, sizes: Ints, need: int, which: Ints) -> Ints:
     """
     n = len(graph.out)
     lowest, anchor = np.zeros(len(which), dtype=np.int32), np.full(n, UNKNOWN, dtype=np.int32)
-    flow = Flow(np.zeros(len(graph.ends), dtype=np.int8), np.zeros(n, dtype=np.int32), np.empty(n, dtype=np.int32),
+    flow = UnionFlow(np.zeros(len(graph.ends), dtype=np.int8), np.zeros(n, dtype=np.int32), np.empty(n, dtype=np.int32),
                 np.zeros(n, dtype=np.int32), np.empty(n, dtype=np.int32),
                 np.empty(need * (n + 2), dtype=np.int32), np.zeros(1, dtype=np.int64))  # fmt: skip
     source = np.full(2, -1, dtype=np.int32)

@@ -33,7 +33,7 @@ class Board(NamedTuple):
     pair: Ints
 
 
-class Links(NamedTuple):
+class BoardLinks(NamedTuple):
     """Episodes of one respondent: the one before and after (-1 for none), and which value may follow which."""
 
     before: Ints
@@ -42,7 +42,7 @@ class Links(NamedTuple):
     may_precede: Words
 
 
-class Log(NamedTuple):
+class BoardLog(NamedTuple):
     """What was removed, in order: from whom, by which rule, in which groups, which values."""
 
     who: Ints
@@ -52,7 +52,7 @@ class Log(NamedTuple):
     gone: Words
 
 
-class Desk(NamedTuple):
+class BoardScratch(NamedTuple):
     """Scratch for looking at two groups: their people, part and fresh candidates; counts per part and value."""
 
     who: Ints
@@ -67,7 +67,7 @@ class Desk(NamedTuple):
     vals: Ints
 
 
-class Queue(NamedTuple):
+class BoardQueue(NamedTuple):
     """Work to do: a group's number, or the number of groups plus an episode whose neighbours must hear of it."""
 
     items: Ints

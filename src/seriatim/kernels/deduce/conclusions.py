@@ -19,7 +19,7 @@ from seriatim.kernels.arrays import Words, inner, kernel, leaf
 from seriatim.kernels.deduce.board import (
     ONE,
     Board,
-    Desk,
+    BoardScratch,
     board_bit_place,
     copy_board_row,
     count_board_bits,
@@ -44,7 +44,7 @@ def first_conclusions(board: Board, cand: Words) -> None:
 
 
 @leaf
-def _parts(board: Board, group: int, other: int, desk: Desk) -> int:
+def _parts(board: Board, group: int, other: int, desk: BoardScratch) -> int:
     """Return how many people are in either group; put them on the desk with their part: 0 both, 1 and 2 one only."""
     i, i_end = board.mem_ptr[group], board.mem_ptr[group + 1]
     j, j_end = np.int64(0), np.int64(0)
@@ -67,7 +67,7 @@ def _parts(board: Board, group: int, other: int, desk: Desk) -> int:
 
 
 @inner
-def _look_plain(board: Board, group: int, other: int, n: int, read: Words, desk: Desk) -> int:
+def _look_plain(board: Board, group: int, other: int, n: int, read: Words, desk: BoardScratch) -> int:
     """Return how many are left no value; put on the desk what the rule leaves, for groups alike: bits suffice."""
     sig = np.uint64(0)
     for i in range(board.sig_ptr[group], board.sig_ptr[group + 1]):
@@ -109,7 +109,7 @@ def _look_plain(board: Board, group: int, other: int, n: int, read: Words, desk:
 
 
 @leaf
-def _tally(n: int, read: Words, desk: Desk) -> None:
+def _tally(n: int, read: Words, desk: BoardScratch) -> None:
     """Count on the desk, per part and value, how many are known to hold it and how many may."""
     for i in range(n):
         episode, part = desk.who[i], desk.part[i]
@@ -126,7 +126,7 @@ def _tally(n: int, read: Words, desk: Desk) -> None:
 
 
 @leaf
-def _tighten(desk: Desk, n_vals: int, part: int, size: int) -> None:
+def _tighten(desk: BoardScratch, n_vals: int, part: int, size: int) -> None:
     """Narrow the bounds on the desk: the counts of a part add up to its size."""
     sum_lo, sum_hi = 0, 0
     for i in range(n_vals):
@@ -140,7 +140,7 @@ def _tighten(desk: Desk, n_vals: int, part: int, size: int) -> None:
 
 
 @inner
-def _bound(board: Board, group: int, other: int, n: int, desk: Desk) -> int:
+def _bound(board: Board, group: int, other: int, n: int, desk: BoardScratch) -> int:
     """Return how many values there are; put bounds on every count of every part on the desk."""
     lo, hi, holds, may = desk.lo, desk.hi, desk.holds, desk.may
     sizes = np.zeros(3, dtype=np.int64)
@@ -175,7 +175,7 @@ def _bound(board: Board, group: int, other: int, n: int, desk: Desk) -> int:
 
 
 @inner
-def _look_counts(board: Board, group: int, other: int, n: int, read: Words, desk: Desk) -> int:
+def _look_counts(board: Board, group: int, other: int, n: int, read: Words, desk: BoardScratch) -> int:
     """Return how many are left no value; put on the desk what the rule leaves, whatever the groups publish."""
     _tally(n, read, desk)
     n_vals = _bound(board, group, other, n, desk)
@@ -227,7 +227,7 @@ def _alike(board: Board, group: int, other: int) -> bool:
 
 
 @kernel  # half of what the fixed point compiles: kept apart, it can be compiled beside it
-def look_for_conclusions(board: Board, group: int, other: int, read: Words, desk: Desk) -> tuple[int, int]:
+def look_for_conclusions(board: Board, group: int, other: int, read: Words, desk: BoardScratch) -> tuple[int, int]:
     """Return how many people are in a group or another (-1: none) and whether that fails; put them on the desk.
 
     Beside each of them lies what they may still hold.

@@ -12,10 +12,10 @@ from seriatim.kernels.deduce.board import (
     LINK,
     PAIR,
     Board,
-    Desk,
-    Links,
-    Log,
-    Queue,
+    BoardLinks,
+    BoardLog,
+    BoardQueue,
+    BoardScratch,
     board_bit_place,
     copy_board_row,
     count_board_bits,
@@ -28,21 +28,21 @@ LOGGED, BY, GROUP_G, GROUP_H, LYING = range(5)
 lie on the desk."""
 
 
-class Case(NamedTuple):
+class FixedPointStart(NamedTuple):
     """What is known before any conclusion."""
 
     board: Board
-    links: Links
+    links: BoardLinks
 
 
 @inner
-def _clean_desk(board: Board, n_words: int) -> Desk:
+def _clean_desk(board: Board, n_words: int) -> BoardScratch:
     """Return a desk with room for the people of any two groups, its counts as between looks."""
     most = 0
     for group in range(len(board.mem_ptr) - 1):
         most = max(most, board.mem_ptr[group + 1] - board.mem_ptr[group])
     room, n_values = 2 * most + 1, 64 * n_words
-    return Desk(
+    return BoardScratch(
         np.empty(room, np.int32), np.empty(room, np.int32), np.empty(room, np.bool_),
         np.empty((room, n_words), np.uint64), np.zeros((3, n_values), np.int32), np.zeros((3, n_values), np.int32),
         np.full((3, n_values), -1, np.int32), np.zeros((3, n_values), np.int32), np.empty(n_values, np.int32),
@@ -50,7 +50,7 @@ def _clean_desk(board: Board, n_words: int) -> Desk:
 
 
 @inner
-def _push(queue: Queue, item: int) -> None:
+def _push(queue: BoardQueue, item: int) -> None:
     """Put an item at the end of the queue unless it waits there already."""
     if not queue.waiting[item]:
         queue.waiting[item] = True
@@ -59,7 +59,7 @@ def _push(queue: Queue, item: int) -> None:
 
 
 @leaf
-def _pop(queue: Queue) -> int:
+def _pop(queue: BoardQueue) -> int:
     """Return the first item of the queue and take it out."""
     item = queue.items[queue.ends[0]]
     queue.ends[0] = (queue.ends[0] + 1) % len(queue.items)
@@ -68,7 +68,7 @@ def _pop(queue: Queue) -> int:
 
 
 @inner
-def _grown(log: Log, n: int) -> Log:
+def _grown(log: BoardLog, n: int) -> BoardLog:
     """Return a copy of the log with more than twice the room; its first ``n`` entries are kept."""
     size = 2 * len(log.who) + 64
     who, rule, group, other = (
@@ -78,11 +78,11 @@ def _grown(log: Log, n: int) -> Log:
     for i in range(n):
         who[i], rule[i], group[i], other[i] = log.who[i], log.rule[i], log.g[i], log.h[i]
         copy_board_row(log.gone, i, gone, i)
-    return Log(who, rule, group, other, gone)
+    return BoardLog(who, rule, group, other, gone)
 
 
 @leaf
-def _look_next(links: Links, episode: int, forward: bool, cand: Words, desk: Desk) -> int:
+def _look_next(links: BoardLinks, episode: int, forward: bool, cand: Words, desk: BoardScratch) -> int:
     """Put on the desk what an episode leaves its neighbour; return how many people lie there."""
     other = links.after[episode] if forward else links.before[episode]
     if other < 0:
@@ -107,7 +107,9 @@ def _look_next(links: Links, episode: int, forward: bool, cand: Words, desk: Des
 
 
 @inner
-def _settle(case: Case, desk: Desk, cand: Words, queue: Queue, log: Log, at: Longs) -> Log:
+def _settle(
+    case: FixedPointStart, desk: BoardScratch, cand: Words, queue: BoardQueue, log: BoardLog, at: Longs
+) -> BoardLog:
     """Return the log with what changes; take what lies on the desk over into ``cand``, wake every group it touches."""
     board, links = case.board, case.links
     n_groups = len(board.mem_ptr) - 1
@@ -134,7 +136,9 @@ def _settle(case: Case, desk: Desk, cand: Words, queue: Queue, log: Log, at: Lon
 
 
 @kernel
-def narrow_to_fixed_point(board: Board, links: Links, cand: Words, first: Ints, keep_log: bool) -> tuple[Log, int]:
+def narrow_to_fixed_point(
+    board: Board, links: BoardLinks, cand: Words, first: Ints, keep_log: bool
+) -> tuple[BoardLog, int]:
     """Return the log and how often somebody is left no value; narrow ``cand`` in place until no rule removes anything.
 
     Returns the log and how often the rules left somebody no value at all: 0 for a history that is true.
@@ -142,12 +146,12 @@ def narrow_to_fixed_point(board: Board, links: Links, cand: Words, first: Ints, 
     n_groups, n_words = len(board.mem_ptr) - 1, cand.shape[1]
     desk = _clean_desk(board, n_words)
     n_items = n_groups + len(cand)
-    queue = Queue(np.empty(n_items + 1, np.int32), np.zeros(n_items, np.bool_), np.zeros(2, np.int64))
+    queue = BoardQueue(np.empty(n_items + 1, np.int32), np.zeros(n_items, np.bool_), np.zeros(2, np.int64))
     for i in range(len(first)):
         _push(queue, first[i])
     none = np.empty(0, np.int32)
-    log = Log(none, none, none, none, np.empty((0, n_words), np.uint64))
-    case, at = Case(board, links), np.zeros(5, dtype=np.int64)
+    log = BoardLog(none, none, none, none, np.empty((0, n_words), np.uint64))
+    case, at = FixedPointStart(board, links), np.zeros(5, dtype=np.int64)
     at[LOGGED] = 0 if keep_log else -1
     failed = 0
     while queue.ends[0] != queue.ends[1]:
@@ -165,4 +169,4 @@ def narrow_to_fixed_point(board: Board, links: Links, cand: Words, first: Ints, 
             at[BY], at[GROUP_G], at[GROUP_H] = GROUP if other < 0 else PAIR, group, other
             log = _settle(case, desk, cand, queue, log, at)
     n = max(at[LOGGED], 0)
-    return Log(log.who[:n], log.rule[:n], log.g[:n], log.h[:n], log.gone[:n]), failed
+    return BoardLog(log.who[:n], log.rule[:n], log.g[:n], log.h[:n], log.gone[:n]), failed

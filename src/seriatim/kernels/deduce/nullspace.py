@@ -16,7 +16,7 @@ from seriatim.kernels.arrays import Flags, Floats, Ints, Longs, fast_inner, kern
 PRIME = 2147483647
 
 
-class Matrix(NamedTuple):
+class NullspaceMatrix(NamedTuple):
     """A 0/1 matrix by rows and by columns: row r has ones in ``row_col[row_ptr[r]:row_ptr[r + 1]]``, columns alike."""
 
     row_ptr: Longs
@@ -26,7 +26,7 @@ class Matrix(NamedTuple):
 
 
 @kernel
-def peel_nullspace(matrix: Matrix, row_gone: Flags, col_gone: Flags) -> tuple[Ints, Ints]:
+def peel_nullspace(matrix: NullspaceMatrix, row_gone: Flags, col_gone: Flags) -> tuple[Ints, Ints]:
     """Return the rows and columns taken away, in order: columns that stand in one row, each with its row.
 
     ``row_gone`` and ``col_gone`` are updated; columns that end up in no row at all are free and stay.
@@ -68,7 +68,7 @@ def peel_nullspace(matrix: Matrix, row_gone: Flags, col_gone: Flags) -> tuple[In
 
 
 @kernel
-def substitute_in_nullspace(matrix: Matrix, rows: Ints, cols: Ints, vector: Longs) -> None:
+def substitute_in_nullspace(matrix: NullspaceMatrix, rows: Ints, cols: Ints, vector: Longs) -> None:
     """Overwrite the peeled columns of ``vector``, last peeled first, so that every peeled row adds up to 0."""
     row_ptr, row_col = matrix.row_ptr, matrix.row_col
     for k in range(len(rows) - 1, -1, -1):
@@ -158,7 +158,7 @@ def _move(base: Floats, rate: Floats, step: Floats, out: Floats) -> None:
 
 
 @kernel
-def project_on_nullspace(matrix: Matrix, vectors: Floats, close: float, most: int) -> int:
+def project_on_nullspace(matrix: NullspaceMatrix, vectors: Floats, close: float, most: int) -> int:
     """Return the steps taken to project three vectors (the columns) on the null space, in place.
 
     By conjugate gradients on the normal equations. Ends when what is left outside has shrunk to the share ``close``, or

@@ -21,7 +21,7 @@ _LEAST_GAIN = 1e-14
 _NOTHING = 1e-12
 
 
-class Pairs(NamedTuple):
+class SweepPairs(NamedTuple):
     """All pairs of values by rising difference; those of one difference are a group."""
 
     low: Ints
@@ -32,7 +32,7 @@ class Pairs(NamedTuple):
     """The difference of each group, in steps."""
 
 
-class State(NamedTuple):
+class SweepState(NamedTuple):
     """What the sweep knows at one span; changed in place."""
 
     cost: Floats
@@ -104,9 +104,9 @@ def _area(steps: Longs, shares: Floats, state: Any) -> float:
 
 
 @inner
-def _room(n: int) -> State:
+def _room(n: int) -> SweepState:
     """Return room for the state of up to n values."""
-    return State(np.empty((n, n)), np.zeros(n + 1), np.empty(n, dtype=np.int32), np.zeros(n + 1, dtype=np.bool_))
+    return SweepState(np.empty((n, n)), np.zeros(n + 1), np.empty(n, dtype=np.int32), np.zeros(n + 1, dtype=np.bool_))
 
 
 @leaf

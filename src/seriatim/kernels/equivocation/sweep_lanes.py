@@ -18,7 +18,7 @@ _LANES = 8
 _LEAST_GAIN = 1e-14
 
 
-class Lanes(NamedTuple):
+class SweepLanes(NamedTuple):
     """What the sweep knows at one span of up to eight rows; changed in place. The last axis is the row."""
 
     cost: Floats
@@ -51,10 +51,12 @@ def sweep_areas(pairs: Any, matrix: Floats, areas: Floats) -> None:
 
 
 @inner
-def _room(n: int) -> Lanes:
+def _room(n: int) -> SweepLanes:
     """Return room for eight rows of n values; a lane that no row fills holds zeros."""
     cost, best = np.zeros((n, n, _LANES)), np.zeros((n + 1, _LANES))
-    return Lanes(cost, best, np.zeros(_LANES), np.zeros(_LANES), np.empty(n, dtype=np.int64), np.zeros(n + 1, np.bool_))
+    return SweepLanes(
+        cost, best, np.zeros(_LANES), np.zeros(_LANES), np.empty(n, dtype=np.int64), np.zeros(n + 1, np.bool_)
+    )
 
 
 @leaf

@@ -7,7 +7,7 @@ given size the best block is found greedily: the statistic is a sum of convex fu
 from __future__ import annotations
 
 from seriatim.kernels.arrays import Floats, Longs, leaf
-from seriatim.kernels.gate.board import (
+from seriatim.kernels.gate.gate_board import (
     ALL_EXPOSURE,
     ALL_RELEASED,
     COUNT,

@@ -7,7 +7,7 @@ record, follows no pattern that a processor could learn (10 x 5, KLD: 10 instead
 from __future__ import annotations
 
 from seriatim.kernels.arrays import Floats, Longs, leaf
-from seriatim.kernels.gate.board import (
+from seriatim.kernels.gate.gate_board import (
     BUSY,
     CST,
     CST_LIMITS,

@@ -6,7 +6,7 @@ import numpy as np
 
 from seriatim.kernels.arrays import Floats, Ints, Longs, kernel, leaf
 from seriatim.kernels.gate.blocks import release_block
-from seriatim.kernels.gate.board import (
+from seriatim.kernels.gate.gate_board import (
     BUSY,
     COUPLED,
     DENIED,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from seriatim.kernels.arrays import Longs, kernel, leaf
-from seriatim.kernels.gate.board import DENIED, GONE, STATUS, UNKNOWN
+from seriatim.kernels.gate.gate_board import DENIED, GONE, STATUS, UNKNOWN
 from seriatim.kernels.gate.queue import HOLD, SETTLE
 from seriatim.kernels.gate.together_board import (
     BLOCKED,
@@ -14,7 +14,7 @@ from seriatim.kernels.gate.together_board import (
     N_READY,
     READY,
     SETS,
-    Together,
+    TogetherBoard,
     count_line_together,
     look_at_together_board,
     note_together,
@@ -28,7 +28,7 @@ OPEN, COUNT = 3, 4
 
 
 @kernel
-def add_lines_together(t: Together, first: int, last: int) -> None:
+def add_lines_together(t: TogetherBoard, first: int, last: int) -> None:
     """Take lines ``first`` to ``last`` - 1 in, whose cells are written down; nobody waits in them yet."""
     for line in range(first, last):
         for d in range(len(t.layout)):
@@ -39,7 +39,7 @@ def add_lines_together(t: Together, first: int, last: int) -> None:
 
 
 @kernel
-def answer_together(t: Together, asked: Longs, how: int) -> None:
+def answer_together(t: TogetherBoard, asked: Longs, how: int) -> None:
     """Answer the next requests, given by their lines (-1 is unknown): each leaves, waits or is turned away.
 
     With ``HOLD`` they wait without being judged; with ``SETTLE`` the queue settles afterwards. ``OPEN`` finds what is
@@ -74,21 +74,21 @@ def answer_together(t: Together, asked: Longs, how: int) -> None:
 
 
 @kernel
-def queue_together(t: Together, numbers: Longs, lines: Longs) -> None:
+def queue_together(t: TogetherBoard, numbers: Longs, lines: Longs) -> None:
     """Put known requests into an empty queue, oldest first, without judging them."""
     for i in range(len(numbers)):
         push_together(t, numbers[i], lines[i])
 
 
 @kernel
-def withdraw_together(t: Together, record: int, line: int) -> None:
+def withdraw_together(t: TogetherBoard, record: int, line: int) -> None:
     """Take a waiting record back for good; nothing else changes, since nothing was released."""
     take_together(t, record, line)
     t.records[STATUS, record] = GONE
 
 
 @leaf
-def _settle(t: Together) -> None:
+def _settle(t: TogetherBoard) -> None:
     """Release what waits and is safe, oldest first; a set only when no single record is safe."""
     while True:
         best, best_line = -1, -1

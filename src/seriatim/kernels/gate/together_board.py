@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from seriatim.kernels.arrays import Bytes, Floats, Ints, Longs, leaf
-from seriatim.kernels.gate.board import (
+from seriatim.kernels.gate.gate_board import (
     AIM_ROWS,
     CELL_ROWS,
     COUPLED,
@@ -45,7 +45,7 @@ N_DONE, N_OUT, N_READY, KEEP_QUEUE, SETS = range(5)
 STUCK, OLDEST = range(2)
 
 
-class Together(NamedTuple):
+class TogetherBoard(NamedTuple):
     """Everything that gates which decide together are."""
 
     layout: Longs
@@ -85,7 +85,7 @@ class Together(NamedTuple):
 
 
 @leaf
-def look_at_together_board(t: Together, d: int, y: int, x: int, change: int) -> None:
+def look_at_together_board(t: TogetherBoard, d: int, y: int, x: int, change: int) -> None:
     """Count records of a cell of board d, unless ``change`` is 0, and find again what is safe there."""
     width, height, wide = t.layout[d, WIDTH], t.layout[d, HEIGHT], t.layout[d, GIVEN_WIDTH]
     area = width * height
@@ -116,7 +116,7 @@ def look_at_together_board(t: Together, d: int, y: int, x: int, change: int) -> 
 
 
 @leaf
-def _turn(t: Together, d: int, cell: int, change: int) -> None:
+def _turn(t: TogetherBoard, d: int, cell: int, change: int) -> None:
     """Tell every line of a cell of board d that it has become safe (-1) or unsafe (1)."""
     line = t.first_line[cell]
     while line >= 0:
@@ -131,7 +131,7 @@ def _turn(t: Together, d: int, cell: int, change: int) -> None:
 
 
 @leaf
-def _set_ready(t: Together, line: int) -> None:
+def _set_ready(t: TogetherBoard, line: int) -> None:
     n = t.counters[N_READY]
     t.lines[READY, n] = line
     t.lines[SPOT, line] = n
@@ -139,7 +139,7 @@ def _set_ready(t: Together, line: int) -> None:
 
 
 @leaf
-def _unset_ready(t: Together, line: int) -> None:
+def _unset_ready(t: TogetherBoard, line: int) -> None:
     n = t.counters[N_READY] - 1
     last, spot = t.lines[READY, n], t.lines[SPOT, line]
     t.lines[READY, spot] = last
@@ -148,7 +148,7 @@ def _unset_ready(t: Together, line: int) -> None:
 
 
 @leaf
-def count_line_together(t: Together, line: int, change: int) -> None:
+def count_line_together(t: TogetherBoard, line: int, change: int) -> None:
     """Count records of a line on every board."""
     for d in range(len(t.layout)):
         place = t.line_cells[line, d] - t.layout[d, FIRST]
@@ -156,12 +156,12 @@ def count_line_together(t: Together, line: int, change: int) -> None:
 
 
 @leaf
-def line_target_together(t: Together, line: int, d: int) -> int:
+def line_target_together(t: TogetherBoard, line: int, d: int) -> int:
     return int((t.line_cells[line, d] - t.layout[d, FIRST]) // t.layout[d, WIDTH])
 
 
 @leaf
-def note_together(t: Together, record: int, line: int) -> None:
+def note_together(t: TogetherBoard, record: int, line: int) -> None:
     """Write down a release."""
     out = t.counters[N_OUT]
     t.records[ORDER, out] = record
@@ -172,7 +172,7 @@ def note_together(t: Together, record: int, line: int) -> None:
 
 
 @leaf
-def push_together(t: Together, record: int, line: int) -> None:
+def push_together(t: TogetherBoard, record: int, line: int) -> None:
     """Put a record at the end of its line."""
     t.records[STATUS, record] = WAITING
     t.records[FOLLOWING, record] = -1
@@ -193,7 +193,7 @@ def push_together(t: Together, record: int, line: int) -> None:
 
 
 @leaf
-def take_together(t: Together, record: int, line: int) -> None:
+def take_together(t: TogetherBoard, record: int, line: int) -> None:
     """Take a waiting record out of its line, wherever it stands."""
     before, after = t.records[PREVIOUS, record], t.records[FOLLOWING, record]
     if before >= 0:

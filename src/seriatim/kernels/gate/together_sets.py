@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from seriatim.kernels.arrays import leaf
 from seriatim.kernels.gate.blocks import FURTHER, OPENING, block_holds
-from seriatim.kernels.gate.board import (
+from seriatim.kernels.gate.gate_board import (
     AIM_ROWS,
     EXPOSURE,
     GIVEN_ROWS,
@@ -38,7 +38,7 @@ from seriatim.kernels.gate.together_board import (
     TAKEN,
     TALLIES,
     WIDTH,
-    Together,
+    TogetherBoard,
     count_line_together,
     line_target_together,
     note_together,
@@ -53,7 +53,7 @@ TIE = 1e-12
 
 
 @leaf
-def settle_set_together(t: Together) -> bool:
+def settle_set_together(t: TogetherBoard) -> bool:
     """Release a set at the first target of the first board that has one; targets with older records come first."""
     for y in range(t.layout[0, HEIGHT]):
         t.stuck[OLDEST, y] = -1
@@ -78,7 +78,7 @@ def settle_set_together(t: Together) -> bool:
 
 
 @leaf
-def _waiting(t: Together, y: int) -> int:
+def _waiting(t: TogetherBoard, y: int) -> int:
     """Return how many records wait at a target of the first board."""
     n = 0
     for cell in range(y * t.layout[0, WIDTH], (y + 1) * t.layout[0, WIDTH]):
@@ -87,7 +87,7 @@ def _waiting(t: Together, y: int) -> int:
 
 
 @leaf
-def _list_lines(t: Together, y: int) -> int:
+def _list_lines(t: TogetherBoard, y: int) -> int:
     """List the lines of target y that have records; return how many there are."""
     n, width = 0, t.layout[0, WIDTH]
     for cell in range(y * width, (y + 1) * width):
@@ -102,7 +102,7 @@ def _list_lines(t: Together, y: int) -> int:
 
 
 @leaf
-def _release_set(t: Together, y: int) -> bool:
+def _release_set(t: TogetherBoard, y: int) -> bool:
     """Release the smallest set of target y that is safe together; False, and nothing changed, if none is found.
 
     Counting a set takes long: after one that does not stand, the next is an eighth larger.
@@ -140,7 +140,7 @@ def _release_set(t: Together, y: int) -> bool:
 
 
 @leaf
-def _fewest(t: Together, n: int) -> int:
+def _fewest(t: TogetherBoard, n: int) -> int:
     """Return how many records a set must have: more where its oldest record opens a target of a board with WDT."""
     oldest, chosen = -1, -1
     for i in range(n):
@@ -155,7 +155,7 @@ def _fewest(t: Together, n: int) -> int:
 
 
 @leaf
-def _mildest(t: Together, n: int) -> int:
+def _mildest(t: TogetherBoard, n: int) -> int:
     """Return the listed line whose next record adds least exposure, the oldest on a tie; -1 if none is left."""
     best, best_price, best_head = -1, 0.0, -1
     for i in range(n):
@@ -172,7 +172,7 @@ def _mildest(t: Together, n: int) -> int:
 
 
 @leaf
-def _try_line(t: Together, line: int, change: int) -> None:
+def _try_line(t: TogetherBoard, line: int, change: int) -> None:
     """Add a line's record to the set that is tried, or none, and find its cells' prices again."""
     for d in range(len(t.layout)):
         cell = t.line_cells[line, d]
@@ -184,14 +184,14 @@ def _try_line(t: Together, line: int, change: int) -> None:
 
 
 @leaf
-def _untry(t: Together, n: int) -> None:
+def _untry(t: TogetherBoard, n: int) -> None:
     for i in range(n):
         for d in range(len(t.layout)):
             t.extra[t.line_cells[t.lines[LISTED, i], d]] = 0
 
 
 @leaf
-def _square_step(t: Together, line: int) -> float:
+def _square_step(t: TogetherBoard, line: int) -> float:
     """Return what one more record of a line adds to the squares of its target on the first board."""
     cell, at = t.line_cells[line, 0], t.layout[0]
     inverse = t.given[at[GIVEN] + INVERSE * at[GIVEN_WIDTH] + cell % at[WIDTH]]
@@ -199,7 +199,7 @@ def _square_step(t: Together, line: int) -> float:
 
 
 @leaf
-def _may_stand(t: Together, y: int, size: int, exposure: float, square: float) -> bool:
+def _may_stand(t: TogetherBoard, y: int, size: int, exposure: float, square: float) -> bool:
     """Return False where the first board's target y cannot stand with the set; counting it would take far longer."""
     height, wide, at = t.layout[0, HEIGHT], t.layout[0, GIVEN_WIDTH], t.layout[0]
     given = t.given[at[GIVEN] : at[GIVEN] + GIVEN_ROWS * wide].reshape((GIVEN_ROWS, wide))
@@ -217,7 +217,7 @@ def _may_stand(t: Together, y: int, size: int, exposure: float, square: float) -
 
 
 @leaf
-def _count_taken(t: Together, n: int, sign: int) -> None:
+def _count_taken(t: TogetherBoard, n: int, sign: int) -> None:
     for i in range(n):
         line = t.lines[LISTED, i]
         if t.lines[TAKEN, line] > 0:
@@ -225,7 +225,7 @@ def _count_taken(t: Together, n: int, sign: int) -> None:
 
 
 @leaf
-def _all_stand(t: Together, n: int) -> bool:
+def _all_stand(t: TogetherBoard, n: int) -> bool:
     """Return whether every target that the set touches keeps its tests, on every board."""
     for i in range(n):
         line = t.lines[LISTED, i]
@@ -238,7 +238,7 @@ def _all_stand(t: Together, n: int) -> bool:
 
 
 @leaf
-def _stands(t: Together, d: int, y: int) -> bool:
+def _stands(t: TogetherBoard, d: int, y: int) -> bool:
     """Return whether what is counted as released at target y of board d keeps its tests."""
     height, wide, at = t.layout[d, HEIGHT], t.layout[d, GIVEN_WIDTH], t.layout[d]
     given = t.given[at[GIVEN] : at[GIVEN] + GIVEN_ROWS * wide].reshape((GIVEN_ROWS, wide))
@@ -248,7 +248,7 @@ def _stands(t: Together, d: int, y: int) -> bool:
 
 
 @leaf
-def _release_oldest(t: Together, n: int) -> None:
+def _release_oldest(t: TogetherBoard, n: int) -> None:
     """Let the oldest record of a set go, which is counted already."""
     oldest, chosen = -1, -1
     for i in range(n):

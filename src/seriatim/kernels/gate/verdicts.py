@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from seriatim.kernels.arrays import Floats, Longs, leaf
-from seriatim.kernels.gate.board import (
+from seriatim.kernels.gate.gate_board import (
     ALL_DIFFER,
     BY_PEARSON,
     COUNT,

@@ -18,9 +18,9 @@ import numpy as np
 from seriatim.kernels.arrays import Flags, Longs, inner, kernel, leaf, sort_array_part
 from seriatim.kernels.lineage.refill import (
     SHARED,
-    Limits,
-    Notes,
-    SlotArrays,
+    RefillLimits,
+    RefillScratch,
+    RefillSlots,
     blank_refill_notes,
     forget_refill,
     gather_lineage,
@@ -61,7 +61,7 @@ def _count_true(flags: Flags, first: int, end: int) -> int:
 
 
 @inner
-def _short_part(slots: SlotArrays, lineage: int, chosen: Flags, n_values: int) -> int:
+def _short_part(slots: RefillSlots, lineage: int, chosen: Flags, n_values: int) -> int:
     """Return a time of arrival of which fewer than PART values are chosen beside another time's; -1 for none."""
     first, end = slots.starts[lineage], slots.starts[lineage + 1]
     keys = np.empty(end - first, dtype=np.int64)
@@ -84,7 +84,7 @@ def _short_part(slots: SlotArrays, lineage: int, chosen: Flags, n_values: int) -
 
 
 @leaf
-def _broken_rest(slots: SlotArrays, lineage: int, chosen: Flags, counts: Longs, limits: Limits) -> int:
+def _broken_rest(slots: RefillSlots, lineage: int, chosen: Flags, counts: Longs, limits: RefillLimits) -> int:
     """Return when slots were added of which the chosen leave an unfair rest, or too few of a later addition; else -1.
 
     ``counts`` must be 0 for every value, and is so afterwards.
@@ -111,7 +111,7 @@ def _broken_rest(slots: SlotArrays, lineage: int, chosen: Flags, counts: Longs, 
 
 
 @inner
-def _choose_largest(slots: SlotArrays, lineage: int, drop: Drop, notes: Notes, limits: Limits) -> int:
+def _choose_largest(slots: RefillSlots, lineage: int, drop: Drop, notes: RefillScratch, limits: RefillLimits) -> int:
     """Return how many open slots of a lineage can be dropped as far as values go, at most; mark them in ``chosen``.
 
     Slots of the times with the most open slots are taken first.
@@ -150,7 +150,7 @@ def _choose_largest(slots: SlotArrays, lineage: int, drop: Drop, notes: Notes, l
 
 
 @kernel
-def drop_slots(slots: SlotArrays, stays: Flags, n_values: int, limits: Limits) -> Flags:
+def drop_slots(slots: RefillSlots, stays: Flags, n_values: int, limits: RefillLimits) -> Flags:
     """Return which slots to drop: in every lineage the most empty ones, ``least`` or more, that may go together.
 
     ``stays`` leaves out the slots that were refilled just now: what is neither new nor dropped must be eligible too,
@@ -174,7 +174,7 @@ def drop_slots(slots: SlotArrays, stays: Flags, n_values: int, limits: Limits) -
 
 
 @inner
-def _cohort_of_rare(slots: SlotArrays, lineage: int, held: Longs) -> int:
+def _cohort_of_rare(slots: RefillSlots, lineage: int, held: Longs) -> int:
     """Return the time of arrival with the most empty slots of values too rare to be refilled, if two; else -1."""
     first, end, since = slots.starts[lineage], slots.starts[lineage + 1], slots.since
     crowd = np.zeros(_largest_of(since, first, end) + 1, dtype=np.int64)
@@ -188,7 +188,7 @@ def _cohort_of_rare(slots: SlotArrays, lineage: int, held: Longs) -> int:
 
 
 @kernel
-def drop_rare(slots: SlotArrays, n_values: int, limits: Limits) -> Flags:
+def drop_rare(slots: RefillSlots, n_values: int, limits: RefillLimits) -> Flags:
     """Return which empty slots to drop since their values are too rare here to be refilled; one of each value.
 
     They go with as many other empty slots as make ``least``, of different values and of people who came at the same

@@ -12,11 +12,11 @@ from typing import NamedTuple
 import numpy as np
 
 from seriatim.kernels.arrays import Flags, Longs, inner, kernel, leaf
-from seriatim.kernels.lineage.refill import MILLION, Limits, SlotArrays, refill_limit
+from seriatim.kernels.lineage.refill import MILLION, RefillLimits, RefillSlots, refill_limit
 
 
 @leaf
-def _most_unfair(left: Longs, total: int, limits: Limits) -> int:
+def _most_unfair(left: Longs, total: int, limits: RefillLimits) -> int:
     """Return the value furthest above its share of those left, if they are unfair; else -1."""
     strangers = limits.strangers if total >= limits.least else 0
     fair, worst, most = True, -1, -1.0
@@ -28,7 +28,7 @@ def _most_unfair(left: Longs, total: int, limits: Limits) -> int:
     return -1 if fair else worst
 
 
-class Batches(NamedTuple):
+class RestBatches(NamedTuple):
     """What is reserved in every lineage: by lineage, and by lineage and value."""
 
     size: Longs
@@ -40,7 +40,7 @@ class Batches(NamedTuple):
 
 
 @inner
-def _count_batches(reserved: Flags, slots: SlotArrays, waiting: Longs, n_values: int) -> Batches:
+def _count_batches(reserved: Flags, slots: RefillSlots, waiting: Longs, n_values: int) -> RestBatches:
     n = len(slots.starts) - 1
     size, total = np.zeros(n, dtype=np.int64), np.zeros(n, dtype=np.int64)
     sheets = np.zeros((3, n, n_values), dtype=np.int64)
@@ -52,11 +52,11 @@ def _count_batches(reserved: Flags, slots: SlotArrays, waiting: Longs, n_values:
             sheets[0, lineage, value] += reserved[slot]
             sheets[1, lineage, value] += 1
             sheets[2, lineage, value] += waiting[slot]
-    return Batches(size, total, sheets[0], sheets[1], sheets[2])
+    return RestBatches(size, total, sheets[0], sheets[1], sheets[2])
 
 
 @leaf
-def _may_give_back(batches: Batches, lineage: int, value: int, limits: Limits) -> bool:
+def _may_give_back(batches: RestBatches, lineage: int, value: int, limits: RefillLimits) -> bool:
     """Return whether a batch and its rest stay fair with one slot of a value less reserved for newcomers."""
     taken = batches.taken[lineage, value]
     size = batches.size[lineage] - 1
@@ -74,7 +74,7 @@ def _may_give_back(batches: Batches, lineage: int, value: int, limits: Limits) -
 
 
 @leaf
-def _batch_with_spare(batches: Batches, value: int, limits: Limits) -> int:
+def _batch_with_spare(batches: RestBatches, value: int, limits: RefillLimits) -> int:
     """Return the lineage with the largest batch that can give back a slot of a value; -1 for none."""
     best = -1
     for lineage in range(len(batches.size)):
@@ -85,7 +85,7 @@ def _batch_with_spare(batches: Batches, value: int, limits: Limits) -> int:
 
 
 @inner
-def _give_back(left: Longs, worst: int, batches: Batches, limits: Limits) -> tuple[int, int]:
+def _give_back(left: Longs, worst: int, batches: RestBatches, limits: RefillLimits) -> tuple[int, int]:
     """Return a lineage and a value of which it can give back a slot, values that are rare among those left first."""
     tried = np.zeros(len(left), dtype=np.bool_)
     tried[worst] = True
@@ -104,7 +104,7 @@ def _give_back(left: Longs, worst: int, batches: Batches, limits: Limits) -> tup
 
 
 @kernel
-def leave_fair_rest(reserved: Flags, slots: SlotArrays, left: Longs, waiting: Longs, limits: Limits) -> int:
+def leave_fair_rest(reserved: Flags, slots: RefillSlots, left: Longs, waiting: Longs, limits: RefillLimits) -> int:
     """Take slots back from batches until the newcomers without one are fair; return how many were taken back.
 
     Newcomers whose value is too frequent for any batch would else be the only ones who wait, and waiting would give

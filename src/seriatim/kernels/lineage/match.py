@@ -7,19 +7,19 @@ from typing import NamedTuple
 import numpy as np
 
 from seriatim.kernels.arrays import Ints, Longs, Singles, inner, kernel, leaf
-from seriatim.kernels.series.halves import Bucket, select_half, widest_for_halves
+from seriatim.kernels.series.halves import HalvesBucket, select_half, widest_for_halves
 
 CENTRE_WEIGHT = 0.3
 
 
-class Boxes(NamedTuple):
+class MatchBoxes(NamedTuple):
     """The box of each slot's lineage: slots x dimensions."""
 
     low: Singles
     high: Singles
 
 
-class Queues(NamedTuple):
+class MatchQueues(NamedTuple):
     """Slots and people by value: those of value v are ``slots[slot_starts[v]:slot_starts[v + 1]]``, people alike."""
 
     slot_starts: Longs
@@ -77,7 +77,7 @@ def cheapest_match(cost: Singles) -> Longs:
 
 
 @inner
-def _match_block(slots: Ints, people: Ints, boxes: Boxes, place: Singles, out: Ints) -> None:
+def _match_block(slots: Ints, people: Ints, boxes: MatchBoxes, place: Singles, out: Ints) -> None:
     """Write into ``out`` a person for each slot, at the smallest total cost.
 
     The cost: how far outside the lineage's box a newcomer lies, plus some of the way to its centre.
@@ -105,7 +105,7 @@ def _stand(stack: Longs, at: int, slot_lo: int, slot_hi: int, lo: int, hi: int) 
 
 
 @kernel
-def match_value(slots: Ints, people: Ints, boxes: Boxes, place: Singles, out: Ints, block: int) -> None:
+def match_value(slots: Ints, people: Ints, boxes: MatchBoxes, place: Singles, out: Ints, block: int) -> None:
     """Write a person of their own into ``out`` for every slot, in blocks cut by halving; slots are no more than people.
 
     Reorders ``slots`` and ``people`` in place.
@@ -127,7 +127,7 @@ def match_value(slots: Ints, people: Ints, boxes: Boxes, place: Singles, out: In
         if n <= block:
             _match_block(slots[slot_lo:slot_hi], people[lo:hi], boxes, place, out)
             continue
-        dim = widest_for_halves(people, Bucket(lo, 1, n), 0, n, place)
+        dim = widest_for_halves(people, HalvesBucket(lo, 1, n), 0, n, place)
         half = n // 2
         slot_half = n_slots * half // n
         select_half(people, lo, hi, half, place, dim)
@@ -139,7 +139,7 @@ def match_value(slots: Ints, people: Ints, boxes: Boxes, place: Singles, out: In
 
 
 @kernel
-def match_values(which: Longs, queues: Queues, boxes: Boxes, place: Singles, out: Ints, block: int) -> None:
+def match_values(which: Longs, queues: MatchQueues, boxes: MatchBoxes, place: Singles, out: Ints, block: int) -> None:
     """Write into ``out`` a person for every slot of some values; reorder their queues in place.
 
     Different values touch different slots and people, so they may run side by side.

@@ -23,7 +23,7 @@ SHARED = 3
 """Slots of a value are refilled only in lineages that hold it this often since they were founded, before and after."""
 
 
-class SlotArrays(NamedTuple):
+class RefillSlots(NamedTuple):
     """The slots of all lineages, one lineage after the other."""
 
     starts: Longs
@@ -39,7 +39,7 @@ class SlotArrays(NamedTuple):
 MILLION = 1_000_000
 
 
-class Limits(NamedTuple):
+class RefillLimits(NamedTuple):
     """What changes together: no value may exceed its cap in it, nor in what stays; and it has ``least`` or more."""
 
     m: int
@@ -53,14 +53,14 @@ class Limits(NamedTuple):
 
 
 @leaf
-def refill_limit(size: int, value: int, strangers: int, limits: Limits) -> int:
+def refill_limit(size: int, value: int, strangers: int, limits: RefillLimits) -> int:
     """Return how many holders of a value a part of a size may have, with so many strangers beside them."""
     raised = limits.raised[value]
     share = size * raised // MILLION if raised > 0 else size // limits.m
     return int(max(min(share, size - strangers), 0))
 
 
-class Notes(NamedTuple):
+class RefillScratch(NamedTuple):
     """Scratch: what a lineage holds of each of its values, in order of appearance."""
 
     place_of: Longs
@@ -74,7 +74,7 @@ class Notes(NamedTuple):
 
 
 @kernel
-def refill_batch(whole: Longs, most: Longs, values: Longs, limits: Limits, out: Longs) -> int:
+def refill_batch(whole: Longs, most: Longs, values: Longs, limits: RefillLimits, out: Longs) -> int:
     """Return the size of the largest batch with at most ``most`` of each of ``values``; write its counts into ``out``.
 
     It is fair and leaves a fair rest of ``whole``. 0 when there is none of ``least`` or more.
@@ -110,17 +110,17 @@ def refill_batch(whole: Longs, most: Longs, values: Longs, limits: Limits, out: 
 
 
 @inner
-def blank_refill_notes(n_values: int) -> Notes:
+def blank_refill_notes(n_values: int) -> RefillScratch:
     """Return notes with nothing in them."""
     place_of = np.empty(n_values, dtype=np.int64)
     for value in range(n_values):
         place_of[value] = -1
     sheet = np.zeros((6, n_values), dtype=np.int64)
-    return Notes(place_of, sheet[0], sheet[1], sheet[2], sheet[3], sheet[4], sheet[5])
+    return RefillScratch(place_of, sheet[0], sheet[1], sheet[2], sheet[3], sheet[4], sheet[5])
 
 
 @leaf
-def gather_lineage(slots: SlotArrays, lineage: int, open_: Flags, stays: Flags, notes: Notes) -> int:
+def gather_lineage(slots: RefillSlots, lineage: int, open_: Flags, stays: Flags, notes: RefillScratch) -> int:
     """Return how many values a lineage holds; note each, how many of its slots stay and how many are open.
 
     Changes ``place_of``, ``seen``, ``whole`` and ``free``; the caller sets ``place_of`` back by :func:`forget_refill`.
@@ -139,14 +139,14 @@ def gather_lineage(slots: SlotArrays, lineage: int, open_: Flags, stays: Flags, 
 
 
 @leaf
-def forget_refill(notes: Notes, n: int) -> None:
+def forget_refill(notes: RefillScratch, n: int) -> None:
     """Set ``place_of`` back to -1 for the values of a lineage."""
     for i in range(n):
         notes.place_of[notes.seen[i]] = -1
 
 
 @kernel
-def reserve_refill(order: Longs, slots: SlotArrays, supply: Longs, waiting: Longs, limits: Limits) -> Flags:
+def reserve_refill(order: Longs, slots: RefillSlots, supply: Longs, waiting: Longs, limits: RefillLimits) -> Flags:
     """Return which slots are reserved for newcomers; take what they need from ``supply``.
 
     Lineages are visited in order; each gets one batch at most, as far as newcomers of its values last.

@@ -14,7 +14,7 @@ import numpy as np
 from seriatim.kernels.arrays import Ints, Longs, inner, kernel, leaf
 
 
-class Earlier(NamedTuple):
+class CorrelationMemory(NamedTuple):
     """The memory of a series as kernels read it."""
 
     places: Ints
@@ -27,7 +27,7 @@ class Earlier(NamedTuple):
     """The degree that is asked for."""
 
 
-class Tally(NamedTuple):
+class CorrelationTally(NamedTuple):
     """Scratch: how many members were in each earlier group (0 between uses), and which groups were met."""
 
     counts: Ints
@@ -35,14 +35,14 @@ class Tally(NamedTuple):
 
 
 @inner
-def blank_correlations(earlier: Earlier, most_members: int) -> Tally:
+def blank_correlations(earlier: CorrelationMemory, most_members: int) -> CorrelationTally:
     """Return a tally for groups of so many members at most."""
     room = most_members * max(earlier.places.shape[1], 1)
-    return Tally(np.zeros(len(earlier.size), dtype=np.int32), np.empty(room, dtype=np.int32))
+    return CorrelationTally(np.zeros(len(earlier.size), dtype=np.int32), np.empty(room, dtype=np.int32))
 
 
 @leaf
-def _count_met(members: Longs, earlier: Earlier, tally: Tally) -> int:
+def _count_met(members: Longs, earlier: CorrelationMemory, tally: CorrelationTally) -> int:
     """Return how many earlier groups the members (persons; negative: none) were in; count and list them in ``tally``.
 
     Undo with :func:`_forget_met`.
@@ -61,14 +61,14 @@ def _count_met(members: Longs, earlier: Earlier, tally: Tally) -> int:
 
 
 @leaf
-def _forget_met(tally: Tally, n_seen: int) -> None:
+def _forget_met(tally: CorrelationTally, n_seen: int) -> None:
     """Set the counts of the groups met back to 0."""
     for i in range(n_seen):
         tally.counts[tally.seen[i]] = 0
 
 
 @leaf
-def _correlation_surplus(common: int, group: int, size: int, n_real: int, earlier: Earlier) -> int:
+def _correlation_surplus(common: int, group: int, size: int, n_real: int, earlier: CorrelationMemory) -> int:
     """Return how many common members are too many; 0 when the pair is safe or the same group again."""
     least = min(size, earlier.size[group])
     if common <= least - earlier.n:
@@ -82,7 +82,7 @@ def _correlation_surplus(common: int, group: int, size: int, n_real: int, earlie
 
 
 @leaf
-def correlation_badness(members: Longs, earlier: Earlier, tally: Tally) -> tuple[int, int]:
+def correlation_badness(members: Longs, earlier: CorrelationMemory, tally: CorrelationTally) -> tuple[int, int]:
     """Return the sum of all surpluses of a group, and the earlier group with the largest; (0, -1) when it is safe."""
     n_real = 0
     for person in members:
@@ -103,7 +103,7 @@ def correlation_badness(members: Longs, earlier: Earlier, tally: Tally) -> tuple
 
 
 @leaf
-def was_in_correlation(person: int, group: int, earlier: Earlier) -> bool:
+def was_in_correlation(person: int, group: int, earlier: CorrelationMemory) -> bool:
     """Return whether a person was in an earlier group; nobody (negative) was in none."""
     if person < 0 or person >= len(earlier.n_places):
         return False
@@ -114,7 +114,7 @@ def was_in_correlation(person: int, group: int, earlier: Earlier) -> bool:
 
 
 @kernel
-def unsafe_correlations(starts: Longs, rows: Ints, person: Longs, earlier: Earlier) -> int:
+def unsafe_correlations(starts: Longs, rows: Ints, person: Longs, earlier: CorrelationMemory) -> int:
     """Return how many groups of a release (rows sorted by group) are unsafe in the light of those before it."""
     unsafe, most = 0, 1
     for group in range(len(starts) - 1):

@@ -36,7 +36,7 @@ def select_half(ids: Ints, lo: int, hi: int, k: int, place: Singles, dim: int) -
             return
 
 
-class Bucket(NamedTuple):
+class HalvesBucket(NamedTuple):
     """Tuples of ``size`` values, ``step`` of each, value after value from ``base`` on."""
 
     base: int
@@ -44,7 +44,7 @@ class Bucket(NamedTuple):
     step: int
 
 
-class BucketArrays(NamedTuple):
+class HalvesArrays(NamedTuple):
     """Many of them: where each begins, how many values it has, how many tuples of each."""
 
     bases: Longs
@@ -53,7 +53,7 @@ class BucketArrays(NamedTuple):
 
 
 @leaf
-def widest_for_halves(ids: Ints, bucket: Bucket, at: int, n: int, place: Singles) -> int:
+def widest_for_halves(ids: Ints, bucket: HalvesBucket, at: int, n: int, place: Singles) -> int:
     """Return the dimension along which the ``n`` tuples from ``at`` on of every value vary most.
 
     Two dimensions are summed in one pass: finding a tuple takes longer than adding its place.
@@ -94,7 +94,7 @@ def halve_bucket(ids: Ints, base: int, size: int, step: int, place: Singles) -> 
         at, n = stack[depth, 0], stack[depth, 1]
         if n < 2:
             continue
-        dim = widest_for_halves(ids, Bucket(base, size, step), at, n, place)
+        dim = widest_for_halves(ids, HalvesBucket(base, size, step), at, n, place)
         half = n // 2
         for j in range(size):
             first = base + j * step + at

@@ -28,7 +28,7 @@ def memory_by_key(keys: Ints, n_keys: int) -> tuple[Longs, Ints]:
     return starts, rows
 
 
-class SlotRows(NamedTuple):
+class MemorySlotRows(NamedTuple):
     """The rows of a release of lineages: who (-1: a counterfeit), with which value, in which lineage and slot."""
 
     person: Longs
@@ -37,7 +37,7 @@ class SlotRows(NamedTuple):
     slot: Longs
 
 
-class OwnSlots(NamedTuple):
+class MemoryOwnSlots(NamedTuple):
     """What is known of each person: their slot, their value, how often they were published."""
 
     slot: Longs
@@ -45,7 +45,7 @@ class OwnSlots(NamedTuple):
     publications: Ints
 
 
-class HeldSlots(NamedTuple):
+class MemoryHeldSlots(NamedTuple):
     """What is known of each slot: its lineage, who held it last, and since when."""
 
     lineage: Longs
@@ -54,7 +54,7 @@ class HeldSlots(NamedTuple):
 
 
 @kernel
-def take_into_memory(release: int, rows: SlotRows, people: OwnSlots, slots: HeldSlots) -> None:
+def take_into_memory(release: int, rows: MemorySlotRows, people: MemoryOwnSlots, slots: MemoryHeldSlots) -> None:
     """Bring what is known of people and slots up to date with one release, in place."""
     for row in range(len(rows.slot)):
         person, slot = rows.person[row], rows.slot[row]
@@ -99,7 +99,7 @@ def _scrambled(number: int) -> np.uint64:
     return z ^ (z >> np.uint64(31))
 
 
-class GroupedRows(NamedTuple):
+class MemoryRows(NamedTuple):
     """The rows of a release: those of group i are ``rows[starts[i]:starts[i + 1]]``; who stands in each row."""
 
     starts: Longs
@@ -107,7 +107,7 @@ class GroupedRows(NamedTuple):
     person: Ints
 
 
-class Met(NamedTuple):
+class MemoryMeetings(NamedTuple):
     """Per person: the groups they were in, how many, the last one, and the one of this release."""
 
     places: Ints
@@ -116,7 +116,7 @@ class Met(NamedTuple):
     at: Ints
 
 
-class MetGroups(NamedTuple):
+class MemoryGroups(NamedTuple):
     """Per group: real people, rows, a key that tells who they are (but for a chance of 2^-64), and members."""
 
     real: Ints
@@ -127,7 +127,7 @@ class MetGroups(NamedTuple):
 
 
 @kernel
-def meet_in_memory(release: GroupedRows, own: Ints, people: Met, groups: MetGroups, n_old: int) -> int:
+def meet_in_memory(release: MemoryRows, own: Ints, people: MemoryMeetings, groups: MemoryGroups, n_old: int) -> int:
     """Return how many groups there are after one release, the oldest first; enter it in ``people`` and ``groups``.
 
     ``own``: for a person's number their entry in ``people``, -1 for people who have none. A group that all its people

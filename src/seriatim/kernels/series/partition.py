@@ -8,15 +8,15 @@ import numpy as np
 
 from seriatim.kernels.arrays import Flags, Ints, Longs, Singles, inner, kernel, leaf
 from seriatim.kernels.series.correlations import (
-    Earlier,
-    Tally,
+    CorrelationMemory,
+    CorrelationTally,
     blank_correlations,
     correlation_badness,
     was_in_correlation,
 )
 
 
-class BucketLists(NamedTuple):
+class PartitionLists(NamedTuple):
     """The records of all buckets, slot after slot: ``starts`` are each bucket's slots, ``slot_starts`` each slot's
     records in ``lists``; ``lists[d]`` has each slot's in order of dimension d."""
 
@@ -25,14 +25,14 @@ class BucketLists(NamedTuple):
     lists: Ints
 
 
-class Lists(NamedTuple):
+class PartitionBucket(NamedTuple):
     """The same of one bucket, whose slots are ``starts[j]`` to ``starts[j + 1]`` of every list."""
 
     lists: Ints
     starts: Longs
 
 
-class Records(NamedTuple):
+class PartitionRecords(NamedTuple):
     """Who each record is, where it lies, and the group it gets."""
 
     person: Longs
@@ -40,25 +40,25 @@ class Records(NamedTuple):
     group_of: Ints
 
 
-class Taken(NamedTuple):
+class PartitionTaken(NamedTuple):
     """Which records have a group, and which were discarded for now."""
 
     used: Flags
     skip: Flags
 
 
-class Making(NamedTuple):
+class PartitionScratch(NamedTuple):
     """Scratch for one bucket: heads of its lists and a candidate group, by dimension; room; the state of chance."""
 
     heads: Longs
     groups: Ints
     room: Longs
     state: Longs
-    tally: Tally
+    tally: CorrelationTally
 
 
 @leaf
-def _following_in_partition(order: Ints, at: int, taken: Taken) -> int:
+def _following_in_partition(order: Ints, at: int, taken: PartitionTaken) -> int:
     """Return the next position in a list whose tuple is neither used nor discarded; the list's length if none."""
     while at < len(order) and (taken.used[order[at]] or taken.skip[order[at]]):
         at += 1
@@ -80,7 +80,7 @@ def _partition_semiperimeter(group: Ints, place: Singles) -> float:
 
 
 @leaf
-def _pick_offender(group: Ints, worst: int, person: Longs, earlier: Earlier, state: Longs) -> int:
+def _pick_offender(group: Ints, worst: int, person: Longs, earlier: CorrelationMemory, state: Longs) -> int:
     """Return the slot of a random member that was in the offending earlier group; moves ``state`` on."""
     n = 0
     for record in group:
@@ -96,7 +96,9 @@ def _pick_offender(group: Ints, worst: int, person: Longs, earlier: Earlier, sta
 
 
 @leaf
-def _judge_partition(group: Ints, person: Longs, room: Longs, earlier: Earlier, tally: Tally) -> tuple[int, int]:
+def _judge_partition(
+    group: Ints, person: Longs, room: Longs, earlier: CorrelationMemory, tally: CorrelationTally
+) -> tuple[int, int]:
     """Return how bad a group is and the earlier group it shares most with; overwrites ``room``."""
     for slot in range(len(group)):
         room[slot] = person[group[slot]] if group[slot] >= 0 else -1
@@ -104,7 +106,14 @@ def _judge_partition(group: Ints, person: Longs, room: Longs, earlier: Earlier, 
 
 
 @inner
-def _partition_candidate(lists: Lists, d: int, making: Making, people: Longs, taken: Taken, earlier: Earlier) -> bool:
+def _partition_candidate(
+    lists: PartitionBucket,
+    d: int,
+    making: PartitionScratch,
+    people: Longs,
+    taken: PartitionTaken,
+    earlier: CorrelationMemory,
+) -> bool:
     """Fill group ``d`` from the heads of that dimension's lists; True when it is safe without counterfeits of its own.
 
     Unsafe members are discarded for now and replaced by the next tuple of their value; when none is left, or after
@@ -148,13 +157,20 @@ def _partition_candidate(lists: Lists, d: int, making: Making, people: Longs, ta
 
 
 @inner
-def _spread_bucket(lists: Lists, records: Records, taken: Taken, earlier: Earlier, tally: Tally, seed: int) -> int:
+def _spread_bucket(
+    lists: PartitionBucket,
+    records: PartitionRecords,
+    taken: PartitionTaken,
+    earlier: CorrelationMemory,
+    tally: CorrelationTally,
+    seed: int,
+) -> int:
     """Return the number of groups made of a bucket; write every tuple's group, -2 for those that no group can take.
 
     Marks in ``taken`` who has a group.
     """
     size, n_dims = len(lists.starts) - 1, records.place.shape[1]
-    making = Making(
+    making = PartitionScratch(
         np.zeros((n_dims, size), dtype=np.int64), np.empty((n_dims, size), dtype=np.int32),
         np.empty(size, dtype=np.int64), np.empty(1, dtype=np.int64), tally,
     )  # fmt: skip
@@ -192,19 +208,24 @@ def _spread_bucket(lists: Lists, records: Records, taken: Taken, earlier: Earlie
 
 @kernel
 def partition_buckets(
-    which: Longs, buckets: BucketLists, records: Records, earlier: Earlier, n_groups: Longs, seeds: Longs
+    which: Longs,
+    buckets: PartitionLists,
+    records: PartitionRecords,
+    earlier: CorrelationMemory,
+    n_groups: Longs,
+    seeds: Longs,
 ) -> None:
     """Write into ``group_of`` and ``n_groups`` the groups of these buckets, numbered per bucket.
 
     Others may do other buckets meanwhile.
     """
     n_records = len(records.person)
-    taken = Taken(np.zeros(n_records, dtype=np.bool_), np.zeros(n_records, dtype=np.bool_))
+    taken = PartitionTaken(np.zeros(n_records, dtype=np.bool_), np.zeros(n_records, dtype=np.bool_))
     most = 1
     for bucket in which:
         most = max(most, buckets.starts[bucket + 1] - buckets.starts[bucket] + 1)
     tally = blank_correlations(earlier, most)
     for bucket in which:
         own = buckets.slot_starts[buckets.starts[bucket] : buckets.starts[bucket + 1] + 1]
-        lists = Lists(buckets.lists[:, own[0] : own[-1]], own - own[0])
+        lists = PartitionBucket(buckets.lists[:, own[0] : own[-1]], own - own[0])
         n_groups[bucket] = _spread_bucket(lists, records, taken, earlier, tally, seeds[bucket])

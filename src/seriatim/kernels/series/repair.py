@@ -8,13 +8,13 @@ import numpy as np
 
 from seriatim.kernels.arrays import Ints, Longs, Singles, inner, kernel, leaf
 from seriatim.kernels.series.correlations import (
-    Earlier,
-    Tally,
+    CorrelationMemory,
+    CorrelationTally,
     blank_correlations,
     correlation_badness,
     was_in_correlation,
 )
-from seriatim.kernels.series.halves import Bucket, BucketArrays
+from seriatim.kernels.series.halves import HalvesArrays, HalvesBucket
 
 NEAR = 12
 """Groups on each side among which the cheapest swap is chosen."""
@@ -22,7 +22,7 @@ FAR = 400
 """Groups on each side that are tried at all."""
 
 
-class Placed(NamedTuple):
+class RepairPlaces(NamedTuple):
     """Ids in the order of buckets, value after value; who each id is, and where it lies. Others are counterfeits."""
 
     ids: Ints
@@ -30,7 +30,7 @@ class Placed(NamedTuple):
     place: Singles
 
 
-class Unsafe(NamedTuple):
+class RepairTarget(NamedTuple):
     """A group, how bad it is, and the earlier group it shares most with."""
 
     at: int
@@ -39,14 +39,14 @@ class Unsafe(NamedTuple):
 
 
 @leaf
-def _person_at(placed: Placed, where: int) -> int:
+def _person_at(placed: RepairPlaces, where: int) -> int:
     """Return the person at a position; -1 for a counterfeit, or for nobody."""
     each = placed.ids[where]
     return int(placed.person[each]) if 0 <= each < len(placed.person) else -1
 
 
 @leaf
-def _read_group(placed: Placed, bucket: Bucket, at: int, out: Longs) -> int:
+def _read_group(placed: RepairPlaces, bucket: HalvesBucket, at: int, out: Longs) -> int:
     """Return how many of a group are real; write its persons into ``out``, -1 for counterfeits."""
     n_real = 0
     for value in range(len(out)):
@@ -56,7 +56,7 @@ def _read_group(placed: Placed, bucket: Bucket, at: int, out: Longs) -> int:
 
 
 @leaf
-def _repair_width(placed: Placed, bucket: Bucket, at: int) -> float:
+def _repair_width(placed: RepairPlaces, bucket: HalvesBucket, at: int) -> float:
     """Return the semiperimeter of the box over a group's real tuples."""
     ids, place, total = placed.ids, placed.place, 0.0
     for d in range(place.shape[1]):
@@ -71,7 +71,14 @@ def _repair_width(placed: Placed, bucket: Bucket, at: int) -> float:
 
 
 @leaf
-def _less_bad(placed: Placed, bucket: Bucket, group: Unsafe, earlier: Earlier, tally: Tally, room: Longs) -> bool:
+def _less_bad(
+    placed: RepairPlaces,
+    bucket: HalvesBucket,
+    group: RepairTarget,
+    earlier: CorrelationMemory,
+    tally: CorrelationTally,
+    room: Longs,
+) -> bool:
     """Return whether a group as it stands now is less bad than it was, and not empty; overwrites ``room``."""
     if _read_group(placed, bucket, group.at, room) == 0:
         return False
@@ -80,7 +87,9 @@ def _less_bad(placed: Placed, bucket: Bucket, group: Unsafe, earlier: Earlier, t
 
 
 @inner
-def _best_swap(placed: Placed, bucket: Bucket, group: Unsafe, earlier: Earlier, tally: Tally) -> bool:
+def _best_swap(
+    placed: RepairPlaces, bucket: HalvesBucket, group: RepairTarget, earlier: CorrelationMemory, tally: CorrelationTally
+) -> bool:
     """Return whether a swap lowers a group's badness; make the cheapest one near by, or the first one further off.
 
     The ids of the two groups change places in ``placed``; the other group becomes no worse, and neither is emptied.
@@ -111,7 +120,7 @@ def _best_swap(placed: Placed, bucket: Bucket, group: Unsafe, earlier: Earlier, 
                 if (
                     cost < best
                     and _less_bad(placed, bucket, group, earlier, tally, room)
-                    and _less_bad(placed, bucket, Unsafe(other, other_bad + 1, -1), earlier, tally, room)
+                    and _less_bad(placed, bucket, RepairTarget(other, other_bad + 1, -1), earlier, tally, room)
                 ):
                     best, best_value, best_other = cost, value, other
                 ids[here], ids[there] = ids[there], ids[here]
@@ -123,7 +132,9 @@ def _best_swap(placed: Placed, bucket: Bucket, group: Unsafe, earlier: Earlier, 
 
 
 @inner
-def _repair_bucket(placed: Placed, bucket: Bucket, earlier: Earlier, tally: Tally, out: Longs) -> None:
+def _repair_bucket(
+    placed: RepairPlaces, bucket: HalvesBucket, earlier: CorrelationMemory, tally: CorrelationTally, out: Longs
+) -> None:
     """Make every group of a bucket safe, in place; ``out`` counts unsafe groups, swaps and tuples taken out.
 
     A tuple that no swap can free leaves its group (its id becomes -1). A swap lowers the badness of the group at hand
@@ -135,7 +146,7 @@ def _repair_bucket(placed: Placed, bucket: Bucket, earlier: Earlier, tally: Tall
         bad, worst = correlation_badness(room, earlier, tally)
         out[0] += bad > 0
         while bad > 0:
-            if _best_swap(placed, bucket, Unsafe(at, bad, worst), earlier, tally):
+            if _best_swap(placed, bucket, RepairTarget(at, bad, worst), earlier, tally):
                 out[1] += 1
             else:
                 for value in range(bucket.size):
@@ -148,7 +159,7 @@ def _repair_bucket(placed: Placed, bucket: Bucket, earlier: Earlier, tally: Tall
 
 
 @kernel
-def repair_buckets(which: Longs, buckets: BucketArrays, placed: Placed, earlier: Earlier) -> Longs:
+def repair_buckets(which: Longs, buckets: HalvesArrays, placed: RepairPlaces, earlier: CorrelationMemory) -> Longs:
     """Return how many groups were unsafe, swaps made and tuples taken out; repair these buckets in place.
 
     Others may do other buckets meanwhile.
@@ -158,6 +169,6 @@ def repair_buckets(which: Longs, buckets: BucketArrays, placed: Placed, earlier:
         most = max(most, buckets.sizes[each])
     tally, out = blank_correlations(earlier, most), np.zeros(3, dtype=np.int64)
     for each in which:
-        bucket = Bucket(buckets.bases[each], buckets.sizes[each], buckets.steps[each])
+        bucket = HalvesBucket(buckets.bases[each], buckets.sizes[each], buckets.steps[each])
         _repair_bucket(placed, bucket, earlier, tally, out)
     return out

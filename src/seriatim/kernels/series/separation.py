@@ -20,7 +20,7 @@ TOGETHER = 32
 """Groups that are asked for short ways again before any of them is searched: by then others are known to be safe."""
 
 
-class Web(NamedTuple):
+class SeparationWeb(NamedTuple):
     """New groups and all earlier ones, tied by people. Nodes: new groups first, then the earlier by lasting number."""
 
     slots: Longs
@@ -41,7 +41,7 @@ class Web(NamedTuple):
     """Fewer ways out are too few: twice the degree."""
 
 
-class Probe(NamedTuple):
+class SeparationProbe(NamedTuple):
     """Scratch of a search: flow on people (1: from old to new) and outward, the search, and the side cut off."""
 
     on: Marks
@@ -87,11 +87,11 @@ def separation_as_before(slots: Longs, base: Longs, size: Ints, last: Ints, plai
 
 
 @inner
-def separation_probe(web: Web) -> Probe:
+def separation_probe(web: SeparationWeb) -> SeparationProbe:
     """Return scratch for searches in this web."""
     n = len(web.size) + len(web.old_size)
     reach = min(n, FAR) + 3
-    return Probe(
+    return SeparationProbe(
         np.zeros(len(web.now), dtype=np.int8),
         np.zeros(n, dtype=np.int32),
         np.zeros(n, dtype=np.int32),
@@ -105,13 +105,13 @@ def separation_probe(web: Web) -> Probe:
 
 
 @leaf
-def separation_then(web: Web, release: int, person: int) -> int:
+def separation_then(web: SeparationWeb, release: int, person: int) -> int:
     """Return the lasting group a person was in then; -1 for nobody and for newcomers."""
     return int(web.group_in[release, person]) if 0 <= person < web.group_in.shape[1] else -1
 
 
 @leaf
-def _one_more(web: Web, at: Ints, probe: Probe, source: Longs, sink: Longs) -> int:
+def _one_more(web: SeparationWeb, at: Ints, probe: SeparationProbe, source: Longs, sink: Longs) -> int:
     """Return the end of one more way out, found breadth first; -1 if there is none: the groups seen are cut off."""
     slots, base, size, now, _, starts, members, _, free, _ = web  # unpacked once: each look into a tuple costs
     on, outward, seen, came_by, queue, _, _, safe, counts = probe
@@ -154,7 +154,7 @@ def _one_more(web: Web, at: Ints, probe: Probe, source: Longs, sink: Longs) -> i
 
 
 @leaf
-def _short_ways(web: Web, at: Ints, probe: Probe, node: int) -> tuple[int, int]:
+def _short_ways(web: SeparationWeb, at: Ints, probe: SeparationProbe, node: int) -> tuple[int, int]:
     """Take the ways out of a new group that need no search: at once, through an old group, or from there to a safe one.
 
     Any flow is a beginning of the largest: the search finds the rest. Gives the ways, and how many entries of
@@ -198,7 +198,7 @@ def _short_ways(web: Web, at: Ints, probe: Probe, node: int) -> tuple[int, int]:
 
 
 @leaf
-def _ways_out(web: Web, release: int, probe: Probe, source: Longs, sink: Longs) -> int:
+def _ways_out(web: SeparationWeb, release: int, probe: SeparationProbe, source: Longs, sink: Longs) -> int:
     """Return how many people can be sent out at once, up to what is needed."""
     at, n_new = web.group_in[release], len(web.size)
     on, touched, n_touched, found = probe.on, probe.touched, 0, 0
@@ -230,7 +230,7 @@ def _ways_out(web: Web, release: int, probe: Probe, source: Longs, sink: Longs) 
 
 
 @leaf
-def _keep_side(probe: Probe) -> None:
+def _keep_side(probe: SeparationProbe) -> None:
     """Copy the groups seen by the last search into ``side``."""
     for i in range(probe.counts[2]):
         probe.side[i] = probe.queue[i]
@@ -238,7 +238,7 @@ def _keep_side(probe: Probe) -> None:
 
 
 @inner
-def _within(web: Web, release: int, probe: Probe, source: Longs, lowest: int) -> int:
+def _within(web: SeparationWeb, release: int, probe: SeparationProbe, source: Longs, lowest: int) -> int:
     """Return the smallest cut below ``lowest`` inside the closed part just seen, one of whose groups is out.
 
     The part's first old group stands for the outside, if need be with a new one: what is cut off and what remains
@@ -272,7 +272,7 @@ def _within(web: Web, release: int, probe: Probe, source: Longs, lowest: int) ->
 
 
 @inner
-def separation_ways(web: Web, release: int, probe: Probe, node: int) -> int:
+def separation_ways(web: SeparationWeb, release: int, probe: SeparationProbe, node: int) -> int:
     """Return the fewest ways out of a union with a new and an old group, ``need`` if enough; it is in ``side``.
 
     A group smaller than ``need`` is cut off by its own people, which says nothing: it is therefore asked together
@@ -302,7 +302,7 @@ def separation_ways(web: Web, release: int, probe: Probe, node: int) -> int:
 
 
 @leaf
-def _plainly_safe(web: Web, release: int, which: Longs, safe: Flags, used: Ints) -> None:
+def _plainly_safe(web: SeparationWeb, release: int, which: Longs, safe: Flags, used: Ints) -> None:
     """Mark the groups for which short ways are enough: out at once, through an old group, or through an old group to
     another new one that is known to be safe. ``used`` must be zero and is so again.
     """
@@ -335,7 +335,7 @@ def _plainly_safe(web: Web, release: int, which: Longs, safe: Flags, used: Ints)
 
 
 @kernel
-def separation_missing(web: Web, which: Longs, releases: Longs, plain: bool) -> Flags:
+def separation_missing(web: SeparationWeb, which: Longs, releases: Longs, plain: bool) -> Flags:
     """Return which of these new groups are in a union with too few ways out, against any of some earlier releases.
 
     ``plain``: every group, old or new, is as large as ``need``. Then no small union holds a safe group, so that what

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from seriatim.kernels.arrays import Flags, Ints, Longs, Singles, kernel, leaf
-from seriatim.kernels.series.halves import BucketArrays
+from seriatim.kernels.series.halves import HalvesArrays
 
 REACH = 5
 """So many of the next groups, in the order of the cuts, are tried for a swap."""
@@ -97,7 +97,7 @@ def tighter_bucket(ids: Ints, base: int, size: int, step: int, place: Singles, n
 
 
 @kernel
-def tighter_boxes_of_buckets(which: Longs, ids: Ints, buckets: BucketArrays, place: Singles, n_real: int) -> int:
+def tighter_boxes_of_buckets(which: Longs, ids: Ints, buckets: HalvesArrays, place: Singles, n_real: int) -> int:
     """Return how many swaps were made; tighten these buckets of ``ids`` in place.
 
     Others may do other buckets meanwhile.

@@ -32,7 +32,7 @@ class BoxTrees(NamedTuple):
     """The whole width of a column; 0 if its width is counted in values of the tree's node."""
 
 
-class Spread(NamedTuple):
+class BoxSpread(NamedTuple):
     """The codes of one column that occur in a box: from ``low`` to ``high``."""
 
     column: int
@@ -80,7 +80,7 @@ def _median_code(codes: Ints, n: int, low: int, high: int, counts: Longs) -> int
 
 
 @inner
-def _tree_edge(codes: Ints, n: int, spread: Spread, middle: int, trees: BoxTrees, least: int) -> int:
+def _tree_edge(codes: Ints, n: int, spread: BoxSpread, middle: int, trees: BoxTrees, least: int) -> int:
     """Return the boundary of the median's child nearest to half that leaves both sides ``least``; -1 for none."""
     child = _common_node(spread.column, spread.low, spread.high, trees) - trees.meta[spread.column, 1] + middle
     start, stop = trees.starts[child], trees.ends[child]
@@ -107,14 +107,14 @@ def _lost(column: int, low: int, high: int, trees: BoxTrees) -> float:
     return float((trees.ends[node] - trees.starts[node] - 1) / max(trees.meta[column, 1] - 1, 1))
 
 
-class People(NamedTuple):
+class BoxPeople(NamedTuple):
     """Who is cut into boxes: ids, and the codes of everyone, a row per id and a column per quasi-identifier."""
 
     ids: Ints
     codes: Ints
 
 
-class Ahead(NamedTuple):
+class BoxCutScratch(NamedTuple):
     """Scratch for the cuts of a few people: their order along a column, and what each side of every cut loses."""
 
     keys: Longs
@@ -123,7 +123,7 @@ class Ahead(NamedTuple):
     right: Floats
 
 
-class Ranges(NamedTuple):
+class BoxRanges(NamedTuple):
     """The codes that occur in a box, by column, and how wide they are; ``untried`` is 0 once a column was tried."""
 
     low: Longs
@@ -133,7 +133,7 @@ class Ranges(NamedTuple):
 
 
 @inner
-def _order_along(people: People, lo: int, n: int, column: int, ahead: Ahead) -> None:
+def _order_along(people: BoxPeople, lo: int, n: int, column: int, ahead: BoxCutScratch) -> None:
     """Write into ``keys`` the positions of a box's people from ``lo`` on, by their code in a column."""
     for i in range(n):
         ahead.keys[i] = people.codes[people.ids[lo + i], column] * n + i
@@ -143,7 +143,7 @@ def _order_along(people: People, lo: int, n: int, column: int, ahead: Ahead) -> 
 
 
 @inner
-def _losses_along(people: People, n: int, trees: BoxTrees, ahead: Ahead) -> None:
+def _losses_along(people: BoxPeople, n: int, trees: BoxTrees, ahead: BoxCutScratch) -> None:
     """Write into ``left[i]`` what the first i people of the order lose, and into ``right[i]`` what the others do."""
     ids, codes, keys = people.ids, people.codes, ahead.keys
     for i in range(n):
@@ -168,7 +168,9 @@ def _losses_along(people: People, n: int, trees: BoxTrees, ahead: Ahead) -> None
 
 
 @inner
-def _cut_ahead(people: People, piece: tuple[int, int], trees: BoxTrees, width: Floats, least: int, ahead: Ahead) -> int:
+def _cut_ahead(
+    people: BoxPeople, piece: tuple[int, int], trees: BoxTrees, width: Floats, least: int, ahead: BoxCutScratch
+) -> int:
     """Return how many people the first side of the best cut has, 0 for none; the ids move to their sides.
 
     Of cuts that lose as much the one nearest to half is taken.
@@ -204,7 +206,7 @@ def _widest_column(width: Floats) -> int:
     return column
 
 
-class Halving(NamedTuple):
+class BoxHalving(NamedTuple):
     """Scratch for halving: room for ids, the codes of a column, and a count of each code."""
 
     room: Ints
@@ -213,7 +215,7 @@ class Halving(NamedTuple):
 
 
 @inner
-def _ties_cut(own: Ints, n: int, spread: Spread, middle: int, trees: BoxTrees) -> int:
+def _ties_cut(own: Ints, n: int, spread: BoxSpread, middle: int, trees: BoxTrees) -> int:
     """Return how many people with the median's code go left to cut a plain column exactly in half; -1 for a tree."""
     top = _common_node(spread.column, spread.low, spread.high, trees)
     if trees.spans[spread.column] == 0.0 or top != trees.meta[spread.column, 0] + trees.meta[spread.column, 1]:
@@ -225,7 +227,7 @@ def _ties_cut(own: Ints, n: int, spread: Spread, middle: int, trees: BoxTrees) -
 
 
 @inner
-def _sides(people: People, piece: tuple[int, int], column: int, edge: int, ties: int, room: Ints) -> int:
+def _sides(people: BoxPeople, piece: tuple[int, int], column: int, edge: int, ties: int, room: Ints) -> int:
     """Return how many people are below an edge, or on it as far as ``ties`` go; the ids move to their sides."""
     lo, hi = piece
     ids, codes, n_left, n_right = people.ids, people.codes, 0, 0
@@ -245,7 +247,7 @@ def _sides(people: People, piece: tuple[int, int], column: int, edge: int, ties:
 
 @inner
 def _halve_box(
-    people: People, piece: tuple[int, int], trees: BoxTrees, ranges: Ranges, least: int, work: Halving
+    people: BoxPeople, piece: tuple[int, int], trees: BoxTrees, ranges: BoxRanges, least: int, work: BoxHalving
 ) -> int:
     """Return how many people the first half has, 0 if there is no cut: along the widest column that can be cut.
 
@@ -263,7 +265,7 @@ def _halve_box(
             ranges.untried[column] = 0.0
             for i in range(n):
                 own[i] = people.codes[people.ids[lo + i], column]
-            spread = Spread(column, ranges.low[column], ranges.high[column])
+            spread = BoxSpread(column, ranges.low[column], ranges.high[column])
             edge = middle = _median_code(own, n, spread.low, spread.high, work.counts)
             ties = _ties_cut(own, n, spread, middle, trees) if divided else 0
             if not divided:
@@ -274,7 +276,7 @@ def _halve_box(
 
 
 @leaf
-def _measure_box(people: People, lo: int, hi: int, trees: BoxTrees, ranges: Ranges) -> None:
+def _measure_box(people: BoxPeople, lo: int, hi: int, trees: BoxTrees, ranges: BoxRanges) -> None:
     """Write the range of every column in a box, and how wide it is."""
     ids, codes = people.ids, people.codes
     for column in range(codes.shape[1]):
@@ -295,11 +297,11 @@ def cut_tree_boxes(ids: Ints, runs: Longs, codes: Ints, trees: BoxTrees, least: 
     n, n_columns, few, largest = len(ids), codes.shape[1], AHEAD * least, 1
     for column in range(n_columns):
         largest = max(largest, trees.meta[column, 1])
-    people, box, n_boxes = People(ids, codes), np.empty(n, dtype=np.int64), 0
-    work = Halving(np.empty(n, dtype=np.int32), np.empty(n, dtype=np.int32), np.empty(largest + 1, dtype=np.int64))
-    ahead = Ahead(np.empty(few, dtype=np.int64), np.empty(few, dtype=np.int32), np.empty(few), np.empty(few))
+    people, box, n_boxes = BoxPeople(ids, codes), np.empty(n, dtype=np.int64), 0
+    work = BoxHalving(np.empty(n, dtype=np.int32), np.empty(n, dtype=np.int32), np.empty(largest + 1, dtype=np.int64))
+    ahead = BoxCutScratch(np.empty(few, dtype=np.int64), np.empty(few, dtype=np.int32), np.empty(few), np.empty(few))
     low, high = np.empty(n_columns, dtype=np.int64), np.empty(n_columns, dtype=np.int64)
-    ranges = Ranges(low, high, np.empty(n_columns), np.empty(n_columns))
+    ranges = BoxRanges(low, high, np.empty(n_columns), np.empty(n_columns))
     stack = np.empty((n + 2, 2), dtype=np.int64)
     for run in range(len(runs) - 1):
         stack[0, 0], stack[0, 1] = runs[run], runs[run + 1]

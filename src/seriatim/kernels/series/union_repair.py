@@ -8,13 +8,19 @@ import numpy as np
 
 from seriatim.kernels.arrays import Ints, Longs, inner, kernel, leaf
 from seriatim.kernels.series.correlations import (
-    Earlier,
-    Tally,
+    CorrelationMemory,
+    CorrelationTally,
     blank_correlations,
     correlation_badness,
     was_in_correlation,
 )
-from seriatim.kernels.series.separation import Probe, Web, separation_probe, separation_then, separation_ways
+from seriatim.kernels.series.separation import (
+    SeparationProbe,
+    SeparationWeb,
+    separation_probe,
+    separation_then,
+    separation_ways,
+)
 
 NEAR = 40
 """Groups on each side that are tried."""
@@ -23,7 +29,7 @@ TRIES = 60
 
 
 @inner
-def _missing(web: Web, probe: Probe, group: int, most: int) -> tuple[int, int]:
+def _missing(web: SeparationWeb, probe: SeparationProbe, group: int, most: int) -> tuple[int, int]:
     """Return how many ways out a group's unions miss over all releases, and where most; gives up beyond ``most``.
 
     The worst union is left in ``probe.side``.
@@ -42,7 +48,7 @@ def _missing(web: Web, probe: Probe, group: int, most: int) -> tuple[int, int]:
 
 
 @inner
-def _hc_safe(web: Web, group: int, earlier: Earlier, tally: Tally) -> int:
+def _hc_safe(web: SeparationWeb, group: int, earlier: CorrelationMemory, tally: CorrelationTally) -> int:
     """Return 0 when a group shares little with every earlier one, else one more than the one it shares most with.
 
     Nobody in it: -1.
@@ -59,7 +65,7 @@ def _hc_safe(web: Web, group: int, earlier: Earlier, tally: Tally) -> int:
 
 
 @leaf
-def _swap(web: Web, group: int, other: int, j: int) -> None:
+def _swap(web: SeparationWeb, group: int, other: int, j: int) -> None:
     """Change ``web``: the people in the same slot of two groups change places."""
     here, there = web.base[group] + j, web.base[other] + j
     person, partner = web.slots[here], web.slots[there]
@@ -83,14 +89,21 @@ class Union(NamedTuple):
 
 
 @leaf
-def _tied(web: Web, union: Union, person: int) -> bool:
+def _tied(web: SeparationWeb, union: Union, person: int) -> bool:
     """Return whether a person's old group is inside the union."""
     old = separation_then(web, union.release, person)
     return old >= 0 and union.inside[len(web.size) + old] == union.mark
 
 
 @inner
-def _swapped(web: Web, probe: Probe, earlier: Earlier, group: int, union: Union, tally: Tally) -> bool:
+def _swapped(
+    web: SeparationWeb,
+    probe: SeparationProbe,
+    earlier: CorrelationMemory,
+    group: int,
+    union: Union,
+    tally: CorrelationTally,
+) -> bool:
     """Return whether there is a swap with a group outside the union that helps this one and leaves the other safe.
 
     The nearest one is made in ``web``.
@@ -121,7 +134,7 @@ def _swapped(web: Web, probe: Probe, earlier: Earlier, group: int, union: Union,
 
 
 @leaf
-def _take_out(web: Web, at: int, earlier: Earlier) -> None:
+def _take_out(web: SeparationWeb, at: int, earlier: CorrelationMemory) -> None:
     """Change ``web``: nobody is there any more; all groups the person was in gain a way out."""
     person = web.slots[at]
     web.slots[at], web.now[person] = -1, -1
@@ -130,7 +143,7 @@ def _take_out(web: Web, at: int, earlier: Earlier) -> None:
 
 
 @kernel
-def repair_unions(web: Web, which: Longs, firsts: Longs, lasts: Longs, earlier: Earlier) -> Longs:
+def repair_unions(web: SeparationWeb, which: Longs, firsts: Longs, lasts: Longs, earlier: CorrelationMemory) -> Longs:
     """Return how many swaps were made, people taken out, and searches made inside closed parts; change ``web``.
 
     Makes these groups safe; ``firsts`` and ``lasts`` bound whom each may swap with. Once through is enough where no

@@ -20,7 +20,7 @@ DECLARED = 1.0
 SLACK = 1e-9
 
 
-class Tests(NamedTuple):
+class AcceptanceTests(NamedTuple):
     """What every class must pass, and the prior counts of the sensitive columns, one after the other."""
 
     kinds: Longs

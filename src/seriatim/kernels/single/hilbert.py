@@ -19,7 +19,7 @@ from seriatim.kernels.arrays import Ints, Longs, Shorts, Words, inner, kernel
 _TOGETHER = 256
 
 
-class Axes(NamedTuple):
+class HilbertAxes(NamedTuple):
     """How codes become cells of the curve's cube."""
 
     cells: Shorts
@@ -31,7 +31,7 @@ class Axes(NamedTuple):
     """For each number below ``2 ** bits`` its bits, as far apart as there are axes."""
 
 
-class Scramble(NamedTuple):
+class HilbertScramble(NamedTuple):
     """A one-to-one map of the numbers below ``2 ** width``: three rounds of odd factors and shifts."""
 
     width: int

@@ -23,13 +23,13 @@ from seriatim.kernels.single.middle import FEW, middle_of
 LANES = 8
 
 
-# the columns of ``Trees.meta``
+# the columns of ``MedianScales.meta``
 AT, SIZE, POSITION = 0, 1, 2
 # the rows of the working numbers of the columns
 LOW, HIGH = 0, 1
 
 
-class Rows(NamedTuple):
+class MedianRows(NamedTuple):
     """Rows that are about to be moved, with room for them to move to: side x rows x what a row holds.
 
     The rows lie on side 0; side 1 is the room. The three arrays are the same memory. A row is: the quasi columns of at
@@ -46,7 +46,7 @@ class Rows(NamedTuple):
     """How many they are; they come after those in lanes."""
 
 
-class Trees(NamedTuple):
+class MedianScales(NamedTuple):
     """The scales of the quasi columns, flat, one after the other."""
 
     starts: Ints
@@ -59,7 +59,7 @@ class Trees(NamedTuple):
     """The whole width of a column; 0 when its width is counted in values of the tree's node."""
 
 
-class Rules(NamedTuple):
+class MedianRules(NamedTuple):
     """When a piece may be cut."""
 
     k: int

@@ -13,7 +13,7 @@ import numpy as np
 from seriatim.kernels.arrays import Ints, Longs, Words, kernel
 
 
-class Layout(NamedTuple):
+class PackedLayout(NamedTuple):
     """Where the code of each column lies."""
 
     words: Longs

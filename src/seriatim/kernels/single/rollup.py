@@ -13,13 +13,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from seriatim.kernels.arrays import Ints, Longs, Marks, copy_array, inner, kernel, leaf
-from seriatim.kernels.single.acceptance import T_EQUAL, Tests, class_acceptance
+from seriatim.kernels.single.acceptance import T_EQUAL, AcceptanceTests, class_acceptance
 
 _ROOM = 1 << 62
 _EMPTY = -1
 
 
-class Classes(NamedTuple):
+class RollupClasses(NamedTuple):
     """The classes of one node."""
 
     codes: Ints
@@ -28,11 +28,11 @@ class Classes(NamedTuple):
     offsets: Longs
     """Where the sensitive values of each class begin; empty when no test looks at them."""
     values: Ints
-    """Places in the flat counts of all sensitive columns (``Tests.offsets`` plus the code)."""
+    """Places in the flat counts of all sensitive columns (``AcceptanceTests.offsets`` plus the code)."""
     counts: Longs
 
 
-class Lookups(NamedTuple):
+class RollupLookups(NamedTuple):
     """For every chunk and combination of heights: what its finest codes become."""
 
     local: Ints
@@ -41,25 +41,25 @@ class Lookups(NamedTuple):
     """What suppressing one record adds to the loss of publishing it so, in the loss's unit."""
 
 
-class Node(NamedTuple):
+class RollupNode(NamedTuple):
     """Where a node's lookups begin, and how many generalised codes each chunk has there."""
 
     at: Longs
     cards: Longs
 
 
-class Bars(NamedTuple):
+class RollupBars(NamedTuple):
     """What a class must pass. What holds for all larger classes too stands apart: only that may prune."""
 
     k: int
     budget: int
     """Records that may be suppressed."""
     lasting: Any
-    """``Tests`` that a class which passes cannot lose by growing (or, without suppression, by merging)."""
+    """``AcceptanceTests`` that a class which passes cannot lose by growing (or, without suppression, by merging)."""
     other: Any
 
 
-class Judgement(NamedTuple):
+class RollupJudgement(NamedTuple):
     """A node, counted."""
 
     n_classes: int
@@ -159,7 +159,7 @@ def rollup_joined(finer: Any, ids: Ints, n_ids: int, n_values: int) -> Any:
         for joined in range(n_ids):
             codes[chunk, joined] = finer.codes[chunk, member[joined]]
     if len(finer.offsets) == 0:
-        return Classes(codes, sizes, finer.offsets, finer.values, finer.counts)
+        return RollupClasses(codes, sizes, finer.offsets, finer.values, finer.counts)
     order, begins = _by_class(ids, n_ids)
     offsets = np.zeros(n_ids + 1, dtype=np.int64)
     values = np.empty(len(finer.values), dtype=np.int32)
@@ -180,7 +180,7 @@ def rollup_joined(finer: Any, ids: Ints, n_ids: int, n_values: int) -> Any:
             counts[entry] = tally[values[entry]]
             tally[values[entry]] = 0
         offsets[joined + 1] = written
-    return Classes(codes, sizes, offsets, values[:written].copy(), counts[:written].copy())
+    return RollupClasses(codes, sizes, offsets, values[:written].copy(), counts[:written].copy())
 
 
 @kernel
@@ -248,7 +248,7 @@ def rollup_judged(classes: Any, lookups: Any, node: Any, bars: Any, kept: Marks)
                     cost += lookups.surcharge[node.at[chunk] + classes.codes[chunk, index]]
                 surcharge += cost * classes.sizes[index]
                 lasting_surcharge += cost * classes.sizes[index] if kept[index] == 0 else 0
-    return Judgement(
+    return RollupJudgement(
         len(classes.sizes), n_kept, suppressed, lasting_suppressed, surcharge, lasting_surcharge, squares, kept_squares
     )
 
@@ -287,7 +287,7 @@ def _sift(classes: Any, bars: Any, kept: Marks) -> None:
 def _against(tests: Any, margin: Longs) -> Any:
     """Return the tests with another margin."""
     t = tests
-    return Tests(
+    return AcceptanceTests(
         t.kinds, t.columns, t.limits, t.seconds, t.offsets, margin, t.starts, t.start_offsets, t.tops, t.reach, t.gaps
     )
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from seriatim.kernels.arrays import Floats, Ints, Longs, inner, kernel
 from seriatim.kernels.single.acceptance import class_acceptance
-from seriatim.kernels.single.windows import window_runs, window_width, window_widths
+from seriatim.kernels.single.window_costs import window_runs, window_width, window_widths
 
 NONE = -1
 _STRETCH = 64
@@ -82,22 +82,22 @@ def segments_by_tests(records: Any, values: Ints, k: int, step: int, most: int, 
                 best[upto], last[upto] = cost, start
         if last[upto] == NONE and longest < upto and (upto % most == 0 or upto == n_runs):
             back = upto if upto == n_runs else min(upto, _STRETCH * most)
-            stretch = Stretch(upto - longest, upto - back, stop)
-            start = _stretched(values, Work(best, tally, scratch), stretch, Steps(step, k), tests)
+            stretch = SegmentStretch(upto - longest, upto - back, stop)
+            start = _stretched(values, SegmentScratch(best, tally, scratch), stretch, SegmentSteps(step, k), tests)
             if start != NONE:
                 best[upto] = best[start] + (stop - start * step) * window_width(lanes, start, upto)
                 last[upto] = start
     return _traced(last) * step
 
 
-class Steps(NamedTuple):
+class SegmentSteps(NamedTuple):
     """How long a step is, and how many records a segment needs."""
 
     step: int
     k: int
 
 
-class Stretch(NamedTuple):
+class SegmentStretch(NamedTuple):
     """From which border back to which one, and the record at which the segment stops."""
 
     start: int
@@ -105,7 +105,7 @@ class Stretch(NamedTuple):
     stop: int
 
 
-class Work(NamedTuple):
+class SegmentScratch(NamedTuple):
     """The least cost up to each border; scratch for the counts of a segment and for its tests."""
 
     best: Floats
@@ -114,7 +114,7 @@ class Work(NamedTuple):
 
 
 @inner
-def _stretched(values: Ints, work: Work, stretch: Stretch, steps: Steps, tests: Any) -> int:
+def _stretched(values: Ints, work: SegmentScratch, stretch: SegmentStretch, steps: SegmentSteps, tests: Any) -> int:
     """Return the first border back from which the records up to ``stop`` pass; sizes tried grow. Adds to ``tally``."""
     tally, step, start = work.tally, steps.step, stretch.start
     wanted = 0

@@ -15,7 +15,7 @@ import numpy as np
 
 from seriatim.knowledge.breach import breach_probability
 from seriatim.model import Estimate, Finding, Policy
-from seriatim.model.judged import Judged
+from seriatim.model.judged import JudgedHistory
 
 
 def breach_bound_chance(policy: Policy) -> list[BreachChance]:
@@ -48,7 +48,7 @@ class BreachChance:
     column: None = None
     judges: ClassVar[Literal["series"]] = "series"
 
-    def check(self, judged: Judged) -> Finding:  # noqa: ARG002 - the formula looks at no release
+    def check(self, judged: JudgedHistory) -> Finding:  # noqa: ARG002 - the formula looks at no release
         chance = breach_probability(self.compromised, self.lifespan, self.m, self.n)
         kept = chance.total <= self.allowed
         return Finding(
@@ -76,7 +76,7 @@ class BreachShare:
     """Whether another promise, ``sure_share``, judges people whose values change."""
     judges: ClassVar[Literal["series"]] = "series"
 
-    def check(self, judged: Judged) -> Finding:
+    def check(self, judged: JudgedHistory) -> Finding:
         estimate = judged.estimate
         if estimate is None:
             raise ValueError("breach_share judges an estimate, but no attack was run")
@@ -108,7 +108,7 @@ class BreachShare:
         return f"; {who} have another value than before: {else_}"
 
 
-def _way_out(judged: Judged, estimate: Estimate, allowed: float) -> str:
+def _way_out(judged: JudgedHistory, estimate: Estimate, allowed: float) -> str:
     undecided = estimate.detail.get("undecided", 0)
     if undecided and estimate.share <= allowed:
         counted = (
@@ -133,7 +133,7 @@ class _Changes:
     n_changed: int
 
 
-def _changes(judged: Judged) -> _Changes:
+def _changes(judged: JudgedHistory) -> _Changes:
     history = judged.history
     last = np.full(len(history.respondents), -1, dtype=np.int64)
     changed, returned = (np.zeros(len(history.respondents), dtype=np.bool_) for _ in range(2))

@@ -12,9 +12,9 @@ import numpy as np
 import numpy.typing as npt
 
 from seriatim.model import Finding
-from seriatim.model.judged import Judged
+from seriatim.model.judged import JudgedHistory
 from seriatim.promises.series.lineages import PARTS, lineages_before, lineages_followed
-from seriatim.promises.series.releases import Groups, releases_of
+from seriatim.promises.series.releases import ReleaseGroups, releases_of
 from seriatim.promises.series.stored_shares import newcomer_shares_judged, stored_shares, stored_shares_too_large
 from seriatim.promises.series.value_caps import ValueCaps
 
@@ -41,7 +41,7 @@ class CapsAsked(NamedTuple):
         least = max(self.m + 2, 8)
         return least - least // self.m
 
-    def caps(self, judged: Judged) -> tuple[ValueCaps, int]:
+    def caps(self, judged: JudgedHistory) -> tuple[ValueCaps, int]:
         """Return the caps that follow from the stored shares, and how much is wrong with these."""
         stored, odd = stored_shares(judged)
         return ValueCaps.of(stored, self.m, self.common), odd + stored_shares_too_large(judged, stored)
@@ -58,7 +58,7 @@ class _Parts(NamedTuple):
     founded: BoolArray
 
 
-def capped_lineages(judged: Judged, asked: CapsAsked, newest: bool = False) -> Finding:
+def capped_lineages(judged: JudgedHistory, asked: CapsAsked, newest: bool = False) -> Finding:
     """Check that no value exceeds its cap in a lineage, a batch of newcomers, a drop, an addition or what stays."""
     caps, odd = asked.caps(judged)
     releases, followed = lineages_followed(judged)
@@ -82,7 +82,7 @@ def capped_lineages(judged: Judged, asked: CapsAsked, newest: bool = False) -> F
     return Finding(RULE, n_groups == 0 and not odd, share, float(cap), None, n_groups, n_people, detail)
 
 
-def _counted(groups: Groups, before: tuple[npt.NDArray[np.int32], LongArray, LongArray, npt.NDArray[np.int32]],
+def _counted(groups: ReleaseGroups, before: tuple[npt.NDArray[np.int32], LongArray, LongArray, npt.NDArray[np.int32]],
              n_values: int) -> _Parts:  # fmt: skip
     standing, starts, ends, old_values = before
     past, n = groups.past, groups.past.n_groups
@@ -125,7 +125,7 @@ def _fair_with_some(new: LongArray, back: LongArray, caps: ValueCaps, strangers:
     return bool(fits.any())
 
 
-def fair_waiting(judged: Judged, asked: CapsAsked) -> Finding:
+def fair_waiting(judged: JudgedHistory, asked: CapsAsked) -> Finding:
     """Tell whether the newcomers who wait hold common values more often than their caps: waiting then says something.
 
     It is told with counts and never refuses: where no batch can spare a slot, nothing better is known to do.

@@ -13,10 +13,10 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from seriatim.model import Coded, Draft, Finding, Generalised, Policy, View
+from seriatim.model import CodedColumn, Draft, Finding, Generalised, Policy, View
 from seriatim.model.classes import class_text_codes, number_classes
 from seriatim.model.draft import COUNTERFEITS
-from seriatim.model.judged import Judged, judged_draft_and_view
+from seriatim.model.judged import JudgedHistory, judged_draft_and_view
 from seriatim.model.scale import IntArray
 
 GROUP = "group"
@@ -35,7 +35,7 @@ class Coverage:
     column: None = None
     judges: ClassVar[Literal["series"]] = "series"
 
-    def check(self, judged: Judged) -> Finding:
+    def check(self, judged: JudgedHistory) -> Finding:
         draft, view = judged_draft_and_view(judged)
         faults = {
             "people outside their box": _box_coverage(draft, view),
@@ -58,7 +58,7 @@ def _box_coverage(draft: Draft, view: View) -> int:
     return int(outside.sum())
 
 
-def _covered(column: Coded, shown: Generalised, label: IntArray, code: IntArray) -> npt.NDArray[np.bool_]:
+def _covered(column: CodedColumn, shown: Generalised, label: IntArray, code: IntArray) -> npt.NDArray[np.bool_]:
     """Return for each record whether its label (a position in ``shown.labels``), as text, covers its code."""
     labels = pa.array(shown.labels, pa.string())
     coded = labels.dictionary_encode(null_encoding="encode")

@@ -16,7 +16,7 @@ from seriatim.knowledge.revised_beliefs import revised_beliefs
 from seriatim.knowledge.sequential_adversary import SequentialAdversary
 from seriatim.model import Finding, Policy
 from seriatim.model.history import History
-from seriatim.model.judged import Judged
+from seriatim.model.judged import JudgedHistory
 
 _SLACK = 1e-5
 """Defences compare single-precision sums."""
@@ -41,7 +41,7 @@ class Divergence:
     column: None = None
     judges: ClassVar[Literal["series"]] = "series"
 
-    def check(self, judged: Judged) -> Finding:
+    def check(self, judged: JudgedHistory) -> Finding:
         whole = judged.history
         if not whole.releases:
             return Finding(self.rule, True, 0.0, self.j, detail="no release")

@@ -13,7 +13,7 @@ from typing import ClassVar, Literal
 import pyarrow.compute as pc
 
 from seriatim.model import Finding, Policy
-from seriatim.model.judged import Judged, judged_draft_and_view
+from seriatim.model.judged import JudgedHistory, judged_draft_and_view
 from seriatim.model.methods import method_named
 
 RULE = "eligible_table"
@@ -42,7 +42,7 @@ class EligibleTable:
     column: None = None
     judges: ClassVar[Literal["series"]] = "series"
 
-    def check(self, judged: Judged) -> Finding:
+    def check(self, judged: JudgedHistory) -> Finding:
         draft, view = judged_draft_and_view(judged)
         name = view.sensitive[0].name
         people = draft.groups.filter(pc.invert(draft.groups.column("counterfeit"))).column(name).drop_null()

@@ -15,12 +15,12 @@ import numpy.typing as npt
 
 from seriatim.kernels.check.groups import correlated_groups
 from seriatim.model import Finding
-from seriatim.model.judged import Judged
+from seriatim.model.judged import JudgedHistory
 from seriatim.model.scale import IntArray
 from seriatim.promises.series.releases import releases_met_before, releases_of, releases_taken_apart
 
 
-def hc_safety(judged: Judged, n: int, newest: bool = False) -> Finding:
+def hc_safety(judged: JudgedHistory, n: int, newest: bool = False) -> Finding:
     """Check that there is no usable historical correlation of a degree below n."""
     worst, n_groups, n_people = n, 0, 0
     for compared in _compared(judged, newest):
@@ -34,7 +34,7 @@ def hc_safety(judged: Judged, n: int, newest: bool = False) -> Finding:
                    detail, remedy)  # fmt: skip
 
 
-def no_subtraction(judged: Judged, newest: bool = False) -> Finding:
+def no_subtraction(judged: JudgedHistory, newest: bool = False) -> Finding:
     """Check that no group includes a smaller one of another release: the rest of it would be published too."""
     found = _compared(judged, newest)
     holes = sum(int(compared.hole.sum()) for compared in found)
@@ -51,20 +51,20 @@ class _Compared(NamedTuple):
     hole: npt.NDArray[np.bool_]
 
 
-def _compared(judged: Judged, newest: bool) -> list[_Compared]:
+def _compared(judged: JudgedHistory, newest: bool) -> list[_Compared]:
     """Return the releases a promise checks, each compared with all before it; made once for both promises."""
     return judged.once(_compare_newest if newest else _compare_all)
 
 
-def _compare_newest(judged: Judged) -> list[_Compared]:
+def _compare_newest(judged: JudgedHistory) -> list[_Compared]:
     return [_against_earlier(judged, at) for at in releases_of(judged, newest=True)]
 
 
-def _compare_all(judged: Judged) -> list[_Compared]:
+def _compare_all(judged: JudgedHistory) -> list[_Compared]:
     return [_against_earlier(judged, at) for at in releases_of(judged, newest=False)]
 
 
-def _against_earlier(judged: Judged, at: int) -> _Compared:
+def _against_earlier(judged: JudgedHistory, at: int) -> _Compared:
     releases = releases_taken_apart(judged)
     groups = releases[at]
     degree, hole = np.zeros(len(groups.sizes), dtype=np.int32), np.zeros(len(groups.sizes), dtype=np.bool_)

@@ -11,31 +11,31 @@ import numpy as np
 
 from seriatim.kernels.check.groups import groups_met_others
 from seriatim.model import Finding
-from seriatim.model.judged import Judged
-from seriatim.promises.series.releases import Groups, releases_met_before, releases_of, releases_taken_apart
+from seriatim.model.judged import JudgedHistory
+from seriatim.promises.series.releases import ReleaseGroups, releases_met_before, releases_of, releases_taken_apart
 
 
-def m_uniqueness(judged: Judged, m: int, newest: bool = False) -> Finding:
+def m_uniqueness(judged: JudgedHistory, m: int, newest: bool = False) -> Finding:
     """Check that every group has at least m rows, all with different values."""
     return _uniqueness(judged, m, newest, "m_uniqueness", weak=False)
 
 
-def weak_m_uniqueness(judged: Judged, m: int, newest: bool = False) -> Finding:
+def weak_m_uniqueness(judged: JudgedHistory, m: int, newest: bool = False) -> Finding:
     """Check that every group has at least m different values, each equally often."""
     return _uniqueness(judged, m, newest, "weak_m_uniqueness", weak=True)
 
 
-def m_invariance(judged: Judged, m: int, newest: bool = False) -> Finding:
+def m_invariance(judged: JudgedHistory, m: int, newest: bool = False) -> Finding:
     """Check m-uniqueness, and that everyone's groups show the same set of values in all releases."""
     return _invariance(judged, m, newest, "m_invariance", m_uniqueness(judged, m, newest))
 
 
-def weak_m_invariance(judged: Judged, m: int, newest: bool = False) -> Finding:
+def weak_m_invariance(judged: JudgedHistory, m: int, newest: bool = False) -> Finding:
     """Check weak m-uniqueness, and that everyone's groups show the same set of values in all releases."""
     return _invariance(judged, m, newest, "weak_m_invariance", weak_m_uniqueness(judged, m, newest))
 
 
-def _uniqueness(judged: Judged, m: int, newest: bool, rule: str, weak: bool) -> Finding:
+def _uniqueness(judged: JudgedHistory, m: int, newest: bool, rule: str, weak: bool) -> Finding:
     releases = releases_taken_apart(judged)
     worst, n_groups, n_people, uneven = float("inf"), 0, 0, 0
     for at in releases_of(judged, newest):
@@ -52,11 +52,11 @@ def _uniqueness(judged: Judged, m: int, newest: bool, rule: str, weak: bool) -> 
     return Finding(rule, n_groups == 0, worst, float(m), None, n_groups, n_people, detail)
 
 
-def _real(groups: Groups, broken: np.ndarray) -> int:
+def _real(groups: ReleaseGroups, broken: np.ndarray) -> int:
     return int((groups.sizes - groups.counterfeits)[broken].sum())
 
 
-def _invariance(judged: Judged, m: int, newest: bool, rule: str, unique: Finding) -> Finding:
+def _invariance(judged: JudgedHistory, m: int, newest: bool, rule: str, unique: Finding) -> Finding:
     releases = releases_taken_apart(judged)
     moved_people, moved_groups = 0, 0
     for at in releases_of(judged, newest):

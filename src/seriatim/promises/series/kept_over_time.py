@@ -9,10 +9,10 @@ from typing import ClassVar, Literal
 from seriatim.errors import Fault, PolicyError
 from seriatim.knowledge.breach import breach_degree_chosen
 from seriatim.model import Adversary, Finding, Policy
-from seriatim.model.judged import Judged
-from seriatim.model.methods import JUDGED_ANYHOW, Degree, Method, method_named
+from seriatim.model.judged import JudgedHistory
+from seriatim.model.methods import JUDGED_ANYHOW, Method, MethodDegree, method_named
 from seriatim.promises.series.capped_lineages import CapsAsked, capped_lineages, fair_waiting
-from seriatim.promises.series.cells import CellsAsked, fair_cells
+from seriatim.promises.series.fair_cells import CellsAsked, fair_cells
 from seriatim.promises.series.historical import hc_safety, no_subtraction
 from seriatim.promises.series.invariance import m_invariance, m_uniqueness, weak_m_invariance, weak_m_uniqueness
 from seriatim.promises.series.limits import group_limit, lifespan_limit
@@ -26,16 +26,16 @@ class KeptOverTime:
     """A promise about the whole history, for one sensitive column (the one it follows, if None)."""
 
     rule: str
-    find: Callable[[Judged], Finding]
+    find: Callable[[JudgedHistory], Finding]
     column: str | None = None
     judges: ClassVar[Literal["series"]] = "series"
 
-    def check(self, judged: Judged) -> Finding:
+    def check(self, judged: JudgedHistory) -> Finding:
         own = judged.once(_by_this_method) if judged.since else judged
         return replace(self.find(own), column=self.column or judged.column)
 
 
-def _by_this_method(judged: Judged) -> Judged:
+def _by_this_method(judged: JudgedHistory) -> JudgedHistory:
     """Return the releases since the method took over the series: nothing else can keep its promises."""
     releases = tuple(past for past in judged.history if past.number >= judged.since)
     return replace(judged, history=replace(judged.history, releases=releases))
@@ -70,7 +70,7 @@ def _of_common(name: str, asked: CapsAsked, policy: Policy) -> KeptOverTime:
     return _of_m(name, asked.m, policy)
 
 
-def _lasting_by_caps(judged: Judged, asked: CapsAsked) -> Finding:
+def _lasting_by_caps(judged: JudgedHistory, asked: CapsAsked) -> Finding:
     caps = asked.caps(judged)[0]
     return lasting_slots(judged, SlotsAsked(asked.m, caps, asked.drop_strangers), newest=True)
 
@@ -79,9 +79,9 @@ def kept_over_time_by_n(policy: Policy) -> list[KeptOverTime]:
     """Return what ``n`` stands for, if the method has a degree; one that seeks it is judged at 1 without ``n``."""
     m, row = policy.terms.series.m, _row(policy)
     n = None if m is None else _degree(m, policy.terms.series.n, policy.adversary)
-    if n is None and m is not None and row is not None and row.degree is Degree.SOUGHT:
+    if n is None and m is not None and row is not None and row.degree is MethodDegree.SOUGHT:
         n = 1
-    if n is None or (row is not None and row.degree is Degree.MEANINGLESS):
+    if n is None or (row is not None and row.degree is MethodDegree.MEANINGLESS):
         return []
     return [
         _promise(policy, "hc_safety", lambda judged: hc_safety(judged, n, newest=True)),
@@ -106,7 +106,7 @@ def kept_over_time_by_group_cap(policy: Policy) -> list[KeptOverTime]:
     return [_promise(policy, "group_cap", lambda judged: group_limit(judged, most))]
 
 
-def _promise(policy: Policy, rule: str, find: Callable[[Judged], Finding]) -> KeptOverTime:
+def _promise(policy: Policy, rule: str, find: Callable[[JudgedHistory], Finding]) -> KeptOverTime:
     return KeptOverTime(rule, find, policy.sensitive[0].name if policy.sensitive else None)
 
 
@@ -125,7 +125,7 @@ def _degree(m: int, n: int | str | None, adversary: Adversary) -> int | None:
     return n
 
 
-_OF_M: dict[str, Callable[[Judged, int, bool], Finding]] = {
+_OF_M: dict[str, Callable[[JudgedHistory, int, bool], Finding]] = {
     "closed_lineages": lambda judged, _, newest: closed_lineages(judged, newest),
     "fair_lineages": fair_lineages,
     "lasting_places": lasting_places,

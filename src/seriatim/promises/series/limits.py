@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from seriatim.model import Finding
-from seriatim.model.judged import Judged
+from seriatim.model.judged import JudgedHistory
 from seriatim.promises.series.releases import releases_taken_apart
 
 
-def lifespan_limit(judged: Judged, most: int) -> Finding:
+def lifespan_limit(judged: JudgedHistory, most: int) -> Finding:
     """Check that nobody is published more than L times in all."""
     count = np.zeros(len(judged.history.respondents), dtype=np.int64)
     for past in judged.history.releases:
@@ -17,7 +17,7 @@ def lifespan_limit(judged: Judged, most: int) -> Finding:
     return _finding("lifespan", count, most, "publications of one person")
 
 
-def group_limit(judged: Judged, most: int) -> Finding:
+def group_limit(judged: JudgedHistory, most: int) -> Finding:
     """Check the number of DIFFERENT groups a person is in; one republished unchanged is the same."""
     n_people = len(judged.history.respondents)
     salt = np.random.default_rng(20100801).integers(1, 1 << 63, size=n_people + 1, dtype=np.uint64)

@@ -9,10 +9,10 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from seriatim.kernels.check.lineages import Before, GroupRows, follow_lineages, largest_lineage_shares
+from seriatim.kernels.check.lineages import LineageRows, LineagesBefore, follow_lineages, largest_lineage_shares
 from seriatim.model import Finding
-from seriatim.model.judged import Judged
-from seriatim.promises.series.releases import Groups, releases_of, releases_taken_apart
+from seriatim.model.judged import JudgedHistory
+from seriatim.promises.series.releases import ReleaseGroups, releases_of, releases_taken_apart
 
 Followed = tuple[npt.NDArray[np.int32], npt.NDArray[np.bool_]]
 
@@ -20,7 +20,7 @@ RULE = "closed_lineages"
 PARTS = ("lineages", "batches", "drops", "additions")
 
 
-def closed_lineages(judged: Judged, newest: bool = False) -> Finding:
+def closed_lineages(judged: JudgedHistory, newest: bool = False) -> Finding:
     """Check that nobody is ever in two lineages: no group mixes two, and none is split."""
     mixed_groups, mixed_people = 0, 0
     for groups, (_, mixed) in zip(*lineages_followed(judged), strict=True):
@@ -31,13 +31,13 @@ def closed_lineages(judged: Judged, newest: bool = False) -> Finding:
     return Finding(RULE, mixed_groups == 0, float(mixed_groups), 0.0, None, mixed_groups, mixed_people, detail)
 
 
-def fair_lineages(judged: Judged, m: int, newest: bool = False) -> Finding:
+def fair_lineages(judged: JudgedHistory, m: int, newest: bool = False) -> Finding:
     """Check that no value exceeds 1/m of a lineage, a batch of newcomers, a drop or what remains after it."""
     releases, followed = lineages_followed(judged)
     worst, broken_parts, n_groups, n_people = 0.0, [0, 0, 0, 0], 0, 0
     for at in releases_of(judged, newest):
         groups, before = releases[at], lineages_before(releases, followed, at)
-        rows = GroupRows(groups.starts, groups.rows, groups.past.person, groups.past.value)
+        rows = LineageRows(groups.starts, groups.rows, groups.past.person, groups.past.value)
         share = largest_lineage_shares(rows, before, max(len(judged.history.values), 1))
         over = share > 1.0 / m + 1e-12
         worst = max(worst, float(share.max(initial=0.0)))
@@ -49,7 +49,7 @@ def fair_lineages(judged: Judged, m: int, newest: bool = False) -> Finding:
     return Finding("fair_lineages", n_groups == 0, worst, 1.0 / m, None, n_groups, n_people, detail)
 
 
-def lineages_before(releases: list[Groups], followed: list[Followed], at: int) -> Before:
+def lineages_before(releases: list[ReleaseGroups], followed: list[Followed], at: int) -> LineagesBefore:
     """Return how people stood before a release, and what each group's lineage held when it was last published."""
     standing = np.zeros(releases[at].n_people + 1, dtype=np.int32)  # the last entry is for counterfeits
     n_lineages = max((int(lineage.max(initial=-1)) + 1 for lineage, _ in followed[: at + 1]), default=0)
@@ -69,15 +69,15 @@ def lineages_before(releases: list[Groups], followed: list[Followed], at: int) -
         ends[mine] = filled + groups.starts[group[own[mine]] + 1]
         values.append(groups.past.value[groups.rows])
         filled += len(groups.rows)
-    return Before(standing, starts, ends, np.concatenate(values))
+    return LineagesBefore(standing, starts, ends, np.concatenate(values))
 
 
-def lineages_followed(judged: Judged) -> tuple[list[Groups], list[Followed]]:
+def lineages_followed(judged: JudgedHistory) -> tuple[list[ReleaseGroups], list[Followed]]:
     """Return every release with the lineage of each of its groups, and whether it mixes or splits any."""
     return releases_taken_apart(judged), judged.once(_follow)
 
 
-def _follow(judged: Judged) -> list[Followed]:
+def _follow(judged: JudgedHistory) -> list[Followed]:
     home, n_known, found = np.full(len(judged.history.respondents), -1, dtype=np.int32), 0, []
     for groups in releases_taken_apart(judged):
         lineage, mixed, n_known = follow_lineages(groups.starts, groups.rows, groups.past.person, home, n_known)

@@ -9,18 +9,18 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from seriatim.model import Draft, History, Past, View
-from seriatim.model.history import Withheld
-from seriatim.model.judged import Judged
+from seriatim.model import Draft, History, PastRelease, View
+from seriatim.model.history import WithheldPeople
+from seriatim.model.judged import JudgedHistory
 from seriatim.model.scale import IntArray
 
 MARKS = ("lineage", "slot", "baseline")
 """What a defence may claim about its rows beyond what it publishes."""
 
 
-def newest_judged(history: History, draft: Draft, view: View, column: str | None) -> Judged:
+def newest_judged(history: History, draft: Draft, view: View, column: str | None) -> JudgedHistory:
     """Return the releases so far with the draft after them, for one sensitive column."""
-    return Judged(newest_with_draft(history, draft, column), column, draft, view)
+    return JudgedHistory(newest_with_draft(history, draft, column), column, draft, view)
 
 
 def newest_with_draft(history: History, draft: Draft, column: str | None) -> History:
@@ -36,19 +36,19 @@ def newest_with_draft(history: History, draft: Draft, column: str | None) -> His
     person[counterfeit] = -1
     marks = {name: table.column(name).to_numpy().astype(np.int64) for name in MARKS if name in table.column_names}
     respondents, withheld = _withheld(respondents, out, column)
-    past = Past(number, person, group.astype(np.int32), value, marks, withheld)
+    past = PastRelease(number, person, group.astype(np.int32), value, marks, withheld)
     return History(respondents, values, (*history.releases, past))
 
 
-def _withheld(respondents: pa.Array, out: pa.Table, column: str | None) -> tuple[pa.Array, Withheld]:
+def _withheld(respondents: pa.Array, out: pa.Table, column: str | None) -> tuple[pa.Array, WithheldPeople]:
     """Return everyone, those who were never published last, and who of them is withheld with which value."""
     if column is None or not len(out):
-        return respondents, Withheld(np.empty(0, dtype=np.int32), pa.nulls(0, pa.string()))
+        return respondents, WithheldPeople(np.empty(0, dtype=np.int32), pa.nulls(0, pa.string()))
     out = out.filter(pc.and_(pc.is_valid(out.column("respondent")), pc.is_valid(out.column(column))))
     respondents, person = newest_people(respondents, out.column("respondent"))
     values = pa.chunked_array(out.column(column).chunks, out.column(column).type)
     values = values.cast(values.type.value_type) if pa.types.is_dictionary(values.type) else values
-    return respondents, Withheld(person, values.combine_chunks())
+    return respondents, WithheldPeople(person, values.combine_chunks())
 
 
 def newest_people(known: pa.Array, column: pa.ChunkedArray | pa.Array) -> tuple[pa.Array, IntArray]:

@@ -17,7 +17,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from seriatim.model import Draft, Finding, Policy, PriorSets, View
-from seriatim.model.judged import Judged, judged_draft_and_view
+from seriatim.model.judged import JudgedHistory, judged_draft_and_view
 from seriatim.promises.series.value_caps import ValueCaps
 
 Key = tuple[frozenset[str] | None, frozenset[str]]
@@ -40,7 +40,7 @@ class PossibleValues:
     column: None = None
     judges: ClassVar[Literal["series"]] = "series"
 
-    def check(self, judged: Judged) -> Finding:
+    def check(self, judged: JudgedHistory) -> Finding:
         draft, view = judged_draft_and_view(judged)
         column = view.sensitive[0].name
         groups, shown = draft.groups.column("group").to_pylist(), _texts(draft.groups.column(column))

@@ -9,16 +9,16 @@ import numpy as np
 import numpy.typing as npt
 
 from seriatim.kernels.check.groups import describe_groups, group_value_sets, groups_met_in, rows_of_groups
-from seriatim.model import Past
-from seriatim.model.judged import Judged
+from seriatim.model import PastRelease
+from seriatim.model.judged import JudgedHistory
 from seriatim.model.scale import IntArray
 
 
 @dataclass(frozen=True, repr=False, eq=False)
-class Groups:
+class ReleaseGroups:
     """One release, by group."""
 
-    past: Past
+    past: PastRelease
     n_people: int
     salt: npt.NDArray[np.uint64]
 
@@ -67,18 +67,18 @@ class Groups:
         return where
 
 
-def releases_taken_apart(judged: Judged) -> list[Groups]:
+def releases_taken_apart(judged: JudgedHistory) -> list[ReleaseGroups]:
     """Return every release by group; equal sets of values have equal numbers in all (but for a chance of 2^-64)."""
     return judged.once(_taken_apart)
 
 
-def _taken_apart(judged: Judged) -> list[Groups]:
+def _taken_apart(judged: JudgedHistory) -> list[ReleaseGroups]:
     history = judged.history
     salt = np.random.default_rng(20070611).integers(1, 1 << 63, size=max(len(history.values), 1), dtype=np.uint64)
-    return [Groups(past, len(history.respondents), salt) for past in history.releases]
+    return [ReleaseGroups(past, len(history.respondents), salt) for past in history.releases]
 
 
-def releases_met_before(judged: Judged, at: int) -> list[IntArray]:
+def releases_met_before(judged: JudgedHistory, at: int) -> list[IntArray]:
     """Return for each earlier release the group of every row in it, group by group of this one; -1 for none.
 
     Made once for all promises about the newest release. A person with several rows here has the same earlier group in
@@ -87,11 +87,11 @@ def releases_met_before(judged: Judged, at: int) -> list[IntArray]:
     return judged.once(_met_by_newest) if at == len(judged.history) - 1 else _met(releases_taken_apart(judged), at)
 
 
-def _met_by_newest(judged: Judged) -> list[IntArray]:
+def _met_by_newest(judged: JudgedHistory) -> list[IntArray]:
     return _met(releases_taken_apart(judged), len(judged.history) - 1)
 
 
-def _met(releases: list[Groups], at: int) -> list[IntArray]:
+def _met(releases: list[ReleaseGroups], at: int) -> list[IntArray]:
     groups = releases[at]
     person = groups.past.person[groups.rows]
     real = np.flatnonzero(person >= 0)
@@ -104,7 +104,7 @@ def _met(releases: list[Groups], at: int) -> list[IntArray]:
     return [one[place] for one in met]
 
 
-def releases_of(judged: Judged, newest: bool) -> range:
+def releases_of(judged: JudgedHistory, newest: bool) -> range:
     """Return the releases a promise checks: the newest against all before it, or each against those before."""
     n = len(judged.history)
     return range(max(0, n - 1) if newest else 0, n)

@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from seriatim.model import Candidates, Finding
-from seriatim.model.judged import Judged, judged_draft_and_view
+from seriatim.model.judged import JudgedHistory, judged_draft_and_view
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +27,7 @@ class RemainingValues:
     column: None = None
     judges: ClassVar[Literal["series"]] = "series"
 
-    def check(self, judged: Judged) -> Finding:
+    def check(self, judged: JudgedHistory) -> Finding:
         draft, _ = judged_draft_and_view(judged)
         column = judged.column or next(iter(draft.sensitive))
         rows = draft.groups.filter(pc.is_valid(draft.groups.column("group")))

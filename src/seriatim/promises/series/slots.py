@@ -26,15 +26,15 @@ from seriatim.kernels.check.slots import (
     THIN,
     UNFAIR,
     VALUE,
-    Asked,
-    Shown,
+    SlotDemand,
     SlotRows,
+    SlotsShown,
     count_slots,
     take_slots,
 )
 from seriatim.model import Finding
-from seriatim.model.judged import Judged
-from seriatim.promises.series.releases import Groups, releases_of, releases_taken_apart
+from seriatim.model.judged import JudgedHistory
+from seriatim.promises.series.releases import ReleaseGroups, releases_of, releases_taken_apart
 from seriatim.promises.series.value_caps import ValueCaps
 
 SHARED = 3
@@ -52,12 +52,12 @@ class SlotsAsked(NamedTuple):
     strangers: int = 0
 
 
-def lasting_places(judged: Judged, m: int, newest: bool = False) -> Finding:
+def lasting_places(judged: JudgedHistory, m: int, newest: bool = False) -> Finding:
     """Check how the slots of people who left are refilled or dropped, where no value may have more than 1/m."""
     return lasting_slots(judged, SlotsAsked(m), newest)
 
 
-def lasting_slots(judged: Judged, asked: SlotsAsked, newest: bool = False) -> Finding:
+def lasting_slots(judged: JudgedHistory, asked: SlotsAsked, newest: bool = False) -> Finding:
     """Check how the slots of people who left are refilled or dropped, lineage by lineage.
 
     - A slot is refilled only if three slots have held its value since the lineage started: the only holders of a value
@@ -103,14 +103,16 @@ def lasting_slots(judged: Judged, asked: SlotsAsked, newest: bool = False) -> Fi
     return Finding(RULE, n_groups == 0, float(n_groups), 0.0, None, n_groups, n_people, detail)
 
 
-def _followed(judged: Judged, wanted: SlotsAsked, newest: bool) -> Iterator[tuple[Groups, npt.NDArray[np.int64]]]:
+def _followed(
+    judged: JudgedHistory, wanted: SlotsAsked, newest: bool
+) -> Iterator[tuple[ReleaseGroups, npt.NDArray[np.int64]]]:
     """Yield every release, or only the newest, and what is counted for its groups."""
     n_slots, n_lineages = (_one_more(judged, name) for name in ("slot", "lineage"))
     slots, seen = np.full((n_slots, 6), -1, dtype=np.int32), np.full((n_lineages, 2), -1, dtype=np.int32)
-    shown = Shown(slots, np.full(len(judged.history.respondents), -1, dtype=np.int32), seen)
+    shown = SlotsShown(slots, np.full(len(judged.history.respondents), -1, dtype=np.int32), seen)
     n_values = max(len(judged.history.values), 1)
     millionths = np.zeros(n_values, dtype=np.int64) if wanted.caps is None else wanted.caps.millionths
-    limits = Asked(n_values, SHARED, wanted.m, SPARE, millionths, wanted.strangers)
+    limits = SlotDemand(n_values, SHARED, wanted.m, SPARE, millionths, wanted.strangers)
     before = np.empty(0, dtype=np.int64)
     first = np.full(len(judged.history.respondents), -1, dtype=np.int64)
     asked = releases_of(judged, newest)
@@ -127,7 +129,9 @@ def _followed(judged: Judged, wanted: SlotsAsked, newest: bool) -> Iterator[tupl
         before = slot
 
 
-def _mixed(groups: Groups, rows: SlotRows, shown: Shown, first: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+def _mixed(
+    groups: ReleaseGroups, rows: SlotRows, shown: SlotsShown, first: npt.NDArray[np.int64]
+) -> npt.NDArray[np.int64]:
     """Count in each group what is wrong with returning people who are added to a lineage.
 
     ``shown`` and ``first``, when everyone was first published, are as they were before this release.
@@ -151,5 +155,5 @@ def _mixed(groups: Groups, rows: SlotRows, shown: Shown, first: npt.NDArray[np.i
     return out
 
 
-def _one_more(judged: Judged, name: str) -> int:
+def _one_more(judged: JudgedHistory, name: str) -> int:
     return 1 + max((int(past.marks[name].max(initial=-1)) for past in judged.history.releases), default=-1)

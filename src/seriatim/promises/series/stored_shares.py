@@ -7,14 +7,14 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from seriatim.model.judged import Judged
+from seriatim.model.judged import JudgedHistory
 from seriatim.promises.series.value_caps import value_caps_baseline
 
 LongArray = npt.NDArray[np.int64]
 MARK = "baseline"
 
 
-def stored_shares(judged: Judged) -> tuple[LongArray, int]:
+def stored_shares(judged: JudgedHistory) -> tuple[LongArray, int]:
     """Return the largest stored share of every value, in millionths, and how many rows contradict another.
 
     A share must be the same for all rows of a value in a release and must never fall. Releases without shares, from
@@ -33,7 +33,7 @@ def stored_shares(judged: Judged) -> tuple[LongArray, int]:
     return out, odd
 
 
-def newcomer_shares_judged(judged: Judged) -> tuple[LongArray, npt.NDArray[np.bool_], npt.NDArray[np.bool_]]:
+def newcomer_shares_judged(judged: JudgedHistory) -> tuple[LongArray, npt.NDArray[np.bool_], npt.NDArray[np.bool_]]:
     """Return the value of everyone in the draft's view (-1: never published), who is new, and who is withheld."""
     assert judged.draft is not None
     assert judged.view is not None
@@ -52,7 +52,7 @@ def newcomer_shares_judged(judged: Judged) -> tuple[LongArray, npt.NDArray[np.bo
     )
 
 
-def stored_shares_too_large(judged: Judged, stored: LongArray) -> int:
+def stored_shares_too_large(judged: JudgedHistory, stored: LongArray) -> int:
     """Count the values whose stored share is larger than the draft's people and those before allow."""
     if judged.draft is None or judged.view is None or judged.column is None:
         return 0

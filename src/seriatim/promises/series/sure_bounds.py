@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 from seriatim.model import Finding, Policy
-from seriatim.model.judged import Judged
+from seriatim.model.judged import JudgedHistory
 
 
 def sure_share(policy: Policy) -> list[SureShare]:
@@ -31,7 +31,7 @@ class SureShare:
     rule: str = "sure_share"
     judges: ClassVar[Literal["series"]] = "series"
 
-    def check(self, judged: Judged) -> Finding:
+    def check(self, judged: JudgedHistory) -> Finding:
         estimate = judged.believed
         if estimate is None:
             raise ValueError("sure_share judges an estimate, but no attack was run")

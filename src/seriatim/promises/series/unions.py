@@ -12,12 +12,12 @@ import numpy as np
 
 from seriatim.kernels.check.union_cuts import smallest_cuts, union_graph, unions_to_cut
 from seriatim.model import Finding
-from seriatim.model.judged import Judged
+from seriatim.model.judged import JudgedHistory
 from seriatim.model.scale import IntArray
-from seriatim.promises.series.releases import Groups, releases_met_before, releases_of, releases_taken_apart
+from seriatim.promises.series.releases import ReleaseGroups, releases_met_before, releases_of, releases_taken_apart
 
 
-def union_safety(judged: Judged, n: int, newest: bool = False) -> Finding:
+def union_safety(judged: JudgedHistory, n: int, newest: bool = False) -> Finding:
     """Check that no union of groups can be separated by fewer than 2n people."""
     releases = releases_taken_apart(judged)
     worst, n_groups, n_people = float("inf"), 0, 0
@@ -36,7 +36,7 @@ def union_safety(judged: Judged, n: int, newest: bool = False) -> Finding:
                    detail)  # fmt: skip
 
 
-def _cuts_between(old: Groups, new: Groups, met: IntArray, n: int) -> IntArray:
+def _cuts_between(old: ReleaseGroups, new: ReleaseGroups, met: IntArray, n: int) -> IntArray:
     """Return the smallest cut below 2n for each group of the newer release, 0 for none.
 
     A union has groups of both releases, so searching from those of the newer one is enough; and a graph is needed only

@@ -18,7 +18,7 @@ import pyarrow.compute as pc
 
 from seriatim.model import Finding, Policy
 from seriatim.model.history import History
-from seriatim.model.judged import Judged
+from seriatim.model.judged import JudgedHistory
 
 RULE = "withheld_leak"
 _TAIL = 0.025
@@ -44,7 +44,7 @@ class WithheldLeak:
     rule: str = RULE
     judges: ClassVar[Literal["series"]] = "series"
 
-    def check(self, judged: Judged) -> Finding:
+    def check(self, judged: JudgedHistory) -> Finding:
         held, expected = self._counted(judged.history)
         n = int(held.sum())
         if not n:

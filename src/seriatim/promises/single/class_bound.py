@@ -20,32 +20,32 @@ from seriatim.promises.single.worst_classes import worst_classes
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Counted:
+class ClassCounts:
     """One sensitive column by class; every figure is measured against the published margin."""
 
     tabulation: Tabulation
     texts: tuple[str | None, ...]
     """The values in order of their codes."""
 
-    def without(self, dropped: npt.NDArray[np.bool_]) -> Counted:
-        return Counted(self.tabulation.without(dropped), self.texts)
+    def without(self, dropped: npt.NDArray[np.bool_]) -> ClassCounts:
+        return ClassCounts(self.tabulation.without(dropped), self.texts)
 
 
-Figure = Callable[[Counted], FloatArray]
+Figure = Callable[[ClassCounts], FloatArray]
 
 
-def _class_bound_counts(published: PublishedTable, column: str) -> Counted:
+def _class_bound_counts(published: PublishedTable, column: str) -> ClassCounts:
     """Count the values of one sensitive column in every class."""
     coded = published.sensitive[column]
     tabulation = tabulation_of(published.classes, coded.codes, len(coded.scale))
-    return Counted(tabulation, tuple(coded.scale.texts.to_pylist()))
+    return ClassCounts(tabulation, tuple(coded.scale.texts.to_pylist()))
 
 
 def class_bound_figure(name: str) -> Figure:
     """Return one figure of every class by its name; nan for an empty class."""
     row = FIGURES.index(name)
 
-    def measure(seen: Counted) -> FloatArray:
+    def measure(seen: ClassCounts) -> FloatArray:
         tab = seen.tabulation
         return np.asarray(class_figures(tab.starts, tab.value, tab.count, tab.totals, tab.margin, 2)[row])
 
@@ -53,7 +53,7 @@ def class_bound_figure(name: str) -> Figure:
 
 
 @dataclass(frozen=True, slots=True)
-class Bound:
+class ClassBound:
     """A promise: a figure of a sensitive column that no class may exceed."""
 
     rule: str
@@ -85,7 +85,7 @@ class Bound:
             classes=worst_classes(broken, figures),
         )
 
-    def _remedy(self, seen: Counted, broken: npt.NDArray[np.bool_], worst: float) -> str:
+    def _remedy(self, seen: ClassCounts, broken: npt.NDArray[np.bool_], worst: float) -> str:
         """Return the smallest threshold that would pass, and the classes to withhold instead."""
         tab = seen.tabulation
         if self.by_margin:
@@ -98,5 +98,5 @@ class Bound:
             return f"no threshold would pass; {ways}"
         return f"{self.loosened.format(rule=self.rule, value=remedy_loosened(worst))} would pass; {ways}"
 
-    def _breaks(self, seen: Counted) -> npt.NDArray[np.bool_]:
+    def _breaks(self, seen: ClassCounts) -> npt.NDArray[np.bool_]:
         return np.asarray(self.measure(seen) > self.threshold + TIE)

@@ -16,7 +16,7 @@ from seriatim.kernels.check.closeness import (
 from seriatim.model import Finding, Scale
 from seriatim.model.published import PublishedTable
 from seriatim.promises.single.remedies import TIE, remedy_loosened, remedy_withheld_together
-from seriatim.promises.single.shown_values import Shown, shown
+from seriatim.promises.single.shown_values import ShownValues, shown
 from seriatim.promises.single.worst_classes import worst_classes
 
 
@@ -59,7 +59,7 @@ class Closeness:
             classes=worst_classes(broken, figures),
         )
 
-    def _remedy(self, seen: Shown, scale: Scale, worst: float) -> str:
+    def _remedy(self, seen: ShownValues, scale: Scale, worst: float) -> str:
         def breaks(gone: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
             broken = np.zeros(len(gone), dtype=bool)
             broken[~gone] = self._figures(seen.without(gone), scale) > self.t + TIE
@@ -68,7 +68,7 @@ class Closeness:
         ways = remedy_withheld_together(seen.sizes, breaks, len(seen.values))
         return f"t = {remedy_loosened(worst)} would pass; {ways}"
 
-    def _figures(self, seen: Shown, scale: Scale) -> npt.NDArray[np.float64]:
+    def _figures(self, seen: ShownValues, scale: Scale) -> npt.NDArray[np.float64]:
         starts, values, margin = seen.starts, seen.values, seen.margin
         if self.distance == "ordered" and scale.form != "set":
             # not declared: a reader knows only the published values

@@ -13,7 +13,7 @@ from seriatim.kernels.check.diversity import diversity_of_classes, recursive_div
 from seriatim.model import Finding
 from seriatim.model.published import PublishedTable
 from seriatim.promises.single.remedies import TIE, remedy_loosened, remedy_tightened, remedy_withheld_alone
-from seriatim.promises.single.shown_values import Shown, shown
+from seriatim.promises.single.shown_values import ShownValues, shown
 from seriatim.promises.single.worst_classes import worst_classes
 
 
@@ -87,7 +87,7 @@ class RecursiveValues:
         looser = self._looser(seen, depth) if (slack <= 0).any() else ""
         return replace(_finding(self, seen, slack, slack <= 0, detail, looser), threshold=0.0)
 
-    def _looser(self, seen: Shown, depth: int) -> str:
+    def _looser(self, seen: ShownValues, depth: int) -> str:
         """Return the smallest c that would pass at this l, and the largest l at this c."""
         starts, values, n_values = seen.starts, seen.values, len(seen.margin)
         first = -recursive_diversity_slack(starts, values, n_values, depth, 0.0)
@@ -105,7 +105,7 @@ class RecursiveValues:
 
 def _finding(
     promise: DistinctValues | EntropyOfValues | RecursiveValues,
-    seen: Shown,
+    seen: ShownValues,
     figures: npt.NDArray[np.float64],
     broken: npt.NDArray[np.bool_],
     detail: str,

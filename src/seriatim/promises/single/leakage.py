@@ -9,20 +9,20 @@ from __future__ import annotations
 import numpy as np
 
 from seriatim.model.scale import FloatArray
-from seriatim.promises.single.class_bound import Bound, Counted, class_bound_figure
+from seriatim.promises.single.class_bound import ClassBound, ClassCounts, class_bound_figure
 
 
-def distribution_leakage(column: str, eps: float) -> Bound:
+def distribution_leakage(column: str, eps: float) -> ClassBound:
     """Return the promise that every class is within ``eps`` of the published margin, by Euclid (Definition 7)."""
-    return Bound(
+    return ClassBound(
         "distribution_leakage", column, eps, class_bound_figure("l_d"), "Euclidean distance of the farthest class"
     )
 
 
-def entropy_leakage(column: str, alpha: float) -> Bound:
+def entropy_leakage(column: str, alpha: float) -> ClassBound:
     """Return the promise that every class's entropy is within ``alpha`` bits of the margin's (Definition 10)."""
-    return Bound("entropy_leakage", column, alpha, _gap, "bits of certainty gained or lost in the worst class")
+    return ClassBound("entropy_leakage", column, alpha, _gap, "bits of certainty gained or lost in the worst class")
 
 
-def _gap(seen: Counted) -> FloatArray:
+def _gap(seen: ClassCounts) -> FloatArray:
     return np.abs(class_bound_figure("l_e")(seen))

@@ -6,33 +6,33 @@ Shmatikov 2008).
 
 from __future__ import annotations
 
-from seriatim.promises.single.class_bound import Bound, class_bound_figure
+from seriatim.promises.single.class_bound import ClassBound, class_bound_figure
 
 
-def dominant_value_likeness(column: str, alpha: float) -> Bound:
+def dominant_value_likeness(column: str, alpha: float) -> ClassBound:
     """Return the promise that no value has more than ``alpha`` of a class; the k of (alpha, k) is the promise k."""
-    return Bound(
+    return ClassBound(
         "alpha_k", column, alpha, class_bound_figure("max_p"), "largest share of one value in a class", by_margin=False
     )
 
 
-def likeness(column: str, beta: float, beta_kind: str | None = None) -> Bound:
+def likeness(column: str, beta: float, beta_kind: str | None = None) -> ClassBound:
     """Return the promise ``beta`` of the kind in the policy; basic by default."""
     return (enhanced_likeness if beta_kind == "enhanced" else basic_likeness)(column, beta)
 
 
-def basic_likeness(column: str, beta: float) -> Bound:
+def basic_likeness(column: str, beta: float) -> ClassBound:
     """Return the promise that no value's share grows by more than ``beta`` times: (x - a) / a <= beta."""
-    return Bound("beta", column, beta, class_bound_figure("beta"), "basic: largest relative gain of a value")
+    return ClassBound("beta", column, beta, class_bound_figure("beta"), "basic: largest relative gain of a value")
 
 
-def enhanced_likeness(column: str, beta: float) -> Bound:
+def enhanced_likeness(column: str, beta: float) -> ClassBound:
     """Return the promise (x - a) / a <= min(beta, -ln a): frequent values may gain less; beyond -ln a is infinite."""
     detail = "enhanced: largest relative gain of a value, infinite above -ln of its share"
-    return Bound("beta", column, beta, class_bound_figure("beta_enhanced"), detail)
+    return ClassBound("beta", column, beta, class_bound_figure("beta_enhanced"), detail)
 
 
-def disclosure_likeness(column: str, delta: float) -> Bound:
+def disclosure_likeness(column: str, delta: float) -> ClassBound:
     """Return the promise |ln(x / a)| <= delta for every value; a value missing from a class breaks every delta."""
     detail = "largest |ln| of a value's share in a class over its share in the release"
-    return Bound("delta", column, delta, class_bound_figure("delta"), detail)
+    return ClassBound("delta", column, delta, class_bound_figure("delta"), detail)

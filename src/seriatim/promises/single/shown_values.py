@@ -12,7 +12,7 @@ from seriatim.model.scale import IntArray
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Shown:
+class ShownValues:
     """One sensitive column of a published table, class by class."""
 
     starts: npt.NDArray[np.int64]
@@ -26,17 +26,17 @@ class Shown:
     def sizes(self) -> npt.NDArray[np.int64]:
         return np.diff(self.starts)
 
-    def without(self, dropped: npt.NDArray[np.bool_]) -> Shown:
+    def without(self, dropped: npt.NDArray[np.bool_]) -> ShownValues:
         """Return the other classes, as if the records of these were withheld; the margin is that of the rest."""
         values = self.values[np.repeat(~dropped, self.sizes)]
         starts = np.concatenate((np.zeros(1, dtype=np.int64), np.cumsum(self.sizes[~dropped])))
         counts = np.bincount(values, minlength=len(self.margin))
-        return Shown(starts, values, counts / max(len(values), 1))
+        return ShownValues(starts, values, counts / max(len(values), 1))
 
 
-def shown(published: PublishedTable, column: str) -> Shown:
+def shown(published: PublishedTable, column: str) -> ShownValues:
     """Return the values of one sensitive column, none of which may be missing."""
     coded, classes = published.sensitive[column], published.classes
     values = coded.codes[classes.rows]
     counts = np.bincount(values, minlength=len(coded.scale))
-    return Shown(classes.starts, values, counts / max(len(values), 1))
+    return ShownValues(classes.starts, values, counts / max(len(values), 1))

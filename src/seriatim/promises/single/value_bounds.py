@@ -8,17 +8,17 @@ import numpy as np
 
 from seriatim.errors import Fault, PolicyError
 from seriatim.model.scale import FloatArray
-from seriatim.promises.single.class_bound import Bound, Counted
+from seriatim.promises.single.class_bound import ClassBound, ClassCounts
 
 
-def value_bounds(column: str, bounds: Mapping[str, Sequence[float]]) -> Bound:
+def value_bounds(column: str, bounds: Mapping[str, Sequence[float]]) -> ClassBound:
     """Return the promise that each named value has a share between low and high in every class.
 
     The figure is by how much a bound is missed. A low bound above 0 keeps the value from being ruled out, a high bound
     from being nearly certain.
     """
 
-    def misses(seen: Counted) -> FloatArray:
+    def misses(seen: ClassCounts) -> FloatArray:
         unknown = sum(value not in seen.texts for value in bounds)
         if unknown:
             where = f"promise.{column}.value_bounds"
@@ -26,10 +26,10 @@ def value_bounds(column: str, bounds: Mapping[str, Sequence[float]]) -> Bound:
         return _furthest_miss(seen, bounds)
 
     detail = "largest distance of a bounded value's share to its bounds"
-    return Bound("value_bounds", column, 0.0, misses, detail, by_margin=False, loosened="bounds wider by {value}")
+    return ClassBound("value_bounds", column, 0.0, misses, detail, by_margin=False, loosened="bounds wider by {value}")
 
 
-def _furthest_miss(seen: Counted, bounds: Mapping[str, Sequence[float]]) -> FloatArray:
+def _furthest_miss(seen: ClassCounts, bounds: Mapping[str, Sequence[float]]) -> FloatArray:
     tab = seen.tabulation
     owner = np.repeat(np.arange(len(tab.classes)), np.diff(tab.starts))
     sizes = np.bincount(owner, weights=tab.count, minlength=len(tab.classes))

@@ -25,7 +25,7 @@ Departures = Literal["alone", "families", "wards"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class People:
+class CensusPeople:
     """Everyone who will ever appear; a person is a row number."""
 
     quasi: IntArray
@@ -39,7 +39,7 @@ class People:
 
 
 @dataclass(frozen=True, slots=True)
-class Churn:
+class CensusChurn:
     """How a table changes: its size, the share that leaves before each release, and who joins instead."""
 
     size: int
@@ -56,11 +56,11 @@ class Churn:
         return self.size + (self.releases - 1) * round(self.size * self.share)
 
 
-FAST_CHURN = Churn(60_000, 0.33, 24)
-SLOW_CHURN = Churn(200_000, 0.10, 21)
+FAST_CHURN = CensusChurn(60_000, 0.33, 24)
+SLOW_CHURN = CensusChurn(200_000, 0.10, 21)
 
 
-def census(n: int, seed: int) -> People:
+def census(n: int, seed: int) -> CensusPeople:
     """Return ``n`` people. Neighbours in number are family: they share ward and mostly birthplace."""
     chance = open_chance(seed, "census")
     family = np.cumsum(chance.random(n) < 0.4).astype(np.int32)
@@ -75,10 +75,10 @@ def census(n: int, seed: int) -> People:
     education = np.clip(np.rint(schooling), 0, N_EDUCATIONS - 1).astype(np.int64)
     means = 0.14 * (education - 6) - ((age - 32) / 40.0) ** 2 + 0.25 * gender + chance.normal(0, 1.2, n)
     quasi = np.column_stack([age, birthplace, education, gender]).astype(np.int32)
-    return People(quasi, _income(means), family, ward_of_family[family].astype(np.int32))
+    return CensusPeople(quasi, _income(means), family, ward_of_family[family].astype(np.int32))
 
 
-def census_releases(people: People, churn: Churn, seed: int) -> list[LongArray]:
+def census_releases(people: CensusPeople, churn: CensusChurn, seed: int) -> list[LongArray]:
     """Return who is present in each release, in a random order."""
     chance = open_chance(seed, "churn")
     unused = _Unseen(
@@ -109,18 +109,20 @@ class _Unseen:
         return self.order[self.at - n : self.at]
 
 
-def _unit(people: People, churn: Churn) -> IntArray:
+def _unit(people: CensusPeople, churn: CensusChurn) -> IntArray:
     return people.family if churn.departures == "families" else people.ward
 
 
-def _by_unit(people: People, churn: Churn, chance: np.random.Generator) -> LongArray:
+def _by_unit(people: CensusPeople, churn: CensusChurn, chance: np.random.Generator) -> LongArray:
     """Return an order in which families or wards also arrive together."""
     unit = _unit(people, churn)
     rank = chance.permutation(int(unit.max()) + 1 if len(unit) else 0)
     return np.argsort(rank[unit], kind="stable").astype(np.int64)
 
 
-def _leavers(people: People, churn: Churn, present: LongArray, chance: np.random.Generator) -> npt.NDArray[np.bool_]:
+def _leavers(
+    people: CensusPeople, churn: CensusChurn, present: LongArray, chance: np.random.Generator
+) -> npt.NDArray[np.bool_]:
     """Draw exactly the churn's share, whole units in order, the last one cut."""
     n_leaving = round(len(present) * churn.share)
     if churn.departures == "alone":

@@ -31,7 +31,7 @@ _AGAIN = 3.0
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Week:
+class PatientWeek:
     """One view: who came, and with which result."""
 
     person: Ints
@@ -135,21 +135,23 @@ def _step(value: int, moved: int, speed: float, leaving: float) -> Floats:
 
 def patients_weeks(
     world: World = "A", n_weeks: int = 24, n_rows: int = 5_000, seed: int = 1, people_seed: int = 0
-) -> tuple[list[Week], SequenceModel]:
+) -> tuple[list[PatientWeek], SequenceModel]:
     """Return weekly views and the exact knowledge that they were drawn from; ``people_seed`` draws other people."""
     model, rng = patients_knowledge(world, seed), np.random.default_rng(seed + 1_000 + people_seed)
-    weeks: list[Week] = []
+    weeks: list[PatientWeek] = []
     people = _newcomers(0, 0, rng, model)
     for _ in range(n_weeks):
         wanted = n_rows if world == "A" else round(n_rows / (1.0 - ABSENT[world]))
         people = _joined(people, _newcomers(wanted - len(people.person), _next_number(weeks, people), rng, model))
         here = rng.random(len(people.person)) >= ABSENT[world]
-        weeks.append(Week(*(getattr(people, name)[here] for name in ("person", "age", "gender", "weight", "value"))))
+        weeks.append(
+            PatientWeek(*(getattr(people, name)[here] for name in ("person", "age", "gender", "weight", "value")))
+        )
         people = _moved(people, model, rng)
     return weeks, model
 
 
-def _next_number(weeks: list[Week], people: _Crowd) -> int:
+def _next_number(weeks: list[PatientWeek], people: _Crowd) -> int:
     seen = max((int(week.person.max(initial=-1)) for week in weeks), default=-1)
     return max(seen, int(people.person.max(initial=-1))) + 1
 
@@ -165,14 +167,14 @@ class _Crowd:
 
     @property
     def cls(self) -> Ints:
-        return Week(self.person, self.age, self.gender, self.weight, self.value).cls
+        return PatientWeek(self.person, self.age, self.gender, self.weight, self.value).cls
 
 
 def _newcomers(n: int, first: int, rng: np.random.Generator, model: SequenceModel) -> _Crowd:
     n = max(n, 0)
     age, gender, weight = (rng.integers(*ends, n).astype(np.int32) for ends in ((45, 75), (1, 3), (60, 90)))
     person = np.arange(first, first + n, dtype=np.int32)
-    value = _drawn(model.prior[Week(person, age, gender, weight, person).cls], rng)
+    value = _drawn(model.prior[PatientWeek(person, age, gender, weight, person).cls], rng)
     return _Crowd(person, age, gender, weight, value, value.copy())
 
 
@@ -187,7 +189,7 @@ def _moved(people: _Crowd, model: SequenceModel, rng: np.random.Generator) -> _C
     person, age, gender, weight, state = (
         getattr(people, name)[stays] for name in ("person", "age", "gender", "weight", "state")
     )
-    cls = Week(person, age, gender, weight, person).cls
+    cls = PatientWeek(person, age, gender, weight, person).cls
     value = _drawn(model.steps[1][cls, state], rng)
     return _Crowd(person, age, gender, weight, value, model.then[state, value])
 

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from seriatim.errors import Fault, TableError
-from seriatim.measures.leakage_given import Attribute
+from seriatim.measures.leakage_given import GivenAttribute
 from seriatim.model.chance import open_chance
 from seriatim.model.scale import FloatArray, IntArray
 
@@ -22,17 +22,17 @@ SALARIES = np.arange(10.0, 251.0, 10.0)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Microdata:
+class PumsMicrodata:
     """A confidential number, as codes on its domain, and attributes that may be known."""
 
     name: str
     domain: FloatArray
     confidential: IntArray
-    attributes: tuple[Attribute, ...]
+    attributes: tuple[GivenAttribute, ...]
     unit: str
 
 
-def made_pums(records: int = RECORDS, level: float = 45.0, seed: int = 2006) -> Microdata:
+def made_pums(records: int = RECORDS, level: float = 45.0, seed: int = 2006) -> PumsMicrodata:
     """Return a table of Table 2's domains; ``level`` is the median salary in thousands."""
     chance = open_chance(seed, "pums")
     skill = chance.normal(size=records)
@@ -48,9 +48,10 @@ def made_pums(records: int = RECORDS, level: float = 45.0, seed: int = 2006) -> 
     columns = {"age": age, "sex": sex, "education": education, "industry": industry, "occupation": occupation,
                "travel time": travel}  # fmt: skip
     attributes = tuple(
-        Attribute(name, (columns[name] - low).astype(np.int32), high - low + 1) for name, (low, high) in DOMAINS.items()
+        GivenAttribute(name, (columns[name] - low).astype(np.int32), high - low + 1)
+        for name, (low, high) in DOMAINS.items()
     )
-    return Microdata("made-up PUMS", SALARIES, salary, attributes, "K")
+    return PumsMicrodata("made-up PUMS", SALARIES, salary, attributes, "K")
 
 
 def _spread(score: FloatArray, n_values: int) -> IntArray:
@@ -59,7 +60,7 @@ def _spread(score: FloatArray, n_values: int) -> IntArray:
     return np.asarray(np.clip(shown, 1, n_values), dtype=np.int32)
 
 
-def read_pums(path: Path) -> Microdata:
+def read_pums(path: Path) -> PumsMicrodata:
     """Read a real extract: a CSV file with the columns salary (in thousands) and those of Table 2."""
     with path.open(newline="", encoding="utf-8") as handle:
         rows = list(csv.DictReader(handle))
@@ -74,11 +75,11 @@ def read_pums(path: Path) -> Microdata:
     attributes = []
     for name in DOMAINS:
         _, codes = np.unique(numbers[name], return_inverse=True)
-        attributes.append(Attribute(name, codes.astype(np.int32), int(codes.max()) + 1))
-    return Microdata(path.name, SALARIES, salary, tuple(attributes), "K")
+        attributes.append(GivenAttribute(name, codes.astype(np.int32), int(codes.max()) + 1))
+    return PumsMicrodata(path.name, SALARIES, salary, tuple(attributes), "K")
 
 
-def pums_shipped(name: str) -> Microdata:
+def pums_shipped(name: str) -> PumsMicrodata:
     """Return Wine or the Wisconsin breast cancer data as scikit-learn ships them, in at most 25 values a column."""
     from sklearn import datasets
 
@@ -93,5 +94,5 @@ def pums_shipped(name: str) -> Microdata:
     attributes = []
     for index in others:
         cuts = np.quantile(loaded.data[:, index], np.linspace(0, 1, 11)[1:-1])
-        attributes.append(Attribute(names[index], np.digitize(loaded.data[:, index], cuts).astype(np.int32), 10))
-    return Microdata(name, np.round((edges[:-1] + edges[1:]) / 2, 4), codes, tuple(attributes), wanted)
+        attributes.append(GivenAttribute(names[index], np.digitize(loaded.data[:, index], cuts).astype(np.int32), 10))
+    return PumsMicrodata(name, np.round((edges[:-1] + edges[1:]) / 2, 4), codes, tuple(attributes), wanted)

@@ -13,7 +13,7 @@ from seriatim.errors import Fault, TableError
 from seriatim.model.classes import classes_of
 from seriatim.model.foreign_tables import foreign_plain_numbers, foreign_written_alike
 from seriatim.model.header import header_of
-from seriatim.model.history import History, Past
+from seriatim.model.history import History, PastRelease
 from seriatim.model.scale import IntArray
 from seriatim.usecases.attack.row_owners import (
     missing_owner_columns,
@@ -27,7 +27,7 @@ GROUP = "group"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Assembled:
+class AssembledHistory:
     """A history, and how the files were read: what a reader must know before trusting the figures."""
 
     history: History
@@ -43,7 +43,7 @@ class Assembled:
 
 def assembly_of(
     tables: Mapping[str, pa.Table], respondents: pa.Table, sensitive: str, quasi: Sequence[str] | None = None
-) -> Assembled:
+) -> AssembledHistory:
     """Make a history of ``tables``, by name in order of release; ``respondents`` has columns release, row, respondent.
 
     A group is a set of rows with equal quasi values (all columns but the sensitive one, by default), or with equal
@@ -60,7 +60,7 @@ def assembly_of(
     values, domain = _values([table.column(sensitive) for table in spread])
     known = _known(spread, sensitive, quasi)
     releases = tuple(
-        Past(number, person, _groups(table, known), value)
+        PastRelease(number, person, _groups(table, known), value)
         for number, (table, person, value) in enumerate(zip(spread, people, values, strict=True), 1)
     )
     history = History(owners.people, domain, releases)
@@ -71,7 +71,7 @@ def assembly_of(
         *_changed(history),
         *_alone(spread, known, quasi),
     )
-    return Assembled(history, tuple(tables), sensitive, known, said, tuple(spread))
+    return AssembledHistory(history, tuple(tables), sensitive, known, said, tuple(spread))
 
 
 def _check_columns(tables: Mapping[str, pa.Table], respondents: pa.Table, sensitive: str, quasi: Sequence[str]) -> None:
@@ -133,7 +133,7 @@ def _groups(table: pa.Table, known: Sequence[str]) -> IntArray:
     return group
 
 
-def _of_nobody(names: Sequence[str], releases: Sequence[Past]) -> list[str]:
+def _of_nobody(names: Sequence[str], releases: Sequence[PastRelease]) -> list[str]:
     missing = [(name, int((past.person < 0).sum())) for name, past in zip(names, releases, strict=True)]
     found = [f"{count:,} in {name}" for name, count in missing if count]
     return [f"rows without a respondent, counted as counterfeits: {', '.join(found)}"] if found else []

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import pyarrow as pa
 
 from seriatim.attacks._exclusion import estimate_once, estimate_share, prepare
-from seriatim.attacks._intersection import Shrinking, shrinking, shrinking_by_register
+from seriatim.attacks._intersection import IntersectionCounts, shrinking, shrinking_by_register
 from seriatim.attacks._sequence import MOST_VALUES, sequence
 from seriatim.attacks._sequence_figures import SequenceFigures, sequence_figures
 from seriatim.attacks._twins import certain_twins, forced_twins
@@ -17,14 +17,14 @@ from seriatim.errors import Fault, TableError
 from seriatim.knowledge.appearances import appearances_of
 from seriatim.knowledge.sequential_adversary import SequentialAdversary
 from seriatim.knowledge.value_texts import value_texts
-from seriatim.model.chart import Axis, Bars, Chart, Line, Lines
+from seriatim.model.chart import Bars, Chart, ChartAxis, Line, Lines
 from seriatim.model.header import header_of
 from seriatim.model.history import History
 from seriatim.model.holdings import Holder
 from seriatim.model.priors import PriorSets
 from seriatim.model.verdict import Estimate
 from seriatim.ports import Progress, no_progress
-from seriatim.usecases.attack.assembly import Assembled
+from seriatim.usecases.attack.assembly import AssembledHistory
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +55,7 @@ class AttackResult:
     """What the attacks found: counts only, no names and no values."""
 
     n_people: int
-    releases: tuple[Shrinking, ...]
+    releases: tuple[IntersectionCounts, ...]
     """Intersection for each release, from the published groups alone."""
     once: Estimate
     """People breached when every conclusion is drawn once."""
@@ -145,7 +145,7 @@ def _followed(history: History, plan: AttackPlan) -> tuple[SequenceFigures | Non
     return sequence_figures(sequence(history, plan.sequential, "back")), 0
 
 
-def attack_by_register(files: Assembled, register: pa.Table, least: int) -> tuple[Shrinking, ...]:
+def attack_by_register(files: AssembledHistory, register: pa.Table, least: int) -> tuple[IntersectionCounts, ...]:
     """Run intersection for someone who has a list of people, but does not know who is in which row.
 
     ``register`` has a column ``respondent`` and columns of the releases; anyone who fits a box may be in it.
@@ -168,15 +168,15 @@ def attack_by_register(files: Assembled, register: pa.Table, least: int) -> tupl
     return shrinking_by_register(files.history, files.tables, register, least)
 
 
-def _shrinking_chart(releases: Sequence[Shrinking], least: int) -> Chart:
+def _shrinking_chart(releases: Sequence[IntersectionCounts], least: int) -> Chart:
     numbers = tuple(float(release.number) for release in releases)
     below = tuple(release.below / max(release.n_people, 1) for release in releases)
     single = tuple(release.single / max(release.n_people, 1) for release in releases)
     return Chart(
         "Values that all releases together leave possible",
         Lines((Line(f"fewer than {least} values left", numbers, below), Line("one value left", numbers, single))),
-        x=Axis("release"),
-        y=Axis("share of its people", "percent"),
+        x=ChartAxis("release"),
+        y=ChartAxis("share of its people", "percent"),
         caption="Values common to all groups a person was in, up to this release.",
         topic="attack",
     )
@@ -186,8 +186,8 @@ def _breach_chart(once: Estimate, iterated: Estimate) -> Chart:
     return Chart(
         "People breached",
         Bars(("one round", "fixed point"), (once.share, iterated.share)),
-        x=Axis("how far the adversary goes"),
-        y=Axis("share of people not compromised", "percent"),
+        x=ChartAxis("how far the adversary goes"),
+        y=ChartAxis("share of people not compromised", "percent"),
         caption="When each conclusion is drawn once, and when every value found is used to find the next. "
         "Mean over seeded draws of compromised people.",
         topic="attack",

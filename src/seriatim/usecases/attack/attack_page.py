@@ -5,25 +5,25 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import Any, ClassVar
 
-from seriatim.attacks._intersection import Shrinking
+from seriatim.attacks._intersection import IntersectionCounts
 from seriatim.attacks._sequence import MOST_VALUES
 from seriatim.attacks._sequence_figures import SequenceFigures
 from seriatim.attacks._withheld import WithheldGuess, WithheldGuesses
-from seriatim.report import Banner, Charts, Definitions, Filed, Grid, Note, Page, Section, Tile, Tiles
+from seriatim.report import Banner, Charts, Definitions, FiledReport, Grid, Note, Page, Section, Tile, Tiles
 from seriatim.report.formats import format_percent, format_plain
-from seriatim.usecases.attack.assembly import GROUP, Assembled
+from seriatim.usecases.attack.assembly import GROUP, AssembledHistory
 from seriatim.usecases.attack.attack import AttackResult
 
 
 @dataclass(frozen=True, slots=True)
-class AttackReport(Filed):
+class AttackReport(FiledReport):
     """What an adversary with every release concludes."""
 
     title: str
     result: AttackResult
-    files: Assembled | None = None
+    files: AssembledHistory | None = None
     """How a folder of releases was read; None for a series of the ledger."""
-    by_register: tuple[Shrinking, ...] = ()
+    by_register: tuple[IntersectionCounts, ...] = ()
     """Intersection by someone who has a register of people instead of the list of rows."""
 
     HOLDERS: ClassVar[tuple[str, ...]] = ("held by", "releases", "people", "breached")
@@ -84,7 +84,7 @@ class AttackReport(Filed):
             "least": found.least,
         }
 
-    def _figures(self, release: Shrinking) -> dict[str, Any]:
+    def _figures(self, release: IntersectionCounts) -> dict[str, Any]:
         return {"name": self.name_of(release.number), **format_plain(asdict(release))}
 
     def page(self) -> Page:
@@ -153,7 +153,7 @@ class AttackReport(Filed):
         hit = f"such beliefs are right {found.sure.hit_rate:.0%} of the time" if found.sure.n_beliefs else ""
         return (Tile("ever believed right with certainty", format_percent(found.sure.share), hit),)
 
-    def _rows(self, releases: tuple[Shrinking, ...]) -> tuple[tuple[str, ...], ...]:
+    def _rows(self, releases: tuple[IntersectionCounts, ...]) -> tuple[tuple[str, ...], ...]:
         return tuple((self.name_of(r.number), f"{r.n_people:,}", f"{r.below:,}", f"{r.single:,}") for r in releases)
 
 

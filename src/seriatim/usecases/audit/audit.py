@@ -14,7 +14,7 @@ import pyarrow as pa
 from seriatim.errors import Fault, InputError, TableError
 from seriatim.measures._leakage import leakage_by_class
 from seriatim.model import Chart, Finding, Measure, Policy
-from seriatim.model.audited import Audited, audited_conditional_beside, audited_margin_beside
+from seriatim.model.audited import AuditedTable, audited_conditional_beside, audited_margin_beside
 from seriatim.model.classes import Classes
 from seriatim.model.scale import FloatArray
 from seriatim.model.tabulation import Tabulation
@@ -33,7 +33,7 @@ PriorKind = Literal["published", "uniform", "margin", "conditional"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Question:
+class AuditQuestion:
     """What the adversary knows."""
 
     prior: PriorKind = "published"
@@ -53,7 +53,7 @@ def _as_arrow(table: pa.Table) -> Any:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Block:
+class AuditBlock:
     """One sensitive column: its counts by class, the prior, and every figure of every class."""
 
     column: str
@@ -68,13 +68,13 @@ class Block:
 class Audit:
     """What an audit found. Tables and charts are made on demand."""
 
-    audited: Audited
+    audited: AuditedTable
     policy: Policy
     membership: Classes
-    blocks: tuple[Block, ...]
+    blocks: tuple[AuditBlock, ...]
     prior: str
     findings: tuple[Finding, ...]
-    question: Question = Question()
+    question: AuditQuestion = AuditQuestion()
     dress: Callable[[pa.Table], Any] = _as_arrow
     """Turns an Arrow table into the kind of frame that came in."""
 
@@ -178,10 +178,13 @@ class Audit:
 
 
 def audit(
-    audited: Audited, policy: Policy, question: Question | None = None, dress: Callable[[pa.Table], Any] = _as_arrow
+    audited: AuditedTable,
+    policy: Policy,
+    question: AuditQuestion | None = None,
+    dress: Callable[[pa.Table], Any] = _as_arrow,
 ) -> Audit:
     """Audit a published table."""
-    asked = question or Question()
+    asked = question or AuditQuestion()
     prior = asked.prior
     if asked.sampled is not None and not 0.0 < asked.sampled <= 1.0:
         raise InputError(Fault("sampled", f"a share of {asked.sampled:g}", "above 0 and up to 1"))
@@ -201,7 +204,7 @@ def audit(
     )
 
 
-def _block(audited: Audited, policy: Policy, index: int, membership: Classes, prior: PriorKind) -> Block:
+def _block(audited: AuditedTable, policy: Policy, index: int, membership: Classes, prior: PriorKind) -> AuditBlock:
     column = audited.sensitive[index]
     depth = _depth(policy, column.name)
     tab = audited.count(membership, column)
@@ -211,7 +214,7 @@ def _block(audited: Audited, policy: Policy, index: int, membership: Classes, pr
     else:
         rows = [leakage_by_class(tab.only(c), before[c], depth) for c in range(len(membership))]
         figures = {name: np.concatenate([row[name] for row in rows]) for name in rows[0]}
-    return Block(column.name, tab, before, figures, prior == "published")
+    return AuditBlock(column.name, tab, before, figures, prior == "published")
 
 
 def _depth(policy: Policy, column: str) -> int:
@@ -220,7 +223,7 @@ def _depth(policy: Policy, column: str) -> int:
     return max(math.ceil(asked.l), 2) if asked and asked.l_kind == "recursive" and asked.l is not None else 2
 
 
-def _prior(audited: Audited, index: int, membership: Classes, tab: Tabulation, prior: PriorKind) -> FloatArray:
+def _prior(audited: AuditedTable, index: int, membership: Classes, tab: Tabulation, prior: PriorKind) -> FloatArray:
     name = audited.sensitive[index].name
     if prior == "published":
         return tab.margin
@@ -251,7 +254,7 @@ def _misses(where: str, found: str) -> Fault:
     )
 
 
-def _must_compare(audited: Audited, membership: Classes, prior: PriorKind) -> None:
+def _must_compare(audited: AuditedTable, membership: Classes, prior: PriorKind) -> None:
     faults = []
     if prior in ("margin", "conditional") and audited.beside is None:
         faults.append(Fault("prior", f"{prior}, but no table to take it from", "a table", "add the original table"))
@@ -277,7 +280,7 @@ def _must_compare(audited: Audited, membership: Classes, prior: PriorKind) -> No
         raise TableError(faults)
 
 
-def _prior_name(audited: Audited, prior: PriorKind) -> str:
+def _prior_name(audited: AuditedTable, prior: PriorKind) -> str:
     beside = audited.beside.name if audited.beside else ""
     return {
         "published": "published margin",

@@ -7,23 +7,23 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from seriatim.measures.leakage_given import Attribute, GivenLeakage, leakage_growth, leakage_pairs, leakage_subsets
-from seriatim.model.audited import Audited
-from seriatim.model.chart import Axis, Bars, Chart, Heatmap, Line, Lines, histogram_chart
+from seriatim.measures.leakage_given import GivenAttribute, GivenLeakage, leakage_growth, leakage_pairs, leakage_subsets
+from seriatim.model.audited import AuditedTable
+from seriatim.model.chart import Bars, Chart, ChartAxis, Heatmap, Line, Lines, histogram_chart
 from seriatim.model.classes import Classes
 
 if TYPE_CHECKING:
-    from seriatim.usecases.audit.audit import Block
+    from seriatim.usecases.audit.audit import AuditBlock
 
 WORST = 12
 COMPARED = 6
 POINTS = 200
 
 
-def charts_of(audited: Audited, blocks: Sequence[Block], membership: Classes) -> dict[str, Chart]:
+def charts_of(audited: AuditedTable, blocks: Sequence[AuditBlock], membership: Classes) -> dict[str, Chart]:
     """Return the charts by name, in reading order."""
-    given = [Attribute(c.name, c.codes, c.n_values) for c in audited.given]
-    targets = [Attribute(c.name, c.codes, len(c.scale)) for c in audited.sensitive]
+    given = [GivenAttribute(c.name, c.codes, c.n_values) for c in audited.given]
+    targets = [GivenAttribute(c.name, c.codes, len(c.scale)) for c in audited.sensitive]
     found = {"class_sizes": _sizes(membership)}
     for block, target in zip(blocks, targets, strict=True):
         worst, growing, compared = audit_charts_about(block.column)
@@ -39,11 +39,11 @@ def audit_charts_about(column: str) -> tuple[str, str, str]:
     return f"worst_classes_{column}", f"growth_{column}", f"combinations_{column}"
 
 
-def _pair_charts(attributes: Sequence[Attribute]) -> dict[str, Chart]:
+def _pair_charts(attributes: Sequence[GivenAttribute]) -> dict[str, Chart]:
     """Chart target by known column, both directions of every pair: once in bits, once as distance."""
     names = tuple(a.name for a in attributes)
     found = {(p.target, p.given[0]): p for p in leakage_pairs(attributes)}
-    known, learnt = Axis("column known"), Axis("column learnt")
+    known, learnt = ChartAxis("column known"), ChartAxis("column learnt")
 
     def cells(figure: str) -> tuple[tuple[float, ...], ...]:
         return tuple(
@@ -57,7 +57,7 @@ def _pair_charts(attributes: Sequence[Attribute]) -> dict[str, Chart]:
             "What one column reveals about another, in bits",
             Heatmap(names, names, cells("mean_l_e")),
             caption="Mean entropy leakage over records: certainty about the row when the column is known.",
-            value=Axis("bits"),
+            value=ChartAxis("bits"),
             x=known,
             y=learnt,
         ),
@@ -65,14 +65,14 @@ def _pair_charts(attributes: Sequence[Attribute]) -> dict[str, Chart]:
             "What one column reveals about another, as distance",
             Heatmap(names, names, cells("mean_l_d")),
             caption="Mean distribution leakage over records: how far belief about the row moves.",
-            value=Axis("Euclidean distance"),
+            value=ChartAxis("Euclidean distance"),
             x=known,
             y=learnt,
         ),
     }
 
 
-def _growth_chart(target: Attribute, given: Sequence[Attribute]) -> Chart:
+def _growth_chart(target: GivenAttribute, given: Sequence[GivenAttribute]) -> Chart:
     """Chart the leakage as one more column is known, in the policy's order."""
     steps = leakage_growth(target, given)
     x = tuple(float(n) for n in range(1, len(steps) + 1))
@@ -90,8 +90,8 @@ def _growth_chart(target: Attribute, given: Sequence[Attribute]) -> Chart:
     return Chart(
         f"What is learnt about {target.name} as more is known",
         Lines(lines),
-        x=Axis("columns known"),
-        y=Axis("leakage"),
+        x=ChartAxis("columns known"),
+        y=ChartAxis("leakage"),
         caption="Columns in the order of the policy. Where a curve follows chance, classes are merely small.",
     )
 
@@ -108,20 +108,20 @@ def _combinations_chart(found: Sequence[GivenLeakage], column: str) -> Chart:
     return Chart(
         f"Which columns together reveal most about {column}",
         Lines(tuple(lines)),
-        x=Axis("class, worst first", log=True),
-        y=Axis("distribution leakage"),
+        x=ChartAxis("class, worst first", log=True),
+        y=ChartAxis("distribution leakage"),
         caption="Each curve is one set of known columns; the sets that leak most on average are shown.",
     )
 
 
-def _worst_classes(block: Block) -> Chart:
+def _worst_classes(block: AuditBlock) -> Chart:
     leaks = np.nan_to_num(block.figures["l_d"])
     worst = np.argsort(-leaks, kind="stable")[:WORST]
     return Chart(
         f"Classes that reveal most about {block.column}",
         Bars(tuple(f"class {c}" for c in worst), tuple(float(leaks[c]) for c in worst)),
-        x=Axis("class"),
-        y=Axis("distribution leakage"),
+        x=ChartAxis("class"),
+        y=ChartAxis("distribution leakage"),
         caption="Numbers as in the table of classes.",
     )
 
@@ -129,6 +129,6 @@ def _worst_classes(block: Block) -> Chart:
 def _sizes(membership: Classes) -> Chart:
     sizes = membership.sizes
     return Chart(
-        "How large the classes are", histogram_chart(sizes), x=Axis("records in a class"), y=Axis("classes"),
+        "How large the classes are", histogram_chart(sizes), x=ChartAxis("records in a class"), y=ChartAxis("classes"),
         caption="Records in a class look alike to anyone who knows the quasi-identifiers.",
     )  # fmt: skip

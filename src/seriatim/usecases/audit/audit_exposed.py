@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 
 from seriatim.model import Policy
-from seriatim.model.audited import Audited
+from seriatim.model.audited import AuditedTable
 from seriatim.model.classes import Classes
 from seriatim.promises.single.worst_classes import worst_classes_all_named
 from seriatim.usecases.audit.audit_promises import audit_findings
@@ -16,7 +16,7 @@ from seriatim.usecases.audit.audit_promises import audit_findings
 _HEAD = {"row": pa.int64(), "promise": pa.string(), "column": pa.string(), "class": pa.int64()}
 
 
-def audit_exposed(audited: Audited, policy: Policy, classes: Classes) -> pa.Table:
+def audit_exposed(audited: AuditedTable, policy: Policy, classes: Classes) -> pa.Table:
     """Return a row per record and cause: its row in the table from 1, the promise, the column and the class.
 
     A policy without promises lists records that are alone in their class, and those whose class has one value. A
@@ -33,7 +33,7 @@ def audit_exposed(audited: Audited, policy: Policy, classes: Classes) -> pa.Tabl
     return table.append_column("respondent", audited.table.column(policy.respondent).take(pa.array(rows)))
 
 
-def _broken(audited: Audited, policy: Policy, classes: Classes) -> Iterator[tuple[list[int], str, str | None]]:
+def _broken(audited: AuditedTable, policy: Policy, classes: Classes) -> Iterator[tuple[list[int], str, str | None]]:
     with worst_classes_all_named():
         findings = audit_findings(audited, policy, classes)
     for finding in findings:
@@ -42,7 +42,7 @@ def _broken(audited: Audited, policy: Policy, classes: Classes) -> Iterator[tupl
             yield np.flatnonzero(hit).tolist(), finding.rule, finding.column
 
 
-def _plainly(audited: Audited, policy: Policy, classes: Classes) -> Iterator[tuple[list[int], str, str | None]]:
+def _plainly(audited: AuditedTable, policy: Policy, classes: Classes) -> Iterator[tuple[list[int], str, str | None]]:
     with worst_classes_all_named():
         if audit_findings(audited, policy, classes):
             return  # every promise is kept

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pyarrow as pa
 
-from seriatim.measures.leakage_given import Attribute
+from seriatim.measures.leakage_given import GivenAttribute
 from seriatim.measures.supplementary_knowledge import knowledge_sets
 from seriatim.model.classes import number_classes
 from seriatim.model.scale import FloatArray
@@ -33,7 +33,7 @@ def audit_knowledge_table(audit: Audit, column: str, near: str | None = None) ->
     """
     scale, near = audit_number_scale(audit, column, near)
     coded = next(one for one in audit.audited.sensitive if one.name == column)
-    given = [Attribute(one.name, one.codes, one.n_values) for one in audit.audited.given]
+    given = [GivenAttribute(one.name, one.codes, one.n_values) for one in audit.audited.given]
     rows = []
     for known in range(len(given) + 1):
         figures, sizes, worst = [], [], (-1.0, "")

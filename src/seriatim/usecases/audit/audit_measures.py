@@ -18,7 +18,7 @@ from seriatim.measures.exposure import (
 )
 from seriatim.measures.uniqueness import SpecialUniques, special_uniqueness
 from seriatim.model import Measure
-from seriatim.model.audited import Audited, audited_sizes_beside
+from seriatim.model.audited import AuditedTable, audited_sizes_beside
 from seriatim.model.classes import Classes, LongArray
 from seriatim.model.scale import FloatArray
 from seriatim.usecases.audit import audit_figures
@@ -105,7 +105,7 @@ def _sampled(membership: Classes, sampled: float | None) -> tuple[Measure, ...]:
     return (Measure("correct_given_unique", chance, "chance", {"supposed": first, **detail}),)
 
 
-def _special_uniques(audited: Audited) -> Measure:
+def _special_uniques(audited: AuditedTable) -> Measure:
     """Count the records that three columns or fewer single out, and how often each column takes part."""
     special = audited_uniques(audited)
     part = {c.name: int(n) for c, n in zip(audited.given, special.by_column, strict=True)}
@@ -114,7 +114,7 @@ def _special_uniques(audited: Audited) -> Measure:
     return Measure("special_uniques", float(special.n_records), "records", detail)
 
 
-def audited_uniques(audited: Audited) -> SpecialUniques:
+def audited_uniques(audited: AuditedTable) -> SpecialUniques:
     """Search the columns that make classes."""
     return special_uniqueness([c.codes for c in audited.given], [c.n_values for c in audited.given])
 

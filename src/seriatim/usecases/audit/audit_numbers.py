@@ -11,7 +11,7 @@ from seriatim.errors import Fault, InputError
 from seriatim.kernels.check.near_values import entropies_of_near_values, hit_chances_of_near_values
 from seriatim.measures.equivocation_rows import equivocation_areas
 from seriatim.model import Measure
-from seriatim.model.audited import Audited
+from seriatim.model.audited import AuditedTable
 from seriatim.model.nearness import has_nearness, nearness_distances, nearness_of, nearness_reach, usual_nearness
 from seriatim.model.scale import FloatArray, Scale
 from seriatim.model.tabulation import Tabulation
@@ -77,7 +77,7 @@ def _checked_window(near: str) -> str:
     return near
 
 
-def _scale_of(audited: Audited, column: str) -> Scale:
+def _scale_of(audited: AuditedTable, column: str) -> Scale:
     return next(one.scale for one in audited.sensitive if one.name == column)
 
 

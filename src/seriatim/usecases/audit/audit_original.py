@@ -20,12 +20,12 @@ from seriatim.measures.information_loss import LEVELS, WIDTHS
 from seriatim.measures.linkage import linkage_of_points
 from seriatim.measures.query_error import query_error_of_boxes
 from seriatim.model import Measure
-from seriatim.model.audited import Audited, Facing, Original
+from seriatim.model.audited import AuditedOriginal, AuditedQuasi, AuditedTable
 from seriatim.model.classes import Classes, number_classes
 from seriatim.model.scale import FloatArray
 
 
-def original_measures(audited: Audited, weights: FloatArray | None = None) -> tuple[Measure, ...]:
+def original_measures(audited: AuditedTable, weights: FloatArray | None = None) -> tuple[Measure, ...]:
     """Return no measure without an original. ``weights`` are those of Truta's weighted risk."""
     original = audited.original
     if original is None:
@@ -38,7 +38,7 @@ def original_measures(audited: Audited, weights: FloatArray | None = None) -> tu
     )
 
 
-def original_notes(audited: Audited) -> tuple[str, ...]:
+def original_notes(audited: AuditedTable) -> tuple[str, ...]:
     """Return what could not be compared, and what would help."""
     original = audited.original
     if original is None:
@@ -55,7 +55,7 @@ def original_notes(audited: Audited) -> tuple[str, ...]:
     return tuple(notes)
 
 
-def _before_after(column: Facing) -> tuple[int, int]:
+def _before_after(column: AuditedQuasi) -> tuple[int, int]:
     """Count the values that the original and the published table show; '*' is not a value."""
     before = int((column.before.counts() > 0).sum())
     everything = [c is not None and len(c) == len(column.before.scale) > 1 for c in column.covers]
@@ -63,7 +63,7 @@ def _before_after(column: Facing) -> tuple[int, int]:
     return before, exposed_domain_size(column.codes, len(column.covers), stars)
 
 
-def _loss(original: Original, n_published: int) -> Iterator[Measure]:
+def _loss(original: AuditedOriginal, n_published: int) -> Iterator[Measure]:
     withheld = max(original.n_records - n_published, 0)
     in_place = int(_nothing_said(original).sum())
     share = (withheld + in_place) / max(original.n_records, 1)
@@ -90,7 +90,7 @@ def _loss(original: Original, n_published: int) -> Iterator[Measure]:
         )
 
 
-def _nothing_said(original: Original) -> np.ndarray:
+def _nothing_said(original: AuditedOriginal) -> np.ndarray:
     """Return the records with '*' in every quasi-identifier: suppressed in place, as some tools do."""
     silent = np.ones(len(original.facing[0].codes), dtype=bool)
     for column in original.facing:
@@ -99,18 +99,18 @@ def _nothing_said(original: Original) -> np.ndarray:
     return silent
 
 
-def _entropy(column: Facing) -> float:
+def _entropy(column: AuditedQuasi) -> float:
     shares = column.before.counts() / max(len(column.before.codes), 1)
     held = shares[shares > 0]
     return float(-(held * np.log2(held)).sum()) + 0.0
 
 
-def _queries(original: Original) -> tuple[Measure, ...]:
+def _queries(original: AuditedOriginal) -> tuple[Measure, ...]:
     boxes = boxes_against_original(original)
     return () if boxes is None else query_error_of_boxes(tuple(c.before for c in original.facing), boxes)
 
 
-def _withheld(audited: Audited, original: Original) -> Iterator[Measure]:
+def _withheld(audited: AuditedTable, original: AuditedOriginal) -> Iterator[Measure]:
     """Measure the withheld records, which original margin minus published margin reveals: a class like any other."""
     for column, (before, after) in zip(audited.sensitive, original.margins, strict=True):
         gone = before - after
@@ -121,7 +121,7 @@ def _withheld(audited: Audited, original: Original) -> Iterator[Measure]:
         yield Measure("withheld_l_d", float(np.linalg.norm(gap)), "", detail)
 
 
-def _matched(original: Original, weights: FloatArray | None) -> Iterator[Measure]:
+def _matched(original: AuditedOriginal, weights: FloatArray | None) -> Iterator[Measure]:
     match = original.match
     if match is None or not (match >= 0).any():
         return
@@ -139,7 +139,7 @@ def _matched(original: Original, weights: FloatArray | None) -> Iterator[Measure
         yield Measure("distance_linkage", found.linked, "share", detail)
 
 
-def _memberships(original: Original) -> tuple[Classes, Classes]:
+def _memberships(original: AuditedOriginal) -> tuple[Classes, Classes]:
     """Return the classes of the matched records, before and after, each with its size in the whole table."""
     assert original.match is not None
     kept = original.match >= 0

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from seriatim.model import Finding, Measure
-from seriatim.report import NO_ROWS, Filed
+from seriatim.report import NO_ROWS, FiledReport
 from seriatim.report.chart_views import chart_data
 from seriatim.report.formats import format_count, format_number, format_people, format_percent, format_plain
 from seriatim.report.page import Banner, Cell, Charts, Definitions, Grid, Note, Page, Prose, Section, Tile, Tiles
@@ -18,14 +18,14 @@ from seriatim.usecases.audit.audit_charts import audit_charts_about
 from seriatim.usecases.audit.audit_figures import audit_luck
 
 if TYPE_CHECKING:
-    from seriatim.usecases.audit.audit import Audit, Block
+    from seriatim.usecases.audit.audit import Audit, AuditBlock
 
 SCHEMA = "seriatim.audit/1"
 WORST = 10
 
 
 @dataclass(frozen=True, slots=True)
-class AuditReport(Filed):
+class AuditReport(FiledReport):
     """The report of an audit. Equal tables and policies give equal bytes."""
 
     audit: Audit
@@ -74,7 +74,7 @@ class AuditReport(Filed):
         )
 
 
-def _audit_worst_classes(block: Block, n: int = WORST) -> list[dict[str, Any]]:
+def _audit_worst_classes(block: AuditBlock, n: int = WORST) -> list[dict[str, Any]]:
     """Return the classes that leak most, each with its reasons, in words without values."""
     leaks = np.nan_to_num(block.figures["l_d"])
     null, chance = audit_luck(block)
@@ -224,7 +224,7 @@ def _readings(audit: Audit) -> tuple[tuple[str, str], ...]:
     return tuple((column, "; ".join(reading.values())) for column, reading in audit.readings.items())
 
 
-def _reasons(block: Block) -> Grid:
+def _reasons(block: AuditBlock) -> Grid:
     rows = tuple(
         (
             f"class {w['class']}",

@@ -6,15 +6,15 @@ from dataclasses import replace
 
 import numpy as np
 
-from seriatim.model import Coded, ColumnRule, Finding, Policy, Scale
-from seriatim.model.audited import Audited
+from seriatim.model import CodedColumn, ColumnRule, Finding, Policy, Scale
+from seriatim.model.audited import AuditedTable
 from seriatim.model.classes import Classes
 from seriatim.model.policy import SeriesTerms
 from seriatim.model.published import PublishedTable
 from seriatim.promises import promises_of
 
 
-def audit_findings(audited: Audited, policy: Policy, classes: Classes) -> tuple[Finding, ...]:
+def audit_findings(audited: AuditedTable, policy: Policy, classes: Classes) -> tuple[Finding, ...]:
     """Return a finding per promise of the policy; none if it has only roles."""
     whole = PublishedTable(classes=classes, sensitive={column.name: column for column in audited.sensitive})
     said = {column.name: whole.where_said(column.name) for column in audited.sensitive}
@@ -52,14 +52,14 @@ def audit_reading(rule: ColumnRule, scale: Scale) -> dict[str, str]:
     return {"tv": "equal distance", "emd": f"ordered distance, values {order}"}
 
 
-def audit_promises_carried(audited: Audited, policy: Policy) -> tuple[str, ...]:
+def audit_promises_carried(audited: AuditedTable, policy: Policy) -> tuple[str, ...]:
     """Return a note if the table has the respondent column."""
     if policy.respondent is None or policy.respondent not in audited.table.column_names:
         return ()
     return (f"the column {policy.respondent} says whom a record is about: with it everyone is identified",)
 
 
-def audit_grouped(audited: Audited) -> tuple[str, ...]:
+def audit_grouped(audited: AuditedTable) -> tuple[str, ...]:
     """Return a note for a release of a series: what a class is there, and whom it counts."""
     if [column.name for column in audited.given] != ["group"]:
         return ()
@@ -69,7 +69,7 @@ def audit_grouped(audited: Audited) -> tuple[str, ...]:
     )
 
 
-def _renumbered(finding: Finding, column: Coded, classes: Classes) -> Finding:
+def _renumbered(finding: Finding, column: CodedColumn, classes: Classes) -> Finding:
     """Renumber classes, which were numbered among records with a published value, among all records."""
     said = column.codes >= 0
     if said.all() or not finding.classes:

@@ -13,10 +13,10 @@ from time import perf_counter
 
 from seriatim.attacks import estimate_share, prepare, reveal_leavers
 from seriatim.errors import Fault, InputError, PolicyError
-from seriatim.model import METHODS, DefenceSettings, Policy, SeriesTerms, Terms, Thresholds, Verdict
+from seriatim.model import METHODS, DefenceSettings, Policy, PromiseTerms, SeriesTerms, Thresholds, Verdict
 from seriatim.ports import Ledger, no_progress
 from seriatim.usecases.publish.plan import plan_to_publish
-from seriatim.usecases.publish.publish import Order, Parts, publish
+from seriatim.usecases.publish.publish import PublishOrder, PublishParts, publish
 
 _SELECTIVITY = 0.05
 _SEEDS = (1, 2, 3)
@@ -28,7 +28,7 @@ Scratch = Callable[[], AbstractContextManager[Ledger]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Compared:
+class ComparedMethod:
     """The outcome of one method; figures are None if it made no draft."""
 
     method: str
@@ -53,8 +53,8 @@ class Compared:
 
 
 def compare(
-    orders: Sequence[Order], parts: Parts, scratch: Scratch, methods: Sequence[str] | None = None
-) -> tuple[Compared, ...]:
+    orders: Sequence[PublishOrder], parts: PublishParts, scratch: Scratch, methods: Sequence[str] | None = None
+) -> tuple[ComparedMethod, ...]:
     """Try every method in turn; by default all that fit the policy, for one release or for a series.
 
     A method that cannot be used on the view gets a row that says why.
@@ -77,7 +77,7 @@ def _methods_to_compare(policy: Policy) -> tuple[str, ...]:
     return tuple(name for name, row in METHODS.items() if row.serial == serial and not row.needs)
 
 
-def _tried(orders: Sequence[Order], parts: Parts, scratch: Scratch, method: str) -> Compared:
+def _tried(orders: Sequence[PublishOrder], parts: PublishParts, scratch: Scratch, method: str) -> ComparedMethod:
     start = perf_counter()
     policy = _policy_to_compare(orders[0].policy, method)
     try:
@@ -89,11 +89,11 @@ def _tried(orders: Sequence[Order], parts: Parts, scratch: Scratch, method: str)
             with scratch() as ledger:
                 found = _series([replace(order, plan=plan) for order in orders], parts, ledger, method)
     except InputError as error:
-        found = Compared(method=method, released=False, why=str(error.faults[0]))
+        found = ComparedMethod(method=method, released=False, why=str(error.faults[0]))
     return replace(found, promises=_stated(policy), seconds=perf_counter() - start)
 
 
-def _series(orders: Sequence[Order], parts: Parts, ledger: Ledger, method: str) -> Compared:
+def _series(orders: Sequence[PublishOrder], parts: PublishParts, ledger: Ledger, method: str) -> ComparedMethod:
     """Publish the views in order until one is refused, then attack what was released."""
     policy, released, ended = orders[0].policy, 0, ""
     for order in orders:
@@ -138,18 +138,18 @@ def _policy_to_compare(policy: Policy, method: str) -> Policy:
     return replace(policy, defence=settings, terms=_terms_for(policy, serial=row.serial))
 
 
-def _terms_for(policy: Policy, serial: bool) -> Terms:
+def _terms_for(policy: Policy, serial: bool) -> PromiseTerms:
     terms, m = policy.terms, policy.terms.series.m
     assert policy.defence is not None
     if serial == policy.defence.serial:
         return terms
     if serial:
         diverse = max((required.l for required in terms.per_column.values() if required.l is not None), default=_M)
-        return Terms(series=replace(terms.series, m=max(int(diverse), 2) if m is None else m))
+        return PromiseTerms(series=replace(terms.series, m=max(int(diverse), 2) if m is None else m))
     if terms.k is not None or any(required.l or required.t for required in terms.per_column.values()):
         return replace(terms, series=SeriesTerms(), series_by_column={})
     least = _M if m is None else m
-    return Terms(k=least, per_column={column.name: Thresholds(l=least) for column in policy.sensitive})
+    return PromiseTerms(k=least, per_column={column.name: Thresholds(l=least) for column in policy.sensitive})
 
 
 def _stated(policy: Policy) -> str:
@@ -180,13 +180,13 @@ def _further(required: Thresholds) -> list[str]:
     return found
 
 
-def _compared(method: str, verdict: Verdict) -> Compared:
+def _compared(method: str, verdict: Verdict) -> ComparedMethod:
     figures: dict[str, float] = {}
     for measure in verdict.measures:  # the worst table, if sensitive columns have tables of their own
         figures[measure.name] = max(measure.value, figures.get(measure.name, measure.value))
     counted = [measure for measure in verdict.measures if measure.name.startswith("query_error")]
     errors = [measure.value for measure in counted if measure.detail.get("selectivity") == _SELECTIVITY]
-    return Compared(
+    return ComparedMethod(
         method=method,
         released=verdict.released,
         kept=sum(finding.kept for finding in verdict.findings),

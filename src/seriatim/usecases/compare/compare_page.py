@@ -5,22 +5,22 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from seriatim.model.chart import Axis, Bars, Chart
+from seriatim.model.chart import Bars, Chart, ChartAxis
 from seriatim.report import Cell, Charts, Grid, Page, Prose, Section
-from seriatim.report.filed import Filed
+from seriatim.report.filed import FiledReport
 from seriatim.report.formats import format_percent, format_plain
-from seriatim.usecases.compare.compare import Compared
+from seriatim.usecases.compare.compare import ComparedMethod
 
 HEAD = ("method", "verdict", "promises kept", "certainty lost", "class size", "withheld", "query error", "seconds")
 _TOGETHER = ("releases", "people breached")
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison(Filed):
+class Comparison(FiledReport):
     """What each method makes of the same views."""
 
     title: str
-    methods: tuple[Compared, ...]
+    methods: tuple[ComparedMethod, ...]
     n_views: int = 1
 
     @property
@@ -51,8 +51,8 @@ class Comparison(Filed):
         chart = Chart(
             "What each method costs",
             Bars(tuple(found.method for found in made), tuple(found.gcp or 0.0 for found in made)),
-            x=Axis("method"),
-            y=Axis("certainty lost", "percent"),
+            x=ChartAxis("method"),
+            y=ChartAxis("certainty lost", "percent"),
             caption="0% keeps every cell as it was, 100% tells nothing.",
             topic="usefulness",
         )
@@ -67,7 +67,7 @@ class Comparison(Filed):
         return Page(self.title, (section,), kicker="Comparison", footer=footer)
 
 
-def _row(found: Compared, n_views: int) -> tuple[str, ...]:
+def _row(found: ComparedMethod, n_views: int) -> tuple[str, ...]:
     together: tuple[str, ...] = ()
     if n_views > 1:
         breached = "" if found.breached is None else format_percent(found.breached)

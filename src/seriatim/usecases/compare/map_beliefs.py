@@ -6,7 +6,7 @@ import numpy as np
 
 from seriatim.errors import Fault, InputError
 from seriatim.measures.noise_hits import noise_beliefs
-from seriatim.model import Coded, DefenceSettings, Draft, View
+from seriatim.model import CodedColumn, DefenceSettings, Draft, View
 from seriatim.model.chance import open_chance
 from seriatim.model.classes import number_classes
 from seriatim.model.nearness import nearness_distances
@@ -25,7 +25,7 @@ EVENLY = 4_096
 class MapBeliefs:
     """Beliefs about one column of a view; the prior is its margin. Each answer is rows, and how many people each is."""
 
-    def __init__(self, view: View, column: Coded, seed: int) -> None:
+    def __init__(self, view: View, column: CodedColumn, seed: int) -> None:
         self.view, self.column, self.seed = view, column, seed
         self.known = ~view.suppressed
         counts = column.counts(self.known)
@@ -74,7 +74,7 @@ class MapBeliefs:
         domain = nearness_distances(self.column.scale)
         rows = np.flatnonzero(self.known & np.isfinite(domain)[self.column.codes])
         rows = rows if len(rows) <= MOST_ROWS else np.sort(chance.choice(rows, MOST_ROWS, replace=False))
-        drawn = Coded(self.column.name, self.column.codes[rows], self.column.scale)
+        drawn = CodedColumn(self.column.name, self.column.codes[rows], self.column.scale)
         shown = noise_positions(drawn, amount, chance.random(len(rows)))
         held = np.isfinite(domain)
         found = np.zeros((len(rows), len(domain)))

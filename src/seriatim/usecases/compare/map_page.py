@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from seriatim.model.chart import Axis, Chart, Line, Lines
+from seriatim.model.chart import Chart, ChartAxis, Line, Lines
 from seriatim.report import Cell, Charts, Grid, Page, Prose, Section
 from seriatim.report.chart_views import chart_data
-from seriatim.report.filed import Filed
+from seriatim.report.filed import FiledReport
 from seriatim.report.formats import format_number, format_plain
 from seriatim.usecases.compare.risk_map import MapPoint, MapWish
 
@@ -29,7 +29,7 @@ COST_WORDS = {
 
 
 @dataclass(frozen=True, slots=True)
-class RiskMap(Filed):
+class RiskMap(FiledReport):
     """Techniques with their parameters, by risk and cost."""
 
     title: str
@@ -65,8 +65,8 @@ class RiskMap(Filed):
         return Chart(
             "Risk against usefulness",
             Lines((_line("Pareto front", list(self.front)), *lines)),  # the policy's point last, on top of the others
-            x=Axis(f"risk: {RISK_WORDS[self.wish.risk]}"),
-            y=Axis(f"cost: {COST_WORDS[self.wish.cost]}"),
+            x=ChartAxis(f"risk: {RISK_WORDS[self.wish.risk]}"),
+            y=ChartAxis(f"cost: {COST_WORDS[self.wish.cost]}"),
             caption=caption,
         )
 

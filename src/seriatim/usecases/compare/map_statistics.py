@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from seriatim.errors import Fault, InputError
-from seriatim.model import Coded, Draft, View
+from seriatim.model import CodedColumn, Draft, View
 from seriatim.model.nearness import has_nearness, nearness_distances
 from seriatim.model.scale import FloatArray, Scale
 
@@ -54,7 +54,9 @@ def map_draft_columns(view: View, draft: Draft) -> dict[str, FloatArray]:
     return found
 
 
-def _in_view_order(column: Coded, draft: Draft, rows: np.ndarray[tuple[int, ...], np.dtype[np.intp]]) -> FloatArray:
+def _in_view_order(
+    column: CodedColumn, draft: Draft, rows: np.ndarray[tuple[int, ...], np.dtype[np.intp]]
+) -> FloatArray:
     """Return the numbers of a sensitive column as published, in the order of the view's records."""
     cells = draft.groups.column(column.name)
     if pa.types.is_integer(cells.type) or pa.types.is_floating(cells.type):

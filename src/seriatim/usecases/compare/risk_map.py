@@ -21,12 +21,12 @@ from seriatim.errors import Fault, InputError, PolicyError
 from seriatim.measures.equivocation_rows import equivocations
 from seriatim.measures.loss import loss_by_column
 from seriatim.measures.query_error import query_error
-from seriatim.model import METHODS, Coded, DefenceSettings, Draft, Policy, SeriesState, View
+from seriatim.model import METHODS, CodedColumn, DefenceSettings, Draft, Policy, SeriesState, View
 from seriatim.model.chance import open_chance
-from seriatim.model.methods import Family
+from seriatim.model.methods import MethodFamily
 from seriatim.model.nearness import has_nearness, nearness_distances, nearness_of, nearness_reach, usual_nearness
 from seriatim.model.noise_bell import SPREAD, noise_sizes
-from seriatim.model.policy import Options
+from seriatim.model.policy import DefenceOptions
 from seriatim.model.scale import FloatArray
 from seriatim.ports import Workers, no_progress
 from seriatim.ports.workers import Progress
@@ -100,7 +100,7 @@ class MapPoint:
 class _Stage:
     view: View
     policy: Policy
-    column: Coded
+    column: CodedColumn
     beliefs: MapBeliefs
     wish: MapWish
     workers: Workers
@@ -115,7 +115,7 @@ def map_wish_of(view: View, wish: MapWish) -> MapWish:
     return replace(wish, column=column.name, near=near)
 
 
-def _mapped(view: View, name: str | None) -> Coded:
+def _mapped(view: View, name: str | None) -> CodedColumn:
     """Return the sensitive column whose risk is mapped: the one named, else the first with distances, if any."""
     if not view.sensitive:
         raise InputError(Fault("compare", "no sensitive column", "one whose risk is mapped"))
@@ -161,15 +161,15 @@ def _plans(stage: _Stage) -> Iterator[Plan]:
     if own is not None:
         yield "policy", own.method, own, stage.policy.terms.k
     for name, row in METHODS.items():
-        if row.family is Family.SINGLE and not row.needs and "j" not in stage.policy.terms.series.stated:
+        if row.family is MethodFamily.SINGLE and not row.needs and "j" not in stage.policy.terms.series.stated:
             for k in SIZES:
                 yield name, f"k = {k}", DefenceSettings(name, 1.0), k
     for rate in RATES:
-        yield "sample", f"{rate:.0%}", DefenceSettings("sample", options=Options(rate=rate)), None
+        yield "sample", f"{rate:.0%}", DefenceSettings("sample", options=DefenceOptions(rate=rate)), None
     if stage.column.scale.form == "interval":
         unit = " days" if stage.column.scale.dated else "%"
         for amount in DAYS if stage.column.scale.dated else AMOUNTS:
-            options = Options(noise={stage.column.name: amount})
+            options = DefenceOptions(noise={stage.column.name: amount})
             most = float(amount.rstrip("%"))
             words = f"at most {most:g}{unit}, spread {SPREAD * most:.2g}{unit}"
             yield "noise", words, DefenceSettings("noise", options=options), None
@@ -245,7 +245,7 @@ def _risks(stage: _Stage, beliefs: FloatArray) -> FloatArray:
     """Return the risk of each row of beliefs."""
     prior, scale = stage.beliefs.prior, stage.column.scale
     if stage.wish.risk == "hit_chance":
-        from seriatim.kernels.equivocation.windows import window_hit_chances
+        from seriatim.kernels.equivocation.window_entropies import window_hit_chances
 
         near = nearness_of(stage.wish.near or usual_nearness(scale)) if has_nearness(scale) else None
         reach = nearness_reach(scale, near) if near else np.arange(len(scale), dtype=np.int64)

@@ -11,13 +11,13 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from seriatim.model import Past
+from seriatim.model import PastRelease
 
 Numbers = npt.NDArray[np.integer]
 
 
 @dataclass(frozen=True, slots=True)
-class Now:
+class SeriesNow:
     """How a series is published now."""
 
     method: str | None = None
@@ -34,7 +34,7 @@ class GroupsNow:
     values: int
 
 
-def groups_as_now(past: Past) -> GroupsNow:
+def groups_as_now(past: PastRelease) -> GroupsNow:
     """Return the size of the smallest group of a release, and the fewest values that a group has."""
     if not len(past.group):
         return GroupsNow(1, 1)

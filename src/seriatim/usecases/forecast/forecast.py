@@ -16,22 +16,22 @@ import numpy as np
 from seriatim.attacks._exclusion import estimate_share, prepare
 from seriatim.attacks.leavers import reveal_leavers
 from seriatim.defences import loaded
-from seriatim.defences.series.contract import Draw, SerialMethod, SerialRules
-from seriatim.defences.series.memory import Published, memory_rows
+from seriatim.defences.series.contract import SerialDraw, SerialMethod, SerialRules
+from seriatim.defences.series.memory import RememberedRows, memory_rows
 from seriatim.errors import InputError
 from seriatim.knowledge.sequential_adversary import SequentialAdversary
-from seriatim.model import Axis, Chart, Estimate, Finding, History, Line, Lines, Past, PriorSets
+from seriatim.model import Chart, ChartAxis, Estimate, Finding, History, Line, Lines, PastRelease, PriorSets
 from seriatim.model.chance import open_chance
-from seriatim.model.judged import Judged
-from seriatim.model.methods import METHODS, Degree, Method, serial_methods
+from seriatim.model.judged import JudgedHistory
+from seriatim.model.methods import METHODS, Method, MethodDegree, serial_methods
 from seriatim.ports import Progress, Workers, no_progress
 from seriatim.promises.series.invariance import m_uniqueness, weak_m_uniqueness
 from seriatim.promises.series.lineages import RULE as CLOSED
 from seriatim.promises.series.lineages import closed_lineages
-from seriatim.usecases.forecast.as_now import GroupsNow, Now, groups_as_now, split_as_now
+from seriatim.usecases.forecast.as_now import GroupsNow, SeriesNow, groups_as_now, split_as_now
 from seriatim.usecases.forecast.made_up_people import (
-    Crowd,
-    World,
+    MadeUpCrowd,
+    MadeUpWorld,
     made_up_changes,
     made_up_churn,
     made_up_crowd,
@@ -47,7 +47,7 @@ _ALONE = "median"
 
 
 @dataclass(frozen=True, slots=True)
-class Outlook:
+class ForecastOutlook:
     """What to forecast: how far, under which promise, against which adversary."""
 
     releases: int
@@ -57,7 +57,7 @@ class Outlook:
     seeds: tuple[int, ...] = (1, 2, 3)
     priors: PriorSets | None = None
     """What the adversary holds possible beforehand; newcomers resemble the people named."""
-    now: Now = field(default_factory=Now)
+    now: SeriesNow = field(default_factory=SeriesNow)
     """How the series is published now."""
     sequential: SequentialAdversary | None = None
     """Who knows how values follow each other; None for the history's own steps."""
@@ -66,7 +66,7 @@ class Outlook:
 
 
 @dataclass(frozen=True, slots=True)
-class Way:
+class ForecastWay:
     """One way to continue: a method, its settings, and how often it publishes."""
 
     method: str
@@ -90,7 +90,7 @@ class Way:
     def label(self) -> str:
         if self.alone is not None:
             return f"as now, in groups of {self.alone.people} or more"
-        degree = f", n = {self.rules.n}" if self.row.degree is Degree.SOUGHT else ""
+        degree = f", n = {self.rules.n}" if self.row.degree is MethodDegree.SOUGHT else ""
         pace = {1: "", 2: ", every second time"}.get(self.every, f", every {self.every}th time")
         how = (", as now" if self.now else "") + (", an episode per value" if self.episodes else "")
         common = f", common = {self.rules.common:g}" if self.rules.common and self.row.reads_common else ""
@@ -98,10 +98,10 @@ class Way:
 
 
 @dataclass(frozen=True, slots=True)
-class Course:
+class ForecastCourse:
     """The future of one way: the share breached after each made-up release."""
 
-    way: Way
+    way: ForecastWay
     numbers: tuple[int, ...]
     """Numbers of the made-up releases, at the pace of the series so far; the first follows the last real one."""
     estimates: tuple[Estimate, ...]
@@ -133,7 +133,7 @@ class Forecast:
 
     leaving: float
     joining: float
-    courses: tuple[Course, ...]
+    courses: tuple[ForecastCourse, ...]
     charts: dict[str, Chart] = field(default_factory=dict)
     today: Estimate | None = None
     """What the same attack finds in the real releases, before any made-up one."""
@@ -151,14 +151,16 @@ class Forecast:
     """The share of people that may be believed right with certainty."""
 
 
-def forecast(history: History, outlook: Outlook, workers: Workers, progress: Progress = no_progress) -> Forecast:
+def forecast(
+    history: History, outlook: ForecastOutlook, workers: Workers, progress: Progress = no_progress
+) -> Forecast:
     """Continue a history with its observed churn, once per method, and try what lasts longer if someone is breached."""
     churn, changing = made_up_churn(history), made_up_changes(history)
     start = _Start(history, churn, made_up_crowd(history, outlook.priors), changing)
     progress("today", 0.0)
     today = estimate_share(prepare(history, start.crowd.priors), outlook.compromised, outlook.seeds)
     ways = _ways(start, outlook)
-    courses: list[Course] = []
+    courses: list[ForecastCourse] = []
     while ways:
         way = ways.pop(0)
         progress(f"forecasting {way.label}", len(courses) / (len(courses) + len(ways) + 1))
@@ -177,27 +179,30 @@ def forecast(history: History, outlook: Outlook, workers: Workers, progress: Pro
     )
 
 
-def _ways(start: _Start, outlook: Outlook) -> list[Way]:
+def _ways(start: _Start, outlook: ForecastOutlook) -> list[ForecastWay]:
     """Return the way of the series as it is now, and one for each method."""
     now, episodes = outlook.now, start.changing > 0
     ways = [
-        Way(method, outlook.rules, now=method == now.method and outlook.rules.m == now.m, episodes=episodes)
+        ForecastWay(method, outlook.rules, now=method == now.method and outlook.rules.m == now.m, episodes=episodes)
         for method in outlook.methods
     ]
     if now.method in serial_methods():
         if any(way.now for way in ways) or now.m is None:
             return ways
         rules = replace(outlook.rules, m=now.m, n=now.n or outlook.rules.n)
-        return [Way(now.method, rules, now=True, episodes=episodes), *ways]
-    return [Way(now.method or _ALONE, outlook.rules, now=True, alone=groups_as_now(start.history.releases[-1])), *ways]
+        return [ForecastWay(now.method, rules, now=True, episodes=episodes), *ways]
+    return [
+        ForecastWay(now.method or _ALONE, outlook.rules, now=True, alone=groups_as_now(start.history.releases[-1])),
+        *ways,
+    ]
 
 
-def _slower(way: Way) -> Iterator[Way]:
+def _slower(way: ForecastWay) -> Iterator[ForecastWay]:
     """Yield ways that may last longer than this one."""
     way = replace(way, now=False)
     yield replace(way, every=2)
     yield replace(way, rules=replace(way.rules, m=way.rules.m + 1))
-    if way.row.degree is Degree.SOUGHT and way.rules.n + 1 < way.rules.m:
+    if way.row.degree is MethodDegree.SOUGHT and way.rules.n + 1 < way.rules.m:
         yield replace(way, rules=replace(way.rules, n=way.rules.n + 1))
 
 
@@ -207,10 +212,10 @@ class _Start:
 
     history: History
     churn: tuple[float, float]
-    crowd: Crowd
+    crowd: MadeUpCrowd
     changing: float
 
-    def churn_of(self, way: Way) -> tuple[float, float, float]:
+    def churn_of(self, way: ForecastWay) -> tuple[float, float, float]:
         """Return who leaves, joins and changes value; a changed value is a leaver and a newcomer if that is asked."""
         leaving, joining = self.churn
         if way.alone is not None:
@@ -221,7 +226,7 @@ class _Start:
         return leaving + changed, joining + changed, 0.0
 
 
-def _course_alone(start: _Start, outlook: Outlook, way: Way, least: GroupsNow) -> Course:
+def _course_alone(start: _Start, outlook: ForecastOutlook, way: ForecastWay, least: GroupsNow) -> ForecastCourse:
     """Return the course of a method that looks at each release alone: nobody is withheld, nothing is counterfeit."""
     chance = open_chance(SEED, way.method)
     world = made_up_world(start.history, chance, start.crowd)
@@ -230,12 +235,12 @@ def _course_alone(start: _Start, outlook: Outlook, way: Way, least: GroupsNow) -
         world.next(*start.churn_of(way))
         value = world.value[world.person]
         group = split_as_now(world.points[world.person], value, least)
-        pasts.append(Past(last + step, world.person.astype(np.int32), group, value))
+        pasts.append(PastRelease(last + step, world.person.astype(np.int32), group, value))
     estimates = _attacked(world, pasts, outlook.releases, outlook, way)
-    return Course(way, tuple(range(last + 1, last + outlook.releases + 1)), estimates)
+    return ForecastCourse(way, tuple(range(last + 1, last + outlook.releases + 1)), estimates)
 
 
-def _course(start: _Start, outlook: Outlook, way: Way, workers: Workers) -> Course:
+def _course(start: _Start, outlook: ForecastOutlook, way: ForecastWay, workers: Workers) -> ForecastCourse:
     """Return the future of one way; as a new series where the method cannot continue this one."""
     if way.alone is not None:
         return _course_alone(start, outlook, way, way.alone)
@@ -247,12 +252,12 @@ def _course(start: _Start, outlook: Outlook, way: Way, workers: Workers) -> Cour
     return again if again.numbers else found
 
 
-def _course_continued(start: _Start, outlook: Outlook, way: Way, workers: Workers) -> Course:
+def _course_continued(start: _Start, outlook: ForecastOutlook, way: ForecastWay, workers: Workers) -> ForecastCourse:
     history = start.history
     chance = open_chance(SEED, way.method)
     world = made_up_world(history, chance, start.crowd)
     pasts = _continued(history, way)
-    published = [Published.of(past) for past in pasts]
+    published = [RememberedRows.of(past) for past in pasts]
     way = replace(way, anew=way.anew or not pasts)
     last = history.releases[-1].number
     group: SerialMethod = loaded(way.row)
@@ -261,7 +266,7 @@ def _course_continued(start: _Start, outlook: Outlook, way: Way, workers: Worker
         world.next(*start.churn_of(way))
         if step % way.every:
             continue
-        view, draw = world.view(), Draw(chance.bytes(32), last + step)
+        view, draw = world.view(), SerialDraw(chance.bytes(32), last + step)
         try:
             made = group(view, way.rules, published, draw, workers)
         except InputError as error:
@@ -274,10 +279,10 @@ def _course_continued(start: _Start, outlook: Outlook, way: Way, workers: Worker
         counts += len(view), int((made.group < 0).sum()), made.n_counterfeits
     estimates = _attacked(world, pasts, len(numbers), outlook, way)
     withheld, counterfeits = counts[1] / max(counts[0], 1), counts[2] / max(counts[0] - counts[1] + counts[2], 1)
-    return Course(way, tuple(numbers), estimates, stopped, float(withheld), float(counterfeits))
+    return ForecastCourse(way, tuple(numbers), estimates, stopped, float(withheld), float(counterfeits))
 
 
-def _continued(history: History, way: Way) -> list[Past]:
+def _continued(history: History, way: ForecastWay) -> list[PastRelease]:
     """Return the releases that the method continues; none if it must start a new series.
 
     Lineages continue their own releases, also where they took over a series. The other methods could continue any, but
@@ -286,18 +291,20 @@ def _continued(history: History, way: Way) -> list[Past]:
     foreign = [at for at, past in enumerate(history) if not set(way.row.marks) <= past.marks.keys()]
     own = history.releases[foreign[-1] + 1 if foreign else 0 :]
     needed = _PAST.get(way.row.past_keeps)
-    kept = needed is None or needed(Judged(replace(history, releases=own)), way.rules.m).kept
+    kept = needed is None or needed(JudgedHistory(replace(history, releases=own)), way.rules.m).kept
     return list(own) if kept and not way.anew and not way.episodes else []
 
 
-_PAST: dict[str, Callable[[Judged, int], Finding]] = {
+_PAST: dict[str, Callable[[JudgedHistory, int], Finding]] = {
     "m_uniqueness": m_uniqueness,
     "weak_m_uniqueness": weak_m_uniqueness,
     CLOSED: lambda judged, _: closed_lineages(judged),
 }
 
 
-def _attacked(world: World, pasts: Sequence[Past], fresh: int, outlook: Outlook, way: Way) -> tuple[Estimate, ...]:
+def _attacked(
+    world: MadeUpWorld, pasts: Sequence[PastRelease], fresh: int, outlook: ForecastOutlook, way: ForecastWay
+) -> tuple[Estimate, ...]:
     """Attack after each made-up release, last one first: later releases reveal more, so stop once nobody is breached.
 
     As before a real release, an adversary of lineages is told that a counterfeit is the person who left.
@@ -314,11 +321,11 @@ def _attacked(world: World, pasts: Sequence[Past], fresh: int, outlook: Outlook,
     return tuple(reversed(found))
 
 
-def _past(number: int, rows: Published) -> Past:
-    return Past(number, rows.person.astype(np.int32), rows.group, rows.value)
+def _past(number: int, rows: RememberedRows) -> PastRelease:
+    return PastRelease(number, rows.person.astype(np.int32), rows.group, rows.value)
 
 
-def _chart(courses: Sequence[Course]) -> Chart:
+def _chart(courses: Sequence[ForecastCourse]) -> Chart:
     lines = tuple(
         Line(course.way.label, tuple(map(float, course.numbers)), tuple(e.share for e in course.estimates))
         for course in courses
@@ -327,8 +334,8 @@ def _chart(courses: Sequence[Course]) -> Chart:
     return Chart(
         "How long the series stays safe",
         Lines(lines),
-        x=Axis("release, at the pace so far"),
-        y=Axis("people breached", "percent"),
+        x=ChartAxis("release, at the pace so far"),
+        y=ChartAxis("people breached", "percent"),
         caption="The history so far, continued with made-up people who join and leave as people did.",
         topic="series",
     )

@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from seriatim.model.methods import METHODS, Degree, serial_methods
-from seriatim.report import Banner, Cell, Charts, Definitions, Filed, Grid, Page, Prose, Section
+from seriatim.model.methods import METHODS, MethodDegree, serial_methods
+from seriatim.report import Banner, Cell, Charts, Definitions, FiledReport, Grid, Page, Prose, Section
 from seriatim.report.formats import format_percent
 from seriatim.usecases.attack.attack_page import attack_page_unfollowed
-from seriatim.usecases.forecast.forecast import Course, Forecast
+from seriatim.usecases.forecast.forecast import Forecast, ForecastCourse
 
 HEAD = ("way to continue", "first person breached", "breached at the end", "withheld", "counterfeits", "")
 _WORDS = (
@@ -35,7 +35,7 @@ _WORDS = (
 
 
 @dataclass(frozen=True, slots=True)
-class ForecastReport(Filed):
+class ForecastReport(FiledReport):
     """How long each method keeps a series safe."""
 
     title: str
@@ -47,7 +47,7 @@ class ForecastReport(Filed):
                 "method": course.method,
                 "as_now": course.way.now,
                 "m": course.way.rules.m if course.way.alone is None else None,
-                "n": course.way.rules.n if course.way.row.degree is Degree.SOUGHT else None,
+                "n": course.way.rules.n if course.way.row.degree is MethodDegree.SOUGHT else None,
                 "every": course.way.every,
                 "new_series": course.way.anew,
                 "releases": list(course.numbers),
@@ -157,7 +157,7 @@ class ForecastReport(Filed):
         )
 
 
-def _row(course: Course, until: int) -> tuple[str, ...]:
+def _row(course: ForecastCourse, until: int) -> tuple[str, ...]:
     first = (
         f"release {course.first_break}" if course.first_break else (f"none until {until}" if course.lasts else "none")
     )

@@ -9,9 +9,9 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from seriatim.defences.series.contract import Priors, SerialView
+from seriatim.defences.series.contract import SerialPriors, SerialView
 from seriatim.errors import Fault, InputError
-from seriatim.model import History, Past, PriorSets, Scale, scale_of
+from seriatim.model import History, PastRelease, PriorSets, Scale, scale_of
 
 _POINTS = 64
 
@@ -44,7 +44,7 @@ def made_up_changes(history: History) -> float:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Crowd:
+class MadeUpCrowd:
     """Everyone ever published, with their possible values: newcomers are drawn from them."""
 
     margin: npt.NDArray[np.int64]
@@ -59,7 +59,7 @@ class Crowd:
     values: pa.Array
 
 
-def made_up_crowd(history: History, priors: PriorSets | None) -> Crowd:
+def made_up_crowd(history: History, priors: PriorSets | None) -> MadeUpCrowd:
     n, domain = len(history.respondents), history.values.to_pylist()
     value = np.full(n, -1, dtype=np.int32)
     for past in history:
@@ -70,11 +70,11 @@ def made_up_crowd(history: History, priors: PriorSets | None) -> Crowd:
     flags = [np.ones(len(domain), dtype=np.bool_), *(np.array([v in kind for v in domain]) for kind in kinds)]
     number = {kind: at for at, kind in enumerate(kinds, 1)}
     prior = np.array([number[named[who]] if who in named else 0 for who in history.respondents.to_pylist()])
-    return Crowd(margin, value, prior.astype(np.int32), np.array(flags), named or None, history.values)
+    return MadeUpCrowd(margin, value, prior.astype(np.int32), np.array(flags), named or None, history.values)
 
 
 @dataclass(slots=True)
-class World:
+class MadeUpWorld:
     """The people of the forecast; each newcomer copies the value and prior of someone who was published."""
 
     person: npt.NDArray[np.int64]
@@ -83,7 +83,7 @@ class World:
     prior: npt.NDArray[np.int32]
     points: npt.NDArray[np.int32]
     chance: np.random.Generator
-    crowd: Crowd
+    crowd: MadeUpCrowd
 
     def next(self, leaving: float, joining: float, changing: float = 0.0) -> None:
         stay = self.chance.random(len(self.person)) >= leaving
@@ -103,10 +103,10 @@ class World:
         n_values = self.crowd.possible.shape[1]
         scale: Scale = scale_of("interval", pa.array([str(i) for i in range(_POINTS)]), np.arange(float(_POINTS)))
         value = self.value[self.person]
-        priors = Priors(self.prior[self.person], self.crowd.possible) if len(self.crowd.possible) > 1 else None
+        priors = SerialPriors(self.prior[self.person], self.crowd.possible) if len(self.crowd.possible) > 1 else None
         return SerialView(self.points[self.person], (scale, scale), value, n_values, self.person, priors)
 
-    def history(self, pasts: Sequence[Past]) -> History:
+    def history(self, pasts: Sequence[PastRelease]) -> History:
         """Return the history of these releases, with people named by number."""
         return History(pa.array(range(len(self.value))), self.crowd.values, tuple(pasts))
 
@@ -118,8 +118,8 @@ class World:
         return {who: sets[at] for who, at in enumerate(self.prior.tolist()) if at}
 
 
-def made_up_world(history: History, chance: np.random.Generator, crowd: Crowd) -> World:
+def made_up_world(history: History, chance: np.random.Generator, crowd: MadeUpCrowd) -> MadeUpWorld:
     last = history.releases[-1]
     points = chance.integers(0, _POINTS, (len(history.respondents), 2), dtype=np.int32)
     person = last.person[last.person >= 0].astype(np.int64)
-    return World(person, crowd.value.copy(), crowd.prior, points, chance, crowd)
+    return MadeUpWorld(person, crowd.value.copy(), crowd.prior, points, chance, crowd)

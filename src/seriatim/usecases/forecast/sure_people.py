@@ -20,7 +20,7 @@ from seriatim.knowledge.appearances import appearances_of
 from seriatim.knowledge.sequence_model import SequenceModel
 from seriatim.knowledge.sequential_adversary import SequentialAdversary
 from seriatim.model.chance import open_chance
-from seriatim.model.history import History, Past
+from seriatim.model.history import History, PastRelease
 
 SEED = 20_263
 _TIMES = (1, 2, 4)
@@ -98,7 +98,7 @@ def _course(
         n_groups = max(len(place) // k, 1)
         group = np.empty(len(place), dtype=np.int32)
         group[place] = np.minimum(np.arange(len(place)) // k, n_groups - 1)
-        pasts.append(Past(last + step, line.person, group, line.value))
+        pasts.append(PastRelease(last + step, line.person, group, line.value))
     ids = [*history.respondents.cast(pa.string()).to_pylist()]
     ids += [f"made up {i}" for i in range(line.next_person - len(ids))]
     whole = History(pa.array(ids), history.values, tuple(pasts))

@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from seriatim.errors import Fault, InputError, LedgerDamaged
 from seriatim.gate.dependencies import open_dependencies
-from seriatim.gate.rules import Asked
+from seriatim.gate.rules import GateRules
 from seriatim.ports.journal import (
     BASELINE,
     EXPIRE,
@@ -26,7 +26,7 @@ from seriatim.ports.journal import (
     TAKE_BACK,
     THAW,
     WITHDRAW,
-    Entry,
+    JournalEntry,
     Past,
 )
 from seriatim.usecases.gate.repeated_requests import NewestByMark, RepeatedRequests
@@ -46,7 +46,7 @@ _IDS = np.dtype([("head", "<u8"), ("tail", "<u8")])
 _ROOM, _CACHED, _EXPIRED = 1024, 4096, 4096
 
 
-class Ask(NamedTuple):
+class DeskRequest(NamedTuple):
     """A request for one record, with its cell."""
 
     id: str
@@ -63,17 +63,17 @@ class Ask(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Answered:
+class DeskAnswer:
     """What an ask came to: its number, or None where the id was used for another record."""
 
     number: int | None
     is_new: bool
 
 
-class Desk:
+class GateDesk:
     """All requests of one gate. ``rules`` returns the rules of a baseline by its number, one per dependency."""
 
-    def __init__(self, rules: Callable[[int], Sequence[Asked]], batches: bool = False) -> None:
+    def __init__(self, rules: Callable[[int], Sequence[GateRules]], batches: bool = False) -> None:
         self._rules, self.batches = rules, batches
         self.baseline = 1
         self.intake = open_dependencies(rules(1))
@@ -98,11 +98,11 @@ class Desk:
     def __len__(self) -> int:
         return len(self.intake)
 
-    def ask(self, asks: Sequence[Ask], at: int) -> tuple[list[Answered], list[Entry]]:
+    def ask(self, asks: Sequence[DeskRequest], at: int) -> tuple[list[DeskAnswer], list[JournalEntry]]:
         """Answer requests in their order; return an answer for each, and entries for those that are new."""
-        answers: list[Answered] = []
-        fresh: list[Ask] = []
-        entries: list[Entry] = []
+        answers: list[DeskAnswer] = []
+        fresh: list[DeskRequest] = []
+        entries: list[JournalEntry] = []
         marks: set[int] = set()
         for one in asks:
             key = bytes.fromhex(one.id)
@@ -115,13 +115,13 @@ class Desk:
                     one = self._perhaps_repeated(one)
                 self.numbers[key] = number = len(self) + len(fresh)
                 fresh.append(one)
-                answers.append(Answered(number, True))
+                answers.append(DeskAnswer(number, True))
             else:
                 mark = fresh[known - len(self)].mark if known >= len(self) else int(self.book["mark"][known])
-                answers.append(Answered(known if mark == one.mark else None, False))
+                answers.append(DeskAnswer(known if mark == one.mark else None, False))
         return answers, entries + self._enter(fresh, at) if fresh else entries
 
-    def withdraw(self, number: int, at: int, token: int) -> list[Entry]:
+    def withdraw(self, number: int, at: int, token: int) -> list[JournalEntry]:
         """Take a request back; what was released stays released.
 
         A refused or expired request looks like one that waits, so taking it back looks alike. A record leaves the
@@ -138,7 +138,7 @@ class Desk:
             entries += self._end(first, at, token, WITHDRAW if first in self.repeats.taken_back else EXPIRE)
         return entries
 
-    def expire(self, at: int, age: int) -> list[Entry]:
+    def expire(self, at: int, age: int) -> list[JournalEntry]:
         """Let requests expire that have waited for ``age`` milliseconds, some thousands a call."""
         if self._oldest == len(self) or int(self.book["at"][self._oldest]) > at - age:
             return []
@@ -154,33 +154,33 @@ class Desk:
             self._oldest = old[_EXPIRED]
         return [entry for number in old[:_EXPIRED] for entry in self._end(number, at, 0, EXPIRE)]
 
-    def freeze(self, at: int, token: int, baseline: int = -1) -> list[Entry]:
+    def freeze(self, at: int, token: int, baseline: int = -1) -> list[JournalEntry]:
         """Let nothing leave until ``thaw``; requests are taken and wait. ``baseline`` is the version that caused it."""
         if self.frozen and baseline in (-1, self.frozen_for):
             return []
         self.frozen, self.frozen_for = True, baseline
-        return self._entered(Entry(FREEZE, at, about=baseline, token=token, n_out=self.intake.n_out))
+        return self._entered(JournalEntry(FREEZE, at, about=baseline, token=token, n_out=self.intake.n_out))
 
-    def thaw(self, at: int, token: int) -> list[Entry]:
+    def thaw(self, at: int, token: int) -> list[JournalEntry]:
         """Judge again, and let go what waits and is safe, oldest first."""
         if not self.frozen:
             return []
         self.frozen, self.frozen_for = False, -1
         self.intake.settle()
-        return self._entered(Entry(THAW, at, token=token, n_out=self._note_left()))
+        return self._entered(JournalEntry(THAW, at, token=token, n_out=self._note_left()))
 
-    def publish(self, at: int) -> list[Entry]:
+    def publish(self, at: int) -> list[JournalEntry]:
         """Show everything that has left, in batches; nothing happens when there is nothing new to show."""
         if self.shown == self.intake.n_out and self.shown_at == self.n_entries:
             return []
-        return self._shown(Entry(PUBLISH, at, n_out=self.intake.n_out))
+        return self._shown(JournalEntry(PUBLISH, at, n_out=self.intake.n_out))
 
-    def rejudge(self, number: int, at: int, token: int) -> list[Entry]:
+    def rejudge(self, number: int, at: int, token: int) -> list[JournalEntry]:
         """Go on under another version of the baseline: what has left stays counted, what waits is judged anew."""
         self._take_rules(number)
-        return self._entered(Entry(BASELINE, at, about=number, token=token, n_out=self._note_left()))
+        return self._entered(JournalEntry(BASELINE, at, about=number, token=token, n_out=self._note_left()))
 
-    def may_take(self, rules: Sequence[Asked]) -> None:
+    def may_take(self, rules: Sequence[GateRules]) -> None:
         """Refuse rules that cannot replace the present ones; nothing changes."""
         if not same_rules_domain(self.intake.rules, rules):
             raise InputError(Fault("baseline", "other values, ranges or targets than before", "the same, counted anew"))
@@ -268,11 +268,11 @@ class Desk:
         elif kind == BASELINE:
             self.rejudge(about, at, token)
         else:
-            self._shown(Entry(PUBLISH, at, n_out=self.intake.n_out))
+            self._shown(JournalEntry(PUBLISH, at, n_out=self.intake.n_out))
         if self.intake.n_out != int(entry["n_out"]):
             _differs(self.n_entries)
 
-    def _enter(self, fresh: Sequence[Ask], at: int) -> list[Entry]:
+    def _enter(self, fresh: Sequence[DeskRequest], at: int) -> list[JournalEntry]:
         first, before = len(self), self.intake.n_out
         xs, ys = np.array([one.x for one in fresh]), np.array([one.y for one in fresh])
         (self.intake.hold if self.frozen else self.intake.answer)(xs, ys)
@@ -293,11 +293,11 @@ class Desk:
             elif self._by_mark is not None:
                 self._by_mark[one.mark] = number
         return [
-            Entry(REQUEST, at, o.id, o.x, o.y, o.about, o.token, o.mark, n_out, o.respondent, o.body)
+            JournalEntry(REQUEST, at, o.id, o.x, o.y, o.about, o.token, o.mark, n_out, o.respondent, o.body)
             for o, n_out in zip(fresh, outs.tolist(), strict=True)
         ]
 
-    def _perhaps_repeated(self, one: Ask) -> Ask:
+    def _perhaps_repeated(self, one: DeskRequest) -> DeskRequest:
         """Return an ask for a record that waits or has left as one that changes nothing but names the first."""
         if self._by_mark is None:
             self._by_mark = NewestByMark(self.book["mark"][: len(self)])
@@ -307,26 +307,26 @@ class Desk:
             return one
         return one._replace(x=-1, y=-1, body="{}", about=first)
 
-    def _end(self, number: int, at: int, token: int, kind: int) -> list[Entry]:
+    def _end(self, number: int, at: int, token: int, kind: int) -> list[JournalEntry]:
         """Take a waiting record out of the queue."""
         if not self.intake.withdraw(number):
             return []
         if kind == EXPIRE:
             self.expired.add(number)
         self.book["end"][number] = self.n_entries
-        return self._entered(Entry(kind, at, about=number, token=token, n_out=self.intake.n_out))
+        return self._entered(JournalEntry(kind, at, about=number, token=token, n_out=self.intake.n_out))
 
-    def _take_back(self, number: int, at: int, token: int) -> list[Entry]:
+    def _take_back(self, number: int, at: int, token: int) -> list[JournalEntry]:
         """Let one request look withdrawn; the queue stays as it is."""
         self.repeats.taken_back.add(number)
         self.book["end"][number] = self.n_entries
-        return self._entered(Entry(TAKE_BACK, at, about=number, token=token, n_out=self.intake.n_out))
+        return self._entered(JournalEntry(TAKE_BACK, at, about=number, token=token, n_out=self.intake.n_out))
 
-    def _entered(self, entry: Entry) -> list[Entry]:
+    def _entered(self, entry: JournalEntry) -> list[JournalEntry]:
         self.n_entries += 1
         return [entry]
 
-    def _shown(self, entry: Entry) -> list[Entry]:
+    def _shown(self, entry: JournalEntry) -> list[JournalEntry]:
         if self.intake.n_out > self.shown:
             self.batch_ends.append(self.intake.n_out)
         self.shown, self.shown_at = self.intake.n_out, self.n_entries

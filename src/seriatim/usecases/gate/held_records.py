@@ -8,14 +8,14 @@ from typing import Any
 
 from seriatim.errors import Fault, InputError
 from seriatim.gate.dependencies import Dependencies
-from seriatim.ports.journal import Held
+from seriatim.ports.journal import JournalRecord
 
 LONGEST = 200
 
 
 def held_records(
     columns: Mapping[str, Sequence[Any]], respondent: str, baseline: Dependencies
-) -> Iterator[tuple[str, Held]]:
+) -> Iterator[tuple[str, JournalRecord]]:
     """Return a record per respondent: only the columns of X and Y leave. A person with two records is an error."""
     missing = [name for name in (respondent, *baseline.columns) if name not in columns]
     if missing:
@@ -29,4 +29,4 @@ def held_records(
     xs, ys = (column.tolist() for column in baseline.cells(columns))
     for row, who in enumerate(people):
         body = json.dumps({name: columns[name][row] for name in baseline.columns}, default=str)
-        yield str(who), Held(xs[row], ys[row], body)
+        yield str(who), JournalRecord(xs[row], ys[row], body)

@@ -15,14 +15,14 @@ import numpy as np
 import numpy.typing as npt
 
 from seriatim.gate.dependencies import dependency_places
-from seriatim.gate.rules import Asked
+from seriatim.gate.rules import GateRules
 from seriatim.gate.standing import Standing, standing_of
 from seriatim.gate.starvation import starvation_of, starved_targets
-from seriatim.model.chart import Axis, Chart, Line, Lines
+from seriatim.model.chart import Chart, ChartAxis, Line, Lines
 from seriatim.report import Banner, Cell, Charts, Grid, Note, Page, Points, Prose, Section, Tile, Tiles
 from seriatim.report.filed import NO_ROWS
 from seriatim.report.formats import format_count, format_number, format_percent
-from seriatim.usecases.gate.desk import Desk
+from seriatim.usecases.gate.desk import GateDesk
 
 LongArray = npt.NDArray[np.int64]
 POINTS = 48
@@ -45,7 +45,7 @@ class DependencyView:
 
     name: str
     """Its columns, where there are several dependencies."""
-    asked: Asked
+    asked: GateRules
     xs: LongArray
     ys: LongArray
 
@@ -92,10 +92,16 @@ class OfficerView:
 
 
 def officer_view(
-    desk: Desk, title: str, version: str, now: int, expire: int, names: Sequence[str] = (), advice: Sequence[str] = ()
+    desk: GateDesk,
+    title: str,
+    version: str,
+    now: int,
+    expire: int,
+    names: Sequence[str] = (),
+    advice: Sequence[str] = (),
 ) -> OfficerView:
     """Copy what the page needs; quick, because requests wait meanwhile. ``names`` are those of the dependencies."""
-    from seriatim.kernels.gate.board import GONE
+    from seriatim.kernels.gate.gate_board import GONE
 
     intake = desk.intake
     n, statuses, waiting = len(desk), intake.statuses, intake.waiting
@@ -192,7 +198,9 @@ def _chart(title: str, test: str, marks: LongArray, figures: list[Standing], tar
         Line("critical value", x, tuple(float(v) for v in critical[shown])),
     )
     unit = "bits" if test in ("mis", "kld") else "statistic"
-    return Chart(title, Lines(lines), x=Axis("records released", log=True), y=Axis(unit, log=test in ("mis", "kld")))
+    return Chart(
+        title, Lines(lines), x=ChartAxis("records released", log=True), y=ChartAxis(unit, log=test in ("mis", "kld"))
+    )
 
 
 def _charted(view: OfficerView, part: DependencyView) -> list[int]:

@@ -9,18 +9,18 @@ import numpy as np
 import numpy.typing as npt
 
 from seriatim.attacks.gate_observer import (
-    Named,
+    ObservedRequests,
     ObserverHits,
-    Watched,
+    ObserverScore,
     gate_observer_report,
     observer_hits,
     observer_thinned,
 )
 from seriatim.gate.decision import Outcome
-from seriatim.gate.rules import Asked
-from seriatim.gate.starvation import Starved, starvation_of
+from seriatim.gate.rules import GateRules
+from seriatim.gate.starvation import StarvedCell, starvation_of
 from seriatim.model.chance import open_chance
-from seriatim.usecases.gate.requests import Question, Requests
+from seriatim.usecases.gate.requests import GateQuestion, GateRequests
 
 FloatArray = npt.NDArray[np.float64]
 DEVIATES = 0.05
@@ -30,11 +30,11 @@ WATCHES = ("through the gate", "random sample as large", "targets shuffled")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Replayed:
+class GateReplay:
     """Counts per target of one dependency, and of the whole. Targets are numbered as in the baseline."""
 
     dependency: str
-    question: Question
+    question: GateQuestion
     version: str
     n_requests: int
     n_refused: int
@@ -48,7 +48,7 @@ class Replayed:
     curve: npt.NDArray[np.int64]
     """Released records after each twentieth of the requests."""
     advice: tuple[str, ...]
-    starved: tuple[Starved, ...]
+    starved: tuple[StarvedCell, ...]
     observed: dict[str, tuple[ObserverHits, ...]]
     """What an observer finds: through the gate, in a random sample as large, and with Y shuffled."""
 
@@ -73,7 +73,7 @@ class Replayed:
         return f"this pair is not a secret of one target; the gate will withhold {1 - self.share:.0%}"
 
 
-def replay_requests(requests: Requests, question: Question, seed: int = 1) -> tuple[Replayed, ...]:
+def replay_requests(requests: GateRequests, question: GateQuestion, seed: int = 1) -> tuple[GateReplay, ...]:
     """Replay the requests, count what leaves for each dependency, and let an observer look at it."""
     known, rules = requests.known(), requests.rules(question)
     outcomes = known.decide(rules)
@@ -84,13 +84,13 @@ def replay_requests(requests: Requests, question: Question, seed: int = 1) -> tu
 
 
 def _replayed(
-    requests: Requests, known: Requests, question: Question, at: int, asked: Asked, outcome: Outcome,
+    requests: GateRequests, known: GateRequests, question: GateQuestion, at: int, asked: GateRules, outcome: Outcome,
     observed: dict[str, tuple[ObserverHits, ...]],
-) -> Replayed:  # fmt: skip
+) -> GateReplay:  # fmt: skip
     everything = _counts(known, at, len(asked.p), asked.n_targets)
     marks = np.linspace(0, len(known), 21).astype(np.int64)
     one = requests.baseline.baselines[at]
-    return Replayed(
+    return GateReplay(
         requests.baseline.names[at],
         question,
         one.version,
@@ -110,11 +110,11 @@ def _replayed(
 
 
 def _observed(
-    requests: Requests, rules: Sequence[Asked], outcomes: Sequence[Outcome], seed: int
+    requests: GateRequests, rules: Sequence[GateRules], outcomes: Sequence[Outcome], seed: int
 ) -> list[dict[str, tuple[ObserverHits, ...]]]:
     """Let an observer look at several orders of the requests, dependency by dependency: the given one, then others."""
     rng = open_chance(seed, "observer")
-    runs: list[dict[str, list[tuple[Named, ...]]]] = [{name: [] for name in WATCHES} for _ in rules]
+    runs: list[dict[str, list[tuple[ObserverScore, ...]]]] = [{name: [] for name in WATCHES} for _ in rules]
     for run in range(max(FEWEST_RUNS, min(RUNS, MOST_REQUESTS // max(len(requests), 1)))):
         if run:
             requests = requests.taken(rng.permutation(len(requests)))
@@ -129,17 +129,17 @@ def _observed(
     return [{name: observer_hits(found) for name, found in one.items()} for one in runs]
 
 
-def _watched(requests: Requests, at: int, asked: Asked, outcome: Outcome) -> Watched:
-    return Watched(*requests.places[at], outcome.released, outcome.released_at, asked.p, asked.n_targets)
+def _watched(requests: GateRequests, at: int, asked: GateRules, outcome: Outcome) -> ObservedRequests:
+    return ObservedRequests(*requests.places[at], outcome.released, outcome.released_at, asked.p, asked.n_targets)
 
 
-def _counts(requests: Requests, at: int, width: int, n_targets: int) -> npt.NDArray[np.int64]:
+def _counts(requests: GateRequests, at: int, width: int, n_targets: int) -> npt.NDArray[np.int64]:
     xs, ys = requests.places[at]
     cells = np.bincount(xs * n_targets + ys, minlength=width * n_targets)
     return cells.reshape(width, n_targets)
 
 
-def _p_values(counts: npt.NDArray[np.int64], asked: Asked) -> FloatArray:
+def _p_values(counts: npt.NDArray[np.int64], asked: GateRules) -> FloatArray:
     from scipy.special import chdtrc
 
     from seriatim.gate.statistics import divergences

@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 
 from seriatim.attacks.gate_observer import PRIVATE
-from seriatim.model.chart import Axis, Chart, Line, Lines, histogram_chart
+from seriatim.model.chart import Chart, ChartAxis, Line, Lines, histogram_chart
 from seriatim.report import Banner, Cell, Charts, Grid, Note, Page, Points, Prose, Section, Tile, Tiles
-from seriatim.report.filed import NO_ROWS, Filed
+from seriatim.report.filed import NO_ROWS, FiledReport
 from seriatim.report.formats import format_count, format_number, format_percent, format_plain
 from seriatim.report.page import Tone
-from seriatim.usecases.gate.replay import Replayed
+from seriatim.usecases.gate.replay import GateReplay
 
 BLURS = (
     "A gate blurs, it does not hide. Waiting itself tells: a target whose records wait differs from the baseline. "
@@ -25,15 +25,15 @@ _SHOWN = 60
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class ReplayReport(Filed):
+class ReplayReport(FiledReport):
     """What a gate would have released: of each dependency the counts by target, of the whole the rest."""
 
     title: str
     version: str
-    parts: tuple[Replayed, ...]
+    parts: tuple[GateReplay, ...]
 
     @property
-    def found(self) -> Replayed:
+    def found(self) -> GateReplay:
         """The first dependency's; what concerns the whole is the same in all."""
         return self.parts[0]
 
@@ -89,7 +89,7 @@ class ReplayReport(Filed):
         banner = Banner("REPLAY", sentence, "warn" if self.warning else "good")
         return Page(self.title, tuple(sections), kicker="Gate replay", banner=banner, footer=NO_ROWS)
 
-    def _part_sections(self, one: Replayed) -> list[Section]:
+    def _part_sections(self, one: GateReplay) -> list[Section]:
         before = f"{one.dependency}: " if len(self.parts) > 1 else ""
         sections = [_targets(one, before)]
         if one.starved:
@@ -125,18 +125,18 @@ class ReplayReport(Filed):
         curve = Chart(
             "Released over time",
             Lines((Line("requested", x, x), Line("released", x, tuple(float(v) for v in found.curve)))),
-            x=Axis("requests"),
-            y=Axis("records"),
+            x=ChartAxis("requests"),
+            y=ChartAxis("records"),
             topic="usefulness",
         )
         return Section("What would have been released", (Prose(story), Tiles(tiles), *notes, Charts({"time": curve})))
 
 
-def _of(one: Replayed, parts: tuple[Replayed, ...]) -> str:
+def _of(one: GateReplay, parts: tuple[GateReplay, ...]) -> str:
     return f", {one.dependency}" if len(parts) > 1 else ""
 
 
-def _part_record(found: Replayed) -> dict[str, Any]:
+def _part_record(found: GateReplay) -> dict[str, Any]:
     return {
         "targets": found.n_targets,
         "targets_deviating": found.n_deviating,
@@ -148,7 +148,7 @@ def _part_record(found: Replayed) -> dict[str, Any]:
     }
 
 
-def _part_rows(found: Replayed) -> tuple[tuple[str, ...], ...]:
+def _part_rows(found: GateReplay) -> tuple[tuple[str, ...], ...]:
     shares = found.released / np.maximum(found.requested, 1)
     order = [int(y) for y in np.argsort(shares, kind="stable") if found.requested[y]]
     return tuple(
@@ -164,14 +164,14 @@ def _part_rows(found: Replayed) -> tuple[tuple[str, ...], ...]:
     )
 
 
-def _targets(found: Replayed, before: str) -> Section:
+def _targets(found: GateReplay, before: str) -> Section:
     rows = _part_rows(found)
     shares = found.released / np.maximum(found.requested, 1)
     chart = Chart(
         "How much of each target leaves",
         histogram_chart(shares[found.requested > 0]),
-        x=Axis("share released", "percent"),
-        y=Axis("targets"),
+        x=ChartAxis("share released", "percent"),
+        y=ChartAxis("targets"),
     )
     caption = f"Targets, least released first (numbered as in the baseline; {min(_SHOWN, len(rows))} shown)"
     grid = Grid(caption, HEAD, rows[:_SHOWN], frozenset({1, 2, 3, 4}))
@@ -180,7 +180,7 @@ def _targets(found: Replayed, before: str) -> Section:
     )
 
 
-def _observer(found: Replayed, before: str) -> Section:
+def _observer(found: GateReplay, before: str) -> Section:
     heads = ("statistic", *found.observed)
     by_name = {name: {one.statistic: one for one in named} for name, named in found.observed.items()}
     statistics = list(dict.fromkeys(one.statistic for named in found.observed.values() for one in named))

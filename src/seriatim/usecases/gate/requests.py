@@ -15,7 +15,7 @@ from seriatim.gate.baseline import Baseline, baseline_from
 from seriatim.gate.cell_codes import Places
 from seriatim.gate.decision import Outcome
 from seriatim.gate.dependencies import Dependencies, run_dependencies
-from seriatim.gate.rules import Asked, rules_asked
+from seriatim.gate.rules import GateRules, rules_asked
 
 LongArray = npt.NDArray[np.int64]
 Columns = Mapping[str, Sequence[Any]]
@@ -24,7 +24,7 @@ Pair = tuple[Sequence[str], str]
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class GateQuestion:
     """How a gate is to judge: any set of tests, all at one level."""
 
     tests: tuple[str, ...] = ("kld",)
@@ -36,7 +36,7 @@ class Question:
     joint: bool = False
     """Whether a set of waiting records may leave together where none is safe alone."""
 
-    def rules(self, baseline: Dependencies, tables: Sequence[Any] | None = None) -> tuple[Asked, ...]:
+    def rules(self, baseline: Dependencies, tables: Sequence[Any] | None = None) -> tuple[GateRules, ...]:
         """Return the rules for each dependency; P(Y) is its baseline's."""
         return tuple(
             rules_asked(
@@ -48,7 +48,7 @@ class Question:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Requests:
+class GateRequests:
     """Requests in the order of the table, as places of X and Y for each dependency; -1 where one is unknown."""
 
     places: Places
@@ -57,10 +57,10 @@ class Requests:
     def __len__(self) -> int:
         return len(self.places[0][0])
 
-    def rules(self, question: Question) -> tuple[Asked, ...]:
+    def rules(self, question: GateQuestion) -> tuple[GateRules, ...]:
         return question.rules(self.baseline)
 
-    def known(self) -> Requests:
+    def known(self) -> GateRequests:
         """Return the requests that a gate can answer."""
         used = np.ones(len(self), bool)
         for (x, y), one in zip(self.places, self.baseline.baselines, strict=True):
@@ -68,15 +68,15 @@ class Requests:
             used[used] = one.probabilities[x[used]] > 0
         return self.taken(used)
 
-    def taken(self, rows: npt.NDArray[Any]) -> Requests:
+    def taken(self, rows: npt.NDArray[Any]) -> GateRequests:
         """Return some of the requests, or all in another order."""
-        return Requests([(x[rows], y[rows]) for x, y in self.places], self.baseline)
+        return GateRequests([(x[rows], y[rows]) for x, y in self.places], self.baseline)
 
-    def shuffled(self, order: LongArray) -> Requests:
+    def shuffled(self, order: LongArray) -> GateRequests:
         """Return the requests with other targets: those of the requests in another order."""
-        return Requests([(x, y[order]) for x, y in self.places], self.baseline)
+        return GateRequests([(x, y[order]) for x, y in self.places], self.baseline)
 
-    def decide(self, rules: Sequence[Asked]) -> tuple[Outcome, ...]:
+    def decide(self, rules: Sequence[GateRules]) -> tuple[Outcome, ...]:
         """Answer the requests; what became of them is the same for every dependency, the counts are its own."""
         return run_dependencies(rules, self.places)
 
@@ -88,7 +88,7 @@ def requests_of(
     baseline: Dependencies | None = None,
     others: str = "",
     ranges: Mapping[str, Attribute] | None = None,
-) -> Requests:
+) -> GateRequests:
     """Read requests from a table's columns; without a baseline the table is its own.
 
     ``others`` names the target that targets unknown to the table's own baseline will count as. Columns in ``ranges``
@@ -105,7 +105,7 @@ def requests_of(
     else:
         _must_agree(baseline, pairs, others, ranges)
     baseline.must_serve()
-    return Requests(baseline.places(columns), baseline)
+    return GateRequests(baseline.places(columns), baseline)
 
 
 def _counted(

@@ -14,9 +14,9 @@ import numpy as np
 
 from seriatim.errors import Fault, InputError
 from seriatim.gate.dependencies import Dependencies, dependencies_from_json
-from seriatim.gate.rules import Asked
+from seriatim.gate.rules import GateRules
 from seriatim.ports.journal import StoredBaseline
-from seriatim.usecases.gate.requests import Question
+from seriatim.usecases.gate.requests import GateQuestion
 
 SCHEMA = "seriatim.gate.rules/1"
 
@@ -29,17 +29,17 @@ class ServingRules(NamedTuple):
     """What a stored baseline is, and how it judges: rules for each dependency."""
 
     baseline: Dependencies
-    question: Question
-    rules: tuple[Asked, ...]
+    question: GateQuestion
+    rules: tuple[GateRules, ...]
 
 
-def serving_rules_required(question: Question) -> None:
+def serving_rules_required(question: GateQuestion) -> None:
     """Refuse tests that no gate may serve with."""
     if tuple(question.tests) == ("dqt",):
         raise InputError(Fault("--test", "dqt alone lets most of an outlier out", "dqt beside another test", "add kld"))
 
 
-def serving_rules_json(baseline: Dependencies, question: Question) -> str:
+def serving_rules_json(baseline: Dependencies, question: GateQuestion) -> str:
     """Return the rules of a gate with their critical values; a float is written so that it is read back exactly.
 
     The tables of several dependencies are a list, in their order. Chi-square values are by degrees of freedom.
@@ -58,7 +58,7 @@ def read_serving_rules(stored: StoredBaseline) -> ServingRules:
     try:
         told: dict[str, Any] = json.loads(stored.rules)
         later = {name: bool(told.get(name, value)) for name, value in _LATER.items()}
-        question = Question(tuple(told["tests"]), float(told["alpha"]), told["merge"], told["few"], **later)
+        question = GateQuestion(tuple(told["tests"]), float(told["alpha"]), told["merge"], told["few"], **later)
         parts = told["tables"] if isinstance(told["tables"], list) else [told["tables"]]
         tables = [{name: np.array([np.nan, *values]) for name, values in part.items()} or None for part in parts]
         chi_squares = {int(free): float(value) for free, value in told.get("chi_squares", {}).items()}
@@ -70,6 +70,6 @@ def read_serving_rules(stored: StoredBaseline) -> ServingRules:
     return ServingRules(baseline, question, rules)
 
 
-def same_rules_domain(old: Sequence[Asked], new: Sequence[Asked]) -> bool:
+def same_rules_domain(old: Sequence[GateRules], new: Sequence[GateRules]) -> bool:
     """Return whether places mean the same under both rules."""
     return [(one.values, one.targets) for one in old] == [(one.values, one.targets) for one in new]

@@ -11,7 +11,7 @@ import numpy as np
 
 from seriatim.gate.statistics import divergences, mutual_information
 from seriatim.report import Grid, Page, Prose, Section
-from seriatim.report.filed import NO_ROWS, Filed
+from seriatim.report.filed import NO_ROWS, FiledReport
 from seriatim.report.formats import format_count, format_number, format_percent, format_plain
 from seriatim.usecases.gate.requests import Columns, requested_attribute
 
@@ -25,7 +25,7 @@ STORY = (
 
 
 @dataclass(frozen=True, slots=True)
-class Suggestion:
+class GateSuggestion:
     """One pair of columns, by names and figures only."""
 
     x: str
@@ -40,11 +40,11 @@ class Suggestion:
 
 
 @dataclass(frozen=True, slots=True)
-class Suggestions(Filed):
+class GateSuggestions(FiledReport):
     """Pairs, the most telling target first."""
 
     title: str
-    found: tuple[Suggestion, ...]
+    found: tuple[GateSuggestion, ...]
 
     def record(self) -> dict[str, Any]:
         return {"schema": "seriatim.gate.suggestions/1", "pairs": [format_plain(asdict(one)) for one in self.found]}
@@ -66,11 +66,11 @@ class Suggestions(Filed):
         )
 
 
-def suggest_pairs(columns: Columns, title: str, bands: int = 10, most: int = 20) -> Suggestions:
+def suggest_pairs(columns: Columns, title: str, bands: int = 10, most: int = 20) -> GateSuggestions:
     """Rank every ordered pair of columns by its largest J-measure."""
     found = [_measure(columns, x, y, bands) for x, y in permutations(_usable(columns), 2)]
     ranked = sorted((one for one in found if one is not None), key=lambda one: -one.j_measure)
-    return Suggestions(title, tuple(ranked[:most]))
+    return GateSuggestions(title, tuple(ranked[:most]))
 
 
 def _usable(columns: Columns) -> list[str]:
@@ -83,7 +83,7 @@ def _is_id(column: Sequence[Any]) -> bool:
     return len(texts) > MOST_TARGETS and len(texts) > 0.5 * len(column)
 
 
-def _measure(columns: Columns, x: str, y: str, bands: int) -> Suggestion | None:
+def _measure(columns: Columns, x: str, y: str, bands: int) -> GateSuggestion | None:
     from scipy.special import chdtrc
 
     over, target = requested_attribute(x, columns[x], bands), requested_attribute(y, columns[y], MOST_TARGETS)
@@ -98,7 +98,7 @@ def _measure(columns: Columns, x: str, y: str, bands: int) -> Suggestion | None:
     p, sizes = counts.sum(axis=1) / counts.sum(), counts.sum(axis=0)
     far = np.nan_to_num(divergences(counts, p))
     deviating = chdtrc(max(int((p > 0).sum()) - 1, 1), 2 * np.log(2) * sizes * far) < 0.05
-    return Suggestion(
+    return GateSuggestion(
         x, y, len(over), len(target), mutual_information(counts, p), float(far.max()),
         float((far * sizes / counts.sum()).max()), float(deviating[sizes > 0].mean()),
     )  # fmt: skip

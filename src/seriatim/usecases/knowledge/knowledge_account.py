@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 
 from seriatim.errors import Fault, TableError
 from seriatim.knowledge.appearances import appearances_of
-from seriatim.knowledge.sequence_mining import Corpus, mined_sequences, order_of_mining
+from seriatim.knowledge.sequence_mining import SequenceCorpus, mined_sequences, order_of_mining
 from seriatim.knowledge.sequence_model import Denominators, SequenceModel, Unseen
 from seriatim.knowledge.sequential_adversary import adversary_corpus
 from seriatim.knowledge.value_texts import value_texts
@@ -108,7 +108,7 @@ def mined_knowledge(table: pa.Table, plan: KnowledgePlan) -> SequenceModel:
     times = rows.column(plan.time).to_pylist()
     ends = [*starts[1:], len(who)]
     kinds = pc.cast(rows.column(plan.cls), pa.string()).to_pylist() if plan.cls else None
-    corpus = Corpus.of(
+    corpus = SequenceCorpus.of(
         [values[a:b] for a, b in zip(starts, ends, strict=True)],
         times=[times[a:b] for a, b in zip(starts, ends, strict=True)],
         classes=[kinds[a] for a in starts] if kinds else None,
@@ -117,7 +117,7 @@ def mined_knowledge(table: pa.Table, plan: KnowledgePlan) -> SequenceModel:
     return _mined(corpus, plan)
 
 
-def _mined(corpus: Corpus, plan: KnowledgePlan) -> SequenceModel:
+def _mined(corpus: SequenceCorpus, plan: KnowledgePlan) -> SequenceModel:
     order = order_of_mining(corpus) if plan.order is None else plan.order
     return mined_sequences(corpus, order, plan.unseen, plan.denominators)
 

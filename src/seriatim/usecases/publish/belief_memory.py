@@ -19,7 +19,7 @@ from seriatim.kernels.arrays import Flags, Floats, Ints, Longs
 from seriatim.knowledge.appearances import Appearances
 from seriatim.knowledge.sequence_model import SequenceModel
 from seriatim.knowledge.sequential_adversary import SequentialAdversary
-from seriatim.knowledge.smoothing import Known
+from seriatim.knowledge.smoothing import SmoothingStart
 from seriatim.model.history import History
 
 _BELIEF = "belief"
@@ -72,9 +72,9 @@ class BeliefMemory:
 
     def known_before(
         self, rows: Appearances, model: SequenceModel, window: History, adversary: SequentialAdversary
-    ) -> Known:
+    ) -> SmoothingStart:
         """Return what older releases say about the people of a window."""
-        known = Known.nothing(rows, model)
+        known = SmoothingStart.nothing(rows, model)
         place = _places(self.people, rows.respondents.cast(pa.string()))
         own = _places(self.values, pc.cast(window.values, pa.string()))
         here, there = np.flatnonzero(place >= 0), np.flatnonzero(own >= 0)
@@ -130,7 +130,7 @@ def _of_lists(kept: pa.Table) -> tuple[pa.Array, Floats]:
 
 
 def belief_memory_after(
-    found: SequenceBeliefs, kept: BeliefMemory | None, before: tuple[int, Known] | None
+    found: SequenceBeliefs, kept: BeliefMemory | None, before: tuple[int, SmoothingStart] | None
 ) -> BeliefMemory:
     """Return the memory after a release; ``before`` is the release before the next window, and what is known then."""
     rows = found.rows

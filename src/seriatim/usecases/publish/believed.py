@@ -20,14 +20,14 @@ from seriatim.knowledge.value_texts import value_texts
 from seriatim.model import Estimate, Policy
 from seriatim.model.chance import open_chance
 from seriatim.model.history import History
-from seriatim.model.judged import Judged
+from seriatim.model.judged import JudgedHistory
 from seriatim.model.methods import method_named
-from seriatim.usecases.publish.followed import Followed
+from seriatim.usecases.publish.followed import FollowedPeople
 
 SEEDS = (1, 2, 3)
 
 
-def believed_people(judged: Judged, policy: Policy) -> Followed | None:
+def believed_people(judged: JudgedHistory, policy: Policy) -> FollowedPeople | None:
     """Return what is believed about everyone so far; None where this attack does not apply or cannot judge everyone."""
     row = method_named(policy.defence.method) if policy.defence is not None else None
     if row is None or not row.leavers_known or policy.adversary.sequence is not None:
@@ -38,7 +38,7 @@ def believed_people(judged: Judged, policy: Policy) -> Followed | None:
     if any(one.n_unjudged for one in found):
         return None
     about = {"column": judged.column} if policy.sensitive[1:] else {}
-    return Followed(_estimate(found, policy, about), pa.table({"respondent": pa.array([], pa.string())}))
+    return FollowedPeople(_estimate(found, policy, about), pa.table({"respondent": pa.array([], pa.string())}))
 
 
 def _known(history: History, share: float, seed: int) -> list[str]:

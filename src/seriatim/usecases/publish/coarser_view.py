@@ -6,14 +6,14 @@ from collections.abc import Iterator
 from dataclasses import replace
 from types import MappingProxyType
 
-from seriatim.model import Coded, ColumnRule, Kind, Policy
+from seriatim.model import CodedColumn, ColumnRule, Kind, Policy
 
 _PARTS = (20, 10, 5)
 """Into how many steps the range of a column is cut, mildest first."""
 _ROUND = (1, 2, 5, 10)
 
 
-def coarser_rules(column: Coded, rule: ColumnRule) -> Iterator[tuple[str, ColumnRule]]:
+def coarser_rules(column: CodedColumn, rule: ColumnRule) -> Iterator[tuple[str, ColumnRule]]:
     """Yield a column's rule made coarser, the mildest first, with the line to paste."""
     if rule.hierarchy is not None:
         for level in range((rule.level or 0) + 1, _levels(column, rule)):
@@ -28,7 +28,7 @@ def coarser_policy(policy: Policy, rule: ColumnRule) -> Policy:
     return replace(policy, columns=MappingProxyType({**policy.columns, rule.name: rule}))
 
 
-def _levels(column: Coded, rule: ColumnRule) -> int:
+def _levels(column: CodedColumn, rule: ColumnRule) -> int:
     """Return how many levels a column's hierarchy has, the last being for all values."""
     assert rule.hierarchy is not None
     texts = [text for text in column.scale.texts[:1].to_pylist() if text is not None]
@@ -36,7 +36,7 @@ def _levels(column: Coded, rule: ColumnRule) -> int:
     return len(paths[0]) + (rule.level or 0) if paths else 0
 
 
-def _units(column: Coded, above: float) -> Iterator[float]:
+def _units(column: CodedColumn, above: float) -> Iterator[float]:
     """Yield round units that cut the column's range into fewer and fewer steps."""
     positions = column.scale.positions
     width = float(positions.max() - positions.min()) if len(positions) else 0.0

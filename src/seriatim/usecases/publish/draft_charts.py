@@ -9,7 +9,7 @@ import numpy as np
 from seriatim.kernels.check.closeness import closeness_total_variation
 from seriatim.kernels.check.diversity import diversity_of_classes
 from seriatim.measures.loss import loss_by_column
-from seriatim.model import Axis, Bars, Chart, Draft, Measure, Policy, Thresholds, histogram_chart
+from seriatim.model import Bars, Chart, ChartAxis, Draft, Measure, Policy, Thresholds, histogram_chart
 from seriatim.model.chart import Threshold
 from seriatim.model.published import PublishedTable
 from seriatim.promises.single.shown_values import shown
@@ -32,8 +32,8 @@ def _class_sizes(published: PublishedTable, policy: Policy) -> Chart:
     return Chart(
         "How large the classes are",
         histogram_chart(published.classes.sizes),
-        x=Axis("records in a class"),
-        y=Axis("classes"),
+        x=ChartAxis("records in a class"),
+        y=ChartAxis("classes"),
         caption="People in a class look alike in the columns others may know.",
         threshold=Threshold(k, f"required: at least {k}", "at least") if k else None,
     )
@@ -44,8 +44,8 @@ def _column_losses(draft: Draft) -> Chart:
     return Chart(
         "What each column lost",
         Bars(tuple(losses), tuple(losses.values())),
-        x=Axis("column"),
-        y=Axis("certainty penalty", "percent"),
+        x=ChartAxis("column"),
+        y=ChartAxis("certainty penalty", "percent"),
         caption="0% keeps every cell as it was, 100% tells nothing. A withheld record counts 100%.",
         topic="usefulness",
     )
@@ -56,8 +56,8 @@ def _query_error(errors: Sequence[Measure]) -> Chart:
     return Chart(
         "Error of counts",
         Bars(labels, tuple(measure.value for measure in errors)),
-        x=Axis("share of people in a query"),
-        y=Axis("median relative error", "percent"),
+        x=ChartAxis("share of people in a query"),
+        y=ChartAxis("median relative error", "percent"),
         caption="Random queries such as 'how many people of these ages, in these areas', compared with the truth.",
         topic="usefulness",
     )
@@ -72,8 +72,8 @@ def _of_column(published: PublishedTable, column: str, thresholds: Thresholds) -
         f"diversity of {column}": Chart(
             f"Different values of {column}",
             histogram_chart(np.exp(entropy) if by_entropy else distinct),
-            x=Axis("equally likely values in a class" if by_entropy else "distinct values in a class"),
-            y=Axis("classes"),
+            x=ChartAxis("equally likely values in a class" if by_entropy else "distinct values in a class"),
+            y=ChartAxis("classes"),
             caption="The fewer values a class has, the better a neighbour can guess.",
             threshold=Threshold(float(thresholds.l or 0), f"required: at least {thresholds.l:g}", "at least")
             if marked
@@ -82,8 +82,8 @@ def _of_column(published: PublishedTable, column: str, thresholds: Thresholds) -
         f"closeness of {column}": Chart(
             f"How unusual classes are in {column}",
             histogram_chart(closeness_total_variation(seen.starts, seen.values, seen.margin)),
-            x=Axis("distance from the whole release (total variation)"),
-            y=Axis("classes"),
+            x=ChartAxis("distance from the whole release (total variation)"),
+            y=ChartAxis("classes"),
             caption="0 means that a class reveals nothing new; 1 means that it reveals everything.",
             threshold=Threshold(thresholds.t, f"required: at most {thresholds.t:g}", "at most")
             if thresholds.t is not None and thresholds.t_distance == "equal"

@@ -17,10 +17,10 @@ from seriatim.attacks._sequence_figures import sequence_figures
 from seriatim.knowledge.appearances import appearances_of
 from seriatim.knowledge.knowledge_files import knowledge_of_adversary
 from seriatim.knowledge.revised_beliefs import WINDOW as WINDOW_OF_J
-from seriatim.knowledge.smoothing import Known, smoothing_forward, smoothing_start
+from seriatim.knowledge.smoothing import SmoothingStart, smoothing_forward, smoothing_start
 from seriatim.model import Estimate, Policy
 from seriatim.model.history import History, history_of_newest
-from seriatim.model.judged import Judged
+from seriatim.model.judged import JudgedHistory
 from seriatim.ports import Ledger
 from seriatim.usecases.publish.belief_memory import BeliefMemory, belief_memory_after
 
@@ -33,7 +33,7 @@ releases together or a few more: what a group said once is not weighed down wher
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Followed:
+class FollowedPeople:
     """What was found, and what the ledger keeps for the next release."""
 
     estimate: Estimate
@@ -56,7 +56,7 @@ def followed_history(ledger: Ledger, policy: Policy, column: str | None, memory:
     return ledger.history(policy.series, column)
 
 
-def followed_people(judged: Judged, policy: Policy, memory: Mapping[str, pa.Table]) -> Followed:
+def followed_people(judged: JudgedHistory, policy: Policy, memory: Mapping[str, pa.Table]) -> FollowedPeople:
     """Run the sequence attack, looking back, on one sensitive column's history with the draft."""
     whole = judged.history
     kept = BeliefMemory.read(memory.get(followed_name(judged.column)))
@@ -77,10 +77,10 @@ def followed_people(judged: Judged, policy: Policy, memory: Mapping[str, pa.Tabl
     found, weight = tempered_sequence(SequenceCase(window, rows, model, known, "back", before))
     after = belief_memory_after(found, kept, _before_next_window(window, found))
     estimate = _estimate(found, int(after.sure.sum()), len(after.people), {"tempered": weight, **about})
-    return Followed(estimate, after.table())
+    return FollowedPeople(estimate, after.table())
 
 
-def _nobody(window: History, kept: BeliefMemory | None, about: Mapping[str, object]) -> Followed:
+def _nobody(window: History, kept: BeliefMemory | None, about: Mapping[str, object]) -> FollowedPeople:
     """Return what was found before, where the releases that are looked at publish nobody: nothing is added to it."""
     before = len(window) + 1 - WINDOW
     after = kept if kept is None or before <= 0 else replace(kept, upto=window.releases[before - 1].number)
@@ -88,10 +88,10 @@ def _nobody(window: History, kept: BeliefMemory | None, about: Mapping[str, obje
     share = n_sure / max(n_people, 1)
     detail = {"people": n_sure, "hit_rate": float("nan"), "releases": len(window), **about}
     memory = pa.table({"respondent": pa.array([], pa.string())}) if after is None else after.table()
-    return Followed(Estimate("sequence", share, share, share, n_people, detail=detail), memory)
+    return FollowedPeople(Estimate("sequence", share, share, share, n_people, detail=detail), memory)
 
 
-def _before_next_window(window: History, found: SequenceBeliefs) -> tuple[int, Known] | None:
+def _before_next_window(window: History, found: SequenceBeliefs) -> tuple[int, SmoothingStart] | None:
     """Return the release before the next window, and what is known after it; None if all of them will be in it."""
     before = len(window) + 1 - WINDOW
     if before <= 0:

@@ -18,7 +18,7 @@ from seriatim.measures.value_query_error import value_query_error
 from seriatim.model import (
     Approval,
     Candidates,
-    Coded,
+    CodedColumn,
     Draft,
     Estimate,
     Finding,
@@ -30,7 +30,7 @@ from seriatim.model import (
 )
 from seriatim.model.history import no_history
 from seriatim.model.holdings import Holder
-from seriatim.model.judged import Judged
+from seriatim.model.judged import JudgedHistory
 from seriatim.model.methods import METHODS
 from seriatim.model.promises import PROMISES
 from seriatim.model.published import PublishedTable, published_of
@@ -44,18 +44,18 @@ from seriatim.promises.series.lineages import closed_lineages
 from seriatim.promises.series.newest import newest_judged
 from seriatim.promises.series.sure_bounds import SureShare
 from seriatim.usecases.publish.draft_charts import draft_charts_of
-from seriatim.usecases.publish.withheld import withheld_with_cause
+from seriatim.usecases.publish.too_many_withheld import withheld_with_cause
 
 if TYPE_CHECKING:
-    from seriatim.usecases.publish.followed import Followed
-    from seriatim.usecases.publish.simulation import Simulated
+    from seriatim.usecases.publish.followed import FollowedPeople
+    from seriatim.usecases.publish.simulation import SimulationOutcome
     from seriatim.usecases.publish.taken_over import TakenOver
 
 T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Case:
+class JudgementCase:
     """A draft and what it is judged by."""
 
     view: View
@@ -68,7 +68,7 @@ class Case:
     """Recipients of this draft, or several of them together, with the releases they would hold."""
     memory: Mapping[str, pa.Table] = field(default_factory=dict)
     """What the newest release remembers about people."""
-    followed: Mapping[str | None, Followed] = field(default_factory=dict)
+    followed: Mapping[str | None, FollowedPeople] = field(default_factory=dict)
     """What a sequential adversary believes, by sensitive column, where that is known already."""
     before: TakenOver | None = None
     """What releases of another method leave possible, if the series was taken over."""
@@ -85,7 +85,7 @@ class Case:
         return next(iter(self.draft.sensitive), None)
 
 
-def judgement_of(case: Case, workers: Workers, approval: Approval | None = None) -> Verdict:
+def judgement_of(case: JudgementCase, workers: Workers, approval: Approval | None = None) -> Verdict:
     """Return the verdict. A broken promise refuses a draft; only a named person with a reason can override."""
     draft, policy = case.draft, case.policy
     published, followed = _once(lambda: published_of(draft)), _once(lambda: _judged_by_column(case))
@@ -95,7 +95,7 @@ def judgement_of(case: Case, workers: Workers, approval: Approval | None = None)
 
     # promises share what they look up about people, so they are checked in turn, but not those that count the cells of
     # the draft and need nobody's past
-    draft_alone = Judged(no_history(), case.first, draft, case.view)
+    draft_alone = JudgedHistory(no_history(), case.first, draft, case.view)
     cells = [promise for promise in case.promises if isinstance(promise, Coverage)]
     others = [promise for promise in case.promises if not isinstance(promise, Coverage)]
     measuring = _measuring(case, published, workers)
@@ -134,9 +134,9 @@ def judgement_of(case: Case, workers: Workers, approval: Approval | None = None)
     )
 
 
-def _judged_by_column(case: Case) -> tuple[dict[str | None, Judged], list[Simulated]]:
+def _judged_by_column(case: JudgementCase) -> tuple[dict[str | None, JudgedHistory], list[SimulationOutcome]]:
     """Return the history with the draft for every column that a promise follows; attacked if that is bounded."""
-    found: dict[str | None, Judged] = {}
+    found: dict[str | None, JudgedHistory] = {}
     attacked = []
     for promise in case.promises:
         if promise.judges != "series":
@@ -157,11 +157,11 @@ def _judged_by_column(case: Case) -> tuple[dict[str | None, Judged], list[Simula
     return found, attacked
 
 
-def _left(case: Case) -> Candidates | None:
+def _left(case: JudgementCase) -> Candidates | None:
     return None if case.before is None else case.before.candidates
 
 
-def _withheld_people(case: Case, judged: Mapping[str | None, Judged]) -> list[Estimate]:
+def _withheld_people(case: JudgementCase, judged: Mapping[str | None, JudgedHistory]) -> list[Estimate]:
     """Return what being withheld tells about each sensitive column of a serial method, if anybody ever was."""
     if not case.draft.serial:
         return []
@@ -176,7 +176,7 @@ def _withheld_people(case: Case, judged: Mapping[str | None, Judged]) -> list[Es
     ]
 
 
-def judgement_by_followers(case: Case) -> dict[str | None, Followed]:
+def judgement_by_followers(case: JudgementCase) -> dict[str | None, FollowedPeople]:
     """Return what is believed about each column that ``sure_share`` bounds."""
     columns = [promise.column for promise in case.promises if isinstance(promise, SureShare)]
     return {
@@ -185,7 +185,7 @@ def judgement_by_followers(case: Case) -> dict[str | None, Followed]:
     }
 
 
-def _followed(judged: Judged, case: Case) -> Followed:
+def _followed(judged: JudgedHistory, case: JudgementCase) -> FollowedPeople:
     """Believe as an exchangeable attacker does where values never change, or follow how they do."""
     from seriatim.usecases.publish.believed import believed_people
     from seriatim.usecases.publish.followed import followed_people
@@ -193,7 +193,7 @@ def _followed(judged: Judged, case: Case) -> Followed:
     return believed_people(judged, case.policy) or followed_people(judged, case.policy, case.memory)
 
 
-def judgement_memory(case: Case) -> dict[str, pa.Table]:
+def judgement_memory(case: JudgementCase) -> dict[str, pa.Table]:
     """Return what the next release has to know of these beliefs, by the name under which it is kept."""
     if not case.followed:
         return {}
@@ -202,7 +202,9 @@ def judgement_memory(case: Case) -> dict[str, pa.Table]:
     return {followed_name(column): one.memory for column, one in case.followed.items() if len(one.memory)}
 
 
-def _checked(promise: Promise, case: Case, published: PublishedTable, judged: Mapping[str | None, Judged]) -> Finding:
+def _checked(
+    promise: Promise, case: JudgementCase, published: PublishedTable, judged: Mapping[str | None, JudgedHistory]
+) -> Finding:
     if promise.judges == "table":
         return promise.check(published)
     return promise.check(judged[promise.column or case.first])
@@ -222,7 +224,7 @@ def _once(look: Callable[[], T]) -> Callable[[], T]:
 
 
 def _measuring(
-    case: Case, published: Callable[[], PublishedTable], workers: Workers
+    case: JudgementCase, published: Callable[[], PublishedTable], workers: Workers
 ) -> dict[str, Callable[[], tuple[Measure, ...]]]:
     """Return what measures a draft, by name; the figures come in this order, and workers take them side by side."""
     view, draft = case.view, case.draft
@@ -239,7 +241,7 @@ def _measuring(
 
 def _noise(view: View, policy: Policy) -> tuple[Measure, ...]:
     columns = (*view.quasi, *view.sensitive)
-    return averaged_noise_measures((Coded(c.name, c.codes[~view.suppressed], c.scale) for c in columns), policy)
+    return averaged_noise_measures((CodedColumn(c.name, c.codes[~view.suppressed], c.scale) for c in columns), policy)
 
 
 def _began_otherwise(broken: Sequence[Finding], policy: Policy, history: History) -> tuple[str, ...]:
@@ -249,7 +251,9 @@ def _began_otherwise(broken: Sequence[Finding], policy: Policy, history: History
         return ()
     method = policy.defence.method if policy.defence is not None else ""
     lineages = method in METHODS and METHODS[method].past_keeps == CLOSED
-    if (closed_lineages(Judged(_marked(history))) if lineages else weak_m_uniqueness(Judged(history), m)).kept:
+    if (
+        closed_lineages(JudgedHistory(_marked(history))) if lineages else weak_m_uniqueness(JudgedHistory(history), m)
+    ).kept:
         return ()
     return (
         "series: earlier releases break these promises too, since another method made them or they were imported; "

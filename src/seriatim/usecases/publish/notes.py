@@ -7,7 +7,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from seriatim.model import Draft, History, Policy
-from seriatim.model.methods import Degree, method_named
+from seriatim.model.methods import MethodDegree, method_named
 
 _A_FEW = 256
 _MOSTLY = 0.5
@@ -73,7 +73,7 @@ def notes_of(draft: Draft, policy: Policy, n_before: int, history: History, befo
 
 def _seeks_degree(policy: Policy) -> bool:
     row = method_named(policy.defence.method) if policy.defence else None
-    return row is not None and row.degree is Degree.SOUGHT
+    return row is not None and row.degree is MethodDegree.SOUGHT
 
 
 def _noisy(policy: Policy) -> frozenset[str]:

@@ -9,7 +9,7 @@ from seriatim.defences import defence_named
 from seriatim.errors import Fault, PolicyError
 from seriatim.knowledge.breach import breach_degree_chosen
 from seriatim.model import Policy, View
-from seriatim.model.methods import Degree, method_named
+from seriatim.model.methods import MethodDegree, method_named
 from seriatim.model.own_tables import has_own_tables, policy_of_own_table, view_of_own_table
 from seriatim.ports import Defence, Promise
 from seriatim.promises import promised_bounds, promises_of
@@ -68,7 +68,7 @@ def settle_to_publish(policy: Policy) -> Policy:
     If the method has no degree, n is dropped, and the verdict says so.
     """
     terms, row = policy.terms.series, method_named(policy.defence.method) if policy.defence else None
-    if row is not None and row.degree is Degree.MEANINGLESS:
+    if row is not None and row.degree is MethodDegree.MEANINGLESS:
         return _with_degree(policy, None)
     if terms.n != "choose" or terms.m is None:
         return policy

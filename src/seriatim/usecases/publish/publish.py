@@ -41,7 +41,7 @@ from seriatim.usecases.publish.corrections import (
     memory_with_corrections,
 )
 from seriatim.usecases.publish.foreknowledge import refuse_untrue_foreknowledge
-from seriatim.usecases.publish.judgement import Case, judgement_by_followers, judgement_memory, judgement_of
+from seriatim.usecases.publish.judgement import JudgementCase, judgement_by_followers, judgement_memory, judgement_of
 from seriatim.usecases.publish.notes import notes_of
 from seriatim.usecases.publish.other_series import other_series_notes
 from seriatim.usecases.publish.own_tables import draft_of_own_tables, verdict_of_own_tables
@@ -53,7 +53,7 @@ from seriatim.usecases.publish.view_order import ViewKeys, view_in_order, view_k
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Order:
+class PublishOrder:
     """An order to publish this view under this plan."""
 
     view: View
@@ -78,7 +78,7 @@ class Order:
 
 
 @dataclass(frozen=True, slots=True)
-class Parts:
+class PublishParts:
     """The edges that publishing works with."""
 
     ledger: Ledger
@@ -92,7 +92,7 @@ class Parts:
     """Makes a view of a table under another policy, for rehearsals with a coarser column."""
 
 
-def publish(order: Order, parts: Parts) -> Release | Refusal:
+def publish(order: PublishOrder, parts: PublishParts) -> Release | Refusal:
     """Defend, judge and, if nothing is broken, reserve, write and seal."""
     policy, progress = order.plan.settled, parts.progress
     refuse_untrue_foreknowledge(order.view, policy)
@@ -122,7 +122,7 @@ def publish(order: Order, parts: Parts) -> Release | Refusal:
     return made
 
 
-def _harmless(cases: Sequence[Case], order: Order, parts: Parts) -> tuple[str, ...]:
+def _harmless(cases: Sequence[JudgementCase], order: PublishOrder, parts: PublishParts) -> tuple[str, ...]:
     """Return notes about harmless values, if the policy has any."""
     if not order.policy.adversary.harmless:
         return ()
@@ -131,7 +131,7 @@ def _harmless(cases: Sequence[Case], order: Order, parts: Parts) -> tuple[str, .
     return harmless_notes(cases, order.plan.settled, parts.ledger)
 
 
-def _orders_by_table(order: Order, state: SeriesState) -> list[tuple[Order, SeriesState]]:
+def _orders_by_table(order: PublishOrder, state: SeriesState) -> list[tuple[PublishOrder, SeriesState]]:
     """Return an order for each table that is made, with the state of its series: one, or one per sensitive column."""
     plans = order.plan.own_tables
     if not plans:
@@ -146,7 +146,7 @@ def _orders_by_table(order: Order, state: SeriesState) -> list[tuple[Order, Seri
     ]
 
 
-def _drafted(order: Order, parts: Parts, state: SeriesState, keys: ViewKeys | None) -> Case:
+def _drafted(order: PublishOrder, parts: PublishParts, state: SeriesState, keys: ViewKeys | None) -> JudgementCase:
     """Return the draft of one table, and what it is judged by; ``keys`` of its view, if they are known already."""
     policy, secret = order.plan.settled, state.secret
     assert secret is not None
@@ -162,12 +162,12 @@ def _drafted(order: Order, parts: Parts, state: SeriesState, keys: ViewKeys | No
     draft = replace(order.plan.defence(view, policy, state, parts.workers), source_rows=rows)
     holders, promises = _holders(order, parts, history), order.plan.promises
     if before is None:
-        return Case(view, draft, policy, promises, histories, holders, state.memory)
+        return JudgementCase(view, draft, policy, promises, histories, holders, state.memory)
     draft, promises = before.remembered_in(draft), (*promises, before.promise)
-    return Case(view, draft, policy, promises, histories, holders, state.memory, before=before)
+    return JudgementCase(view, draft, policy, promises, histories, holders, state.memory, before=before)
 
 
-def _judged(case: Case, order: Order, parts: Parts, n_before: int) -> Verdict:
+def _judged(case: JudgementCase, order: PublishOrder, parts: PublishParts, n_before: int) -> Verdict:
     """Return the verdict on one table, with everything that should be noted."""
     case = replace(case, named=bool(order.plan.own_tables))
     verdict = judgement_of(case, parts.by_record, order.approval)
@@ -177,13 +177,13 @@ def _judged(case: Case, order: Order, parts: Parts, n_before: int) -> Verdict:
     return replace(verdict, notes=(*verdict.notes, *notes, *_corrected(order), *beside))
 
 
-def _release_before(case: Case, ledger: Ledger, n_before: int) -> History:
+def _release_before(case: JudgementCase, ledger: Ledger, n_before: int) -> History:
     """Return what shows whose value changed: the releases that were read, or the newest one if nothing looks back."""
     read = len(case.history) or not n_before or case.policy.respondent is None or case.first is None
     return case.history if read else ledger.history(case.policy.series, case.first, newest=1)
 
 
-def _joined(cases: Sequence[Case], verdicts: Sequence[Verdict]) -> tuple[Draft, Verdict]:
+def _joined(cases: Sequence[JudgementCase], verdicts: Sequence[Verdict]) -> tuple[Draft, Verdict]:
     """Return the draft and the verdict of all tables together."""
     if len(cases) == 1:
         return cases[0].draft, verdicts[0]
@@ -196,7 +196,7 @@ def _joined(cases: Sequence[Case], verdicts: Sequence[Verdict]) -> tuple[Draft, 
     return draft_of_own_tables(drafts), verdict
 
 
-def _without_exposed(case: Case) -> Case:
+def _without_exposed(case: JudgementCase) -> JudgementCase:
     """Return the case without the classes that would break it, if the policy asks for that and its method reads it."""
     settings = case.policy.defence
     row = method_named(settings.method) if settings is not None else None
@@ -207,14 +207,14 @@ def _without_exposed(case: Case) -> Case:
     return replace(case, draft=withholding_exposed(case))
 
 
-def _corrected(order: Order) -> tuple[str, ...]:
+def _corrected(order: PublishOrder) -> tuple[str, ...]:
     if order.corrections is None:
         return ()
     n = len(order.corrections.people)
     return (f"the values of {n} people were corrected: they count as newcomers, and their old groups name nobody",)
 
 
-def _holders(order: Order, parts: Parts, history: History) -> tuple[Holder, ...]:
+def _holders(order: PublishOrder, parts: PublishParts, history: History) -> tuple[Holder, ...]:
     """Return who would receive this release, with all that they would hold; nobody if no simulation asks for them."""
     known = order.policy.adversary
     if known.breach_share is None:
@@ -226,7 +226,7 @@ def _holders(order: Order, parts: Parts, history: History) -> tuple[Holder, ...]
     return holdings.holders(known.collusion or 1, order.recipients)
 
 
-def _check_people(order: Order, state: SeriesState) -> None:
+def _check_people(order: PublishOrder, state: SeriesState) -> None:
     """Raise an error for a view without records: an extract went wrong, or a serial method would end every group.
 
     Corrected people count as newcomers in every table; those whose other values were right would be in two groups of
@@ -245,7 +245,7 @@ def _check_people(order: Order, state: SeriesState) -> None:
     raise TableError(Fault("table", found, "at least one", remedy))
 
 
-def _written(order: Order, parts: Parts, made: Release, state: SeriesState, digest: str) -> Release:
+def _written(order: PublishOrder, parts: PublishParts, made: Release, state: SeriesState, digest: str) -> Release:
     """Reserve, write and seal a release; ``state.memory`` is what is remembered beside the method's own memory."""
     parts.progress("writing", 0.7)
     record, codebook = _reserve(order, parts, made, state, digest)
@@ -254,12 +254,12 @@ def _written(order: Order, parts: Parts, made: Release, state: SeriesState, dige
     return made.sealed(record.number, record.manifest, codebook)
 
 
-def _remembered(order: Order, ledger: Ledger) -> Mapping[str, pa.Table]:
+def _remembered(order: PublishOrder, ledger: Ledger) -> Mapping[str, pa.Table]:
     memory = ledger.memory(order.policy.series)
     return memory if order.corrections is None else memory_with_corrections(memory, order.corrections)
 
 
-def _histories(order: Order, ledger: Ledger, memory: Mapping[str, pa.Table]) -> dict[str | None, History]:
+def _histories(order: PublishOrder, ledger: Ledger, memory: Mapping[str, pa.Table]) -> dict[str | None, History]:
     """Return what was published so far by sensitive column, for anything that looks back; nothing else waits for it.
 
     What follows people whose values change needs the newest releases and a memory; the rest is not read.
@@ -290,7 +290,7 @@ def _follows_newest(plan: Plan) -> bool:
 
 
 def _reserve(
-    order: Order, parts: Parts, made: Release, state: SeriesState, digest: str
+    order: PublishOrder, parts: PublishParts, made: Release, state: SeriesState, digest: str
 ) -> tuple[ReleaseRecord, dict[str, Any]]:
     from seriatim.usecases.publish.codebook import codebook_of  # with all of report/: not for a dry run
     from seriatim.usecases.publish.release_files import write_release_files

@@ -18,7 +18,7 @@ from seriatim.errors import TableError
 from seriatim.knowledge.appearances import appearances_of
 from seriatim.model import Candidates, Draft, Estimate, History, Policy
 from seriatim.model.holdings import Holder
-from seriatim.model.judged import Judged, judged_draft_and_view
+from seriatim.model.judged import JudgedHistory, judged_draft_and_view
 from seriatim.model.methods import method_named
 from seriatim.model.several_records import several_records_fault
 from seriatim.usecases.publish.foreknowledge import foreknowledge_by_person
@@ -27,7 +27,7 @@ SEEDS = (1, 2, 3, 4, 5)
 
 
 @dataclass(frozen=True, slots=True)
-class Simulated:
+class SimulationOutcome:
     """What someone with all releases concludes, and what the worst recipient concludes from those they hold."""
 
     everything: Estimate
@@ -64,8 +64,8 @@ class Simulated:
 
 
 def simulation_of_exclusion(
-    judged: Judged, policy: Policy, holders: Sequence[Holder] = (), left: Candidates | None = None
-) -> Simulated:
+    judged: JudgedHistory, policy: Policy, holders: Sequence[Holder] = (), left: Candidates | None = None
+) -> SimulationOutcome:
     """Run the iterated exclusion attack on one sensitive column's history with the draft.
 
     It works for any method, also one that looks at each release alone: such methods reveal most. What each holder of
@@ -101,7 +101,7 @@ def simulation_of_exclusion(
         if holder.releases not in found:
             found[holder.releases] = attacked(holder.part_of(history))
     worst = max(holders, key=lambda holder: found[holder.releases].high, default=None)
-    return Simulated(everything, worst, None if worst is None else found[worst.releases])
+    return SimulationOutcome(everything, worst, None if worst is None else found[worst.releases])
 
 
 def _refuse_several_records(draft: Draft) -> None:

@@ -11,14 +11,14 @@ from types import MappingProxyType
 from typing import Any
 
 from seriatim.errors import InputError
-from seriatim.model import Policy, Role, SeriesTerms, Terms, Verdict
+from seriatim.model import Policy, PromiseTerms, Role, SeriesTerms, Verdict
 from seriatim.model.methods import method_named
 from seriatim.model.release import Refusal
 from seriatim.ports import no_progress
 from seriatim.usecases.publish.coarser_view import coarser_policy, coarser_rules
 from seriatim.usecases.publish.later_view import later_leaving, later_view
 from seriatim.usecases.publish.plan import plan_to_publish
-from seriatim.usecases.publish.publish import Order, Parts, publish
+from seriatim.usecases.publish.publish import PublishOrder, PublishParts, publish
 
 SECONDS = 20.0
 """Seconds to search for changes that pass, if the caller sets no limit."""
@@ -32,11 +32,11 @@ COMMON = 1.5
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class SuggestedChange:
     """A change of a policy, as lines to paste, and the order with it."""
 
     lines: tuple[str, ...]
-    order: Order
+    order: PublishOrder
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +51,7 @@ class Suggestion:
         return f"{', '.join(self.lines)} (certainty lost {self.certainty_lost:.1%}, withheld {self.withheld:.1%})"
 
 
-def with_suggestions(refused: Refusal, order: Order, parts: Parts, seconds: float = SECONDS) -> Refusal:
+def with_suggestions(refused: Refusal, order: PublishOrder, parts: PublishParts, seconds: float = SECONDS) -> Refusal:
     """Return the refusal with every change that would pass among its remedies; nothing is recorded."""
     found, tried, all_tried = suggestions(order, parts, refused.verdict, seconds)
     told = [f"tried and passes: {one}" for one in found]
@@ -63,7 +63,9 @@ def with_suggestions(refused: Refusal, order: Order, parts: Parts, seconds: floa
     return Refusal(refused.draft, verdict)
 
 
-def suggestions(order: Order, parts: Parts, verdict: Verdict, seconds: float) -> tuple[list[Suggestion], int, bool]:
+def suggestions(
+    order: PublishOrder, parts: PublishParts, verdict: Verdict, seconds: float
+) -> tuple[list[Suggestion], int, bool]:
     """Try changes until the time is over. Return those that pass, how many were tried, and whether that was all."""
     end, found, tried = monotonic() + seconds, list[Suggestion](), 0
     settled: set[str] = set()
@@ -81,7 +83,9 @@ def suggestions(order: Order, parts: Parts, verdict: Verdict, seconds: float) ->
     return found, tried, True
 
 
-def _suggested_changes(order: Order, verdict: Verdict, parts: Parts) -> Iterator[tuple[str, Change]]:
+def _suggested_changes(
+    order: PublishOrder, verdict: Verdict, parts: PublishParts
+) -> Iterator[tuple[str, SuggestedChange]]:
     """Yield changes by kind, the mildest of each kind first."""
     broken = {finding.rule: finding for finding in verdict.findings if not finding.kept}
     policy = order.policy
@@ -103,14 +107,14 @@ def _suggested_changes(order: Order, verdict: Verdict, parts: Parts) -> Iterator
     yield from _fewer_columns(order)
 
 
-def _larger_crowds(order: Order) -> Iterator[tuple[str, Change]]:
+def _larger_crowds(order: PublishOrder) -> Iterator[tuple[str, SuggestedChange]]:
     policy, k = order.policy, order.policy.terms.k or 2
     for times in _CROWDS:
         terms = replace(policy.terms, k=k * times)
         yield from _change("k", order, replace(policy, terms=terms), f"[promise] k = {k * times}")
 
 
-def _withheld_classes(order: Order, parts: Parts) -> Iterator[tuple[str, Change]]:
+def _withheld_classes(order: PublishOrder, parts: PublishParts) -> Iterator[tuple[str, SuggestedChange]]:
     """Yield the draft without the classes that cause the refusal, and the share that this withholds."""
     policy = order.policy
     assert policy.defence is not None
@@ -130,7 +134,7 @@ def _withheld_classes(order: Order, parts: Parts) -> Iterator[tuple[str, Change]
             yield kind, replace(change, lines=(line, f"[defence] suppress = {share:g}"))
 
 
-def _coarser_columns(order: Order, parts: Parts) -> Iterator[tuple[str, Change]]:
+def _coarser_columns(order: PublishOrder, parts: PublishParts) -> Iterator[tuple[str, SuggestedChange]]:
     """Yield one column coarser than it is, each by a view made anew."""
     if parts.read is None or any(rule.level for rule in order.policy.columns.values()):
         return  # a table at a level cannot be read again under its policy
@@ -145,7 +149,7 @@ def _coarser_columns(order: Order, parts: Parts) -> Iterator[tuple[str, Change]]
             yield from _change(f"coarser {column.name}", replace(order, view=view), policy, told)
 
 
-def _longer_intervals(order: Order, parts: Parts) -> Iterator[tuple[str, Change]]:
+def _longer_intervals(order: PublishOrder, parts: PublishParts) -> Iterator[tuple[str, SuggestedChange]]:
     """Yield publishing less often: a made-up view after the next releases were left out, with today's churn."""
     policy = order.policy
     if policy.respondent is None or not policy.sensitive or order.corrections is not None:
@@ -157,7 +161,7 @@ def _longer_intervals(order: Order, parts: Parts) -> Iterator[tuple[str, Change]
         yield from _change("interval", replace(order, view=view), policy, f"{told}: leave out the next {every - 1}")
 
 
-def _common_values(order: Order) -> Iterator[tuple[str, Change]]:
+def _common_values(order: PublishOrder) -> Iterator[tuple[str, SuggestedChange]]:
     """Yield room for values above one m-th, if the method has it and the policy does not use it yet."""
     policy, terms = order.policy, order.policy.terms
     row = method_named(policy.defence.method) if policy.defence else None
@@ -167,7 +171,7 @@ def _common_values(order: Order) -> Iterator[tuple[str, Change]]:
     yield from _change("common", order, replace(policy, terms=changed), f"[promise] common = {COMMON:g}")
 
 
-def _smaller_m(order: Order) -> Iterator[tuple[str, Change]]:
+def _smaller_m(order: PublishOrder) -> Iterator[tuple[str, SuggestedChange]]:
     policy, terms = order.policy, order.policy.terms
     for m in range((terms.series.m or 2) - 1, 1, -1):
         changed = _over_time(terms, partial(_with_m, m=m))
@@ -178,7 +182,7 @@ def _with_m(series: SeriesTerms, m: int) -> SeriesTerms:
     return replace(series, m=m, n=series.n if series.degree is None else min(series.degree, m))
 
 
-def _over_time(terms: Terms, change: Callable[[SeriesTerms], SeriesTerms]) -> Terms:
+def _over_time(terms: PromiseTerms, change: Callable[[SeriesTerms], SeriesTerms]) -> PromiseTerms:
     """Return the terms with a change of [promise]; a column keeps what it says itself."""
     before = terms.series
     own = {
@@ -193,7 +197,7 @@ def _own_or(changed: SeriesTerms, own: SeriesTerms, general: SeriesTerms, key: s
     return getattr(changed if getattr(own, key) == getattr(general, key) else own, key)
 
 
-def _looser(order: Order, verdict: Verdict) -> Iterator[tuple[str, Change]]:
+def _looser(order: PublishOrder, verdict: Verdict) -> Iterator[tuple[str, SuggestedChange]]:
     """Yield the thresholds that the refused draft would have kept."""
     policy = order.policy
     for finding in verdict.findings:
@@ -214,7 +218,7 @@ def _looser(order: Order, verdict: Verdict) -> Iterator[tuple[str, Change]]:
         yield from _change(f"looser {finding.rule}", order, replace(policy, terms=terms), line)
 
 
-def _fewer_columns(order: Order) -> Iterator[tuple[str, Change]]:
+def _fewer_columns(order: PublishOrder) -> Iterator[tuple[str, SuggestedChange]]:
     policy, view = order.policy, order.view
     for column in view.quasi if len(view.quasi) > 1 else ():
         rule = replace(policy.columns[column.name], role=Role.DROP)
@@ -224,15 +228,15 @@ def _fewer_columns(order: Order) -> Iterator[tuple[str, Change]]:
         yield from _change(column.name, replace(order, view=left), replace(policy, columns=columns), line)
 
 
-def _change(kind: str, order: Order, policy: Policy, line: str) -> Iterator[tuple[str, Change]]:
+def _change(kind: str, order: PublishOrder, policy: Policy, line: str) -> Iterator[tuple[str, SuggestedChange]]:
     try:
         plan = plan_to_publish(policy)
     except InputError:
         return  # not a valid policy, so there is nothing to try
-    yield kind, Change((line,), replace(order, plan=plan, dry_run=True, approval=None))
+    yield kind, SuggestedChange((line,), replace(order, plan=plan, dry_run=True, approval=None))
 
 
-def _rehearsed(change: Change, parts: Parts) -> Suggestion | None:
+def _rehearsed(change: SuggestedChange, parts: PublishParts) -> Suggestion | None:
     try:
         verdict = publish(change.order, replace(parts, progress=no_progress)).verdict
     except InputError:

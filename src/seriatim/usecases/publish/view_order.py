@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
-from seriatim.model import Coded, View
+from seriatim.model import CodedColumn, View
 from seriatim.model.text_hash import WordArray, text_hashes
 from seriatim.ports import Workers
 
@@ -53,7 +53,7 @@ def view_keys(view: View, secret: bytes, workers: Workers) -> ViewKeys:
     return ViewKeys(known if view.respondent is not None else content, content, names)
 
 
-def _cells(view: View, name: str, hidden: Coded | None, key: int) -> WordArray:
+def _cells(view: View, name: str, hidden: CodedColumn | None, key: int) -> WordArray:
     """Return the numbers of a column's cells: quasi-identifiers by their values, all others as they are."""
     if hidden is None:
         return text_hashes(view.table.data.column(name), key)

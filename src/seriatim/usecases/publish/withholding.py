@@ -22,13 +22,13 @@ from seriatim.promises.series.breach_bounds import BreachShare
 from seriatim.promises.series.newest import newest_with_draft
 from seriatim.promises.single.worst_classes import worst_classes_all_named
 from seriatim.usecases.publish.foreknowledge import foreknowledge_by_person
-from seriatim.usecases.publish.judgement import Case
+from seriatim.usecases.publish.judgement import JudgementCase
 
 ROUNDS = 20
 """What is left may break a promise in its turn: the margin moves, and an attacker knows less about others."""
 
 
-def withholding_exposed(case: Case) -> Draft:
+def withholding_exposed(case: JudgementCase) -> Draft:
     """Return the draft without the classes that break a promise or hold people breached, as far as suppress allows."""
     draft = case.draft
     assert case.policy.defence is not None
@@ -61,7 +61,7 @@ def withholding_classes(draft: Draft, published: PublishedTable, classes: npt.ND
     )
 
 
-def _causes(case: Case, published: PublishedTable) -> npt.NDArray[np.int64]:
+def _causes(case: JudgementCase, published: PublishedTable) -> npt.NDArray[np.int64]:
     """Return the classes that break a promise about the table, or that hold people whom the draft breaches."""
     found: set[int] = set()
     for promise in case.promises:
@@ -88,7 +88,7 @@ def _fullest_classes(named: pa.Table, people: list[str], most: int) -> list[int]
     return [int(number) for number in order[:enough] if held[number] > 0]
 
 
-def _breached_by_draft(case: Case, promise: BreachShare) -> tuple[list[str], int]:
+def _breached_by_draft(case: JudgementCase, promise: BreachShare) -> tuple[list[str], int]:
     """Return who is breached with the draft and was not before, and how many of them are too many."""
     from seriatim.attacks._exclusion import estimate_share, prepare  # brings compiled kernels
     from seriatim.usecases.publish.simulation import SEEDS

@@ -23,28 +23,28 @@ from seriatim.defences.series.cohort.newcomers import newcomers_into_cohorts
 from seriatim.defences.series.cohort.workbench import CohortMaking
 from seriatim.defences.series.contract import (
     BoolArray,
-    Draw,
     LongArray,
+    SerialDraw,
     SerialGrouping,
     SerialRules,
+    SerialSlots,
     SerialView,
-    Slots,
-    Withheld,
+    WithheldReason,
 )
-from seriatim.defences.series.inherited import TRIES, Exchange
-from seriatim.defences.series.memory import Published
+from seriatim.defences.series.inherited import TRIES, InheritedExchange
+from seriatim.defences.series.memory import RememberedRows
 from seriatim.model.scale import IntArray
 from seriatim.ports import Workers
 
 
 def cohort(
-    view: SerialView, rules: SerialRules, pasts: Sequence[Published], draw: Draw, _workers: Workers
+    view: SerialView, rules: SerialRules, pasts: Sequence[RememberedRows], draw: SerialDraw, _workers: Workers
 ) -> SerialGrouping:
     """Group a view into cohorts: whoever enters together stays together, and leaves in fair cells."""
     return cohort_groups(view, rules, CohortMemory.of(pasts), draw)
 
 
-def cohort_groups(view: SerialView, rules: SerialRules, memory: CohortMemory, draw: Draw) -> SerialGrouping:
+def cohort_groups(view: SerialView, rules: SerialRules, memory: CohortMemory, draw: SerialDraw) -> SerialGrouping:
     """Update the cohorts: leave, return, exit, enter; then cut boxes."""
     view.check(rules)
     view.check_values(memory.values_of(view.person))
@@ -66,12 +66,12 @@ def _unsuited(making: CohortMaking, aside: BoolArray) -> LongArray:
     if view.inherited is None:
         return np.empty(0, dtype=np.int64)
     new = making.active & (memory.look_up(memory.newest, view.person, -1) < 0) & ~aside
-    unsuited = Exchange(view, making.rules.m, making.place, making.standing, new).settle()
+    unsuited = InheritedExchange(view, making.rules.m, making.place, making.standing, new).settle()
     making.counters["unsuited"] = len(unsuited)
     return unsuited
 
 
-def _standing(view: SerialView, rules: SerialRules, memory: CohortMemory, draw: Draw) -> CohortMaking:
+def _standing(view: SerialView, rules: SerialRules, memory: CohortMemory, draw: SerialDraw) -> CohortMaking:
     """Return the slots of the last release with those who hold them now; who is absent becomes a counterfeit."""
     active = np.ones(len(view), dtype=np.bool_)
     if rules.lifespan is not None:
@@ -121,7 +121,7 @@ def _grouping(making: CohortMaking) -> SerialGrouping:
         counterfeit_value=making.value[~real].astype(np.int32),
         box=_boxes(making, real),
         counters=making.counters,
-        slots=Slots(making.cohort[starts[:-1]], slot, making.slot[~real], making.caps.baseline),
+        slots=SerialSlots(making.cohort[starts[:-1]], slot, making.slot[~real], making.caps.baseline),
     )
 
 
@@ -129,8 +129,8 @@ def _withheld(making: CohortMaking) -> np.ndarray:
     known = making.memory.look_up(making.memory.newest, making.view.person, -1) >= 0
     out = np.zeros(len(making.view), dtype=np.int8)
     out[~making.has_slot] = making.rules.leftover
-    out[~making.has_slot & known] = Withheld.SLOT_TAKEN
-    out[~making.active] = Withheld.LIFESPAN
+    out[~making.has_slot & known] = WithheldReason.SLOT_TAKEN
+    out[~making.active] = WithheldReason.LIFESPAN
     return out
 
 

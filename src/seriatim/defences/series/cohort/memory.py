@@ -12,7 +12,7 @@ from typing import Self
 import numpy as np
 
 from seriatim.defences.series.contract import LongArray
-from seriatim.defences.series.memory import Published
+from seriatim.defences.series.memory import RememberedRows
 from seriatim.errors import Fault, PolicyError
 
 
@@ -36,7 +36,7 @@ class CohortMemory:
         """The largest share of each value so far, in millionths; empty without caps."""
 
     @classmethod
-    def of(cls, pasts: Iterable[Published]) -> Self:
+    def of(cls, pasts: Iterable[RememberedRows]) -> Self:
         """Remember all of these releases, oldest first."""
         memory = cls()
         for past in pasts:
@@ -65,7 +65,7 @@ class CohortMemory:
         slot = self.look_up(self.newest, person, -1)
         return np.where(slot >= 0, self.value[np.maximum(slot, 0)], -1) if self.n_slots else slot
 
-    def remember(self, past: Published) -> None:
+    def remember(self, past: RememberedRows) -> None:
         """Add one release, the next in order."""
         if past.lineage is None or past.slot is None or past.baseline is None:
             raise PolicyError(_published_otherwise(self.n_releases + 1))
@@ -81,7 +81,7 @@ class CohortMemory:
         self.n_cohorts = max(self.n_cohorts, int(past.lineage.max(initial=-1)) + 1)
         self.n_releases += 1
 
-    def _make_room(self, past: Published) -> None:
+    def _make_room(self, past: RememberedRows) -> None:
         assert past.slot is not None
         n_slots, n_people = int(past.slot.max(initial=-1)) + 1, int(past.person.max(initial=-1)) + 1
         self.cohort, self.value = _longer(self.cohort, n_slots, -1), _longer(self.value, n_slots, -1)

@@ -13,7 +13,7 @@ from seriatim.defences.series.cohort.returns import Returns
 from seriatim.defences.series.cohort.workbench import CohortMaking
 from seriatim.defences.series.contract import BoolArray, LongArray
 from seriatim.defences.series.lineage.workbench import workbench_first_of_each, workbench_pools
-from seriatim.kernels.lineage.cells import fair_cells
+from seriatim.kernels.lineage.fair_cells import fair_cells
 
 FEW = 50
 """Newcomers of at most one in so many of the people wait together if they are not fair."""

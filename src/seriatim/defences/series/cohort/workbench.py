@@ -8,8 +8,8 @@ import numpy as np
 
 from seriatim.defences.series.caps import Caps
 from seriatim.defences.series.cohort.memory import CohortMemory
-from seriatim.defences.series.contract import BoolArray, Draw, LongArray, PlaceArray, SerialRules, SerialView
-from seriatim.defences.series.inherited import Standing
+from seriatim.defences.series.contract import BoolArray, LongArray, PlaceArray, SerialDraw, SerialRules, SerialView
+from seriatim.defences.series.inherited import InheritedStanding
 
 
 @dataclass(slots=True, eq=False, kw_only=True)
@@ -19,7 +19,7 @@ class CohortMaking:
     view: SerialView
     rules: SerialRules
     memory: CohortMemory
-    draw: Draw
+    draw: SerialDraw
     caps: Caps
     active: BoolArray
     place: PlaceArray
@@ -52,10 +52,10 @@ class CohortMaking:
         return out
 
     @property
-    def standing(self) -> Standing:
+    def standing(self) -> InheritedStanding:
         """Return who stands where; cohorts are numbered from 0."""
         index = np.repeat(np.arange(len(self.starts) - 1), np.diff(self.starts))
-        return Standing(index, self.value, self.record)
+        return InheritedStanding(index, self.value, self.record)
 
     @property
     def starts(self) -> LongArray:

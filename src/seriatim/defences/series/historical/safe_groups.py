@@ -22,25 +22,25 @@ import numpy as np
 
 from seriatim.defences.series.boxes import boxes_of_groups
 from seriatim.defences.series.buckets import Buckets, fill_buckets
-from seriatim.defences.series.completion import Assignment, complete_groups, join_completions
+from seriatim.defences.series.completion import GroupsToComplete, complete_groups, join_completions
 from seriatim.defences.series.contract import (
     BoolArray,
-    Draw,
     LongArray,
+    SerialDraw,
     SerialGrouping,
     SerialRules,
     SerialView,
-    Withheld,
+    WithheldReason,
 )
 from seriatim.defences.series.halves import cut_into_halves, shares_of_halves
 from seriatim.defences.series.historical.safe_unions import make_unions_safe
 from seriatim.defences.series.invariant import invariant_lifespan
-from seriatim.defences.series.memory import Encounters, Published
-from seriatim.kernels.series.correlations import Earlier
-from seriatim.kernels.series.halves import BucketArrays
+from seriatim.defences.series.memory import GroupMemory, RememberedRows
+from seriatim.kernels.series.correlations import CorrelationMemory
+from seriatim.kernels.series.halves import HalvesArrays
 from seriatim.kernels.series.memory import memory_by_key
-from seriatim.kernels.series.partition import BucketLists, Records, partition_buckets
-from seriatim.kernels.series.repair import Placed, repair_buckets
+from seriatim.kernels.series.partition import PartitionLists, PartitionRecords, partition_buckets
+from seriatim.kernels.series.repair import RepairPlaces, repair_buckets
 from seriatim.kernels.series.tighter_boxes import tighter_boxes_of_buckets
 from seriatim.ports import Workers
 
@@ -51,26 +51,26 @@ class _Stage:
 
     view: SerialView
     buckets: Buckets
-    earlier: Earlier
-    draw: Draw
+    earlier: CorrelationMemory
+    draw: SerialDraw
     workers: Workers
     counters: dict[str, int]
 
 
 def historical(
-    view: SerialView, rules: SerialRules, pasts: Sequence[Published], draw: Draw, workers: Workers
+    view: SerialView, rules: SerialRules, pasts: Sequence[RememberedRows], draw: SerialDraw, workers: Workers
 ) -> SerialGrouping:
     """Group a view with (m, n)-historical safety (Riboni and Bettini); the default mode is ``repair``.
 
     Mode ``greedy`` is as printed, for comparison: it ignores unions of groups, so its draft may break ``union_safety``
     and be refused.
     """
-    memory = Encounters.of(pasts, view.person)
+    memory = GroupMemory.of(pasts, view.person)
     return historical_groups(view, rules, memory, draw, workers, greedy=rules.mode == "greedy")
 
 
 def historical_groups(
-    view: SerialView, rules: SerialRules, memory: Encounters, draw: Draw, workers: Workers, greedy: bool = False
+    view: SerialView, rules: SerialRules, memory: GroupMemory, draw: SerialDraw, workers: Workers, greedy: bool = False
 ) -> SerialGrouping:
     """Republish groups that stayed together, balance the rest, and group it safely.
 
@@ -84,7 +84,7 @@ def historical_groups(
     stuck = _stuck(memory, active, 0 if greedy else rules.n) if rules.sticky else np.zeros(len(view), dtype=np.bool_)
     capped = active & ~stuck & _at_cap(rules, memory)
     buckets = fill_buckets(view, rules, memory, active & ~stuck & ~capped, draw.chance("assignment"))
-    earlier = Earlier(memory.past_groups, memory.n_past_groups, memory.group_real, memory.group_size, rules.n)
+    earlier = CorrelationMemory(memory.past_groups, memory.n_past_groups, memory.group_real, memory.group_size, rules.n)
     stage = _Stage(view, buckets, earlier, draw, workers, {"stuck": int(stuck.sum())})
     again = _republished(view, memory, stuck)
     if greedy:
@@ -95,9 +95,9 @@ def historical_groups(
         made = join_completions(complete_groups(again), complete_groups(fresh))
     withheld = np.zeros(len(view), dtype=np.int8)
     withheld[made.group < 0] = rules.leftover
-    withheld[(made.group < 0) & (stuck | (buckets.slot >= 0))] = Withheld.UNSAFE
-    withheld[capped] = Withheld.GROUP_CAP
-    withheld[~active] = Withheld.LIFESPAN
+    withheld[(made.group < 0) & (stuck | (buckets.slot >= 0))] = WithheldReason.UNSAFE
+    withheld[capped] = WithheldReason.GROUP_CAP
+    withheld[~active] = WithheldReason.LIFESPAN
     counters = {**stage.counters, "buckets": len(buckets.steps), "groups": made.n_groups}
     counters["counterfeits"] = len(made.counterfeit_group)
     return SerialGrouping(
@@ -111,7 +111,7 @@ def historical_groups(
     )
 
 
-def _stuck(memory: Encounters, active: BoolArray, fewest: int) -> BoolArray:
+def _stuck(memory: GroupMemory, active: BoolArray, fewest: int) -> BoolArray:
     """Return the records whose last group is here again with all its members.
 
     A group and its repetition form a union that differs only in the counterfeits of both. With some, but fewer than
@@ -127,13 +127,13 @@ def _stuck(memory: Encounters, active: BoolArray, fewest: int) -> BoolArray:
     return np.asarray(whole[last] & (np.append(memory.group_size, 0)[last] == values))
 
 
-def _at_cap(rules: SerialRules, memory: Encounters) -> BoolArray:
+def _at_cap(rules: SerialRules, memory: GroupMemory) -> BoolArray:
     if rules.group_cap is None:
         return np.zeros(len(memory.n_past_groups), dtype=np.bool_)
     return np.asarray(memory.n_past_groups >= rules.group_cap)
 
 
-def _republished(view: SerialView, memory: Encounters, stuck: BoolArray) -> Assignment:
+def _republished(view: SerialView, memory: GroupMemory, stuck: BoolArray) -> GroupsToComplete:
     """Return the sticky groups as they were, counterfeits included."""
     rows = np.flatnonzero(stuck)
     group = np.full(len(view), -1, dtype=np.int32)
@@ -144,10 +144,12 @@ def _republished(view: SerialView, memory: Encounters, stuck: BoolArray) -> Assi
     sizes = np.diff(memory.signature_starts)
     keys = np.repeat(np.arange(len(sizes)), sizes) * view.n_values + memory.signature_values
     slot[rows] = np.searchsorted(keys, signature.astype(np.int64) * view.n_values + view.sensitive[rows])
-    return Assignment(group, slot, signature[first].astype(np.int64), memory.signature_starts, memory.signature_values)
+    return GroupsToComplete(
+        group, slot, signature[first].astype(np.int64), memory.signature_starts, memory.signature_values
+    )
 
 
-def _repaired(stage: _Stage, tight: bool) -> Assignment:
+def _repaired(stage: _Stage, tight: bool) -> GroupsToComplete:
     """Return the buckets cut and repaired; ``tight`` adds swaps that shrink boxes in between.
 
     Sticky groups leave half as many people to cut, whose boxes are then a fifth wider, and stay so while they stick; a
@@ -157,7 +159,10 @@ def _repaired(stage: _Stage, tight: bool) -> Assignment:
     cut = cut_into_halves(view, buckets, stage.draw.chance("counterfeits"), stage.workers)
     sizes = buckets.sizes
 
-    layout, placed = BucketArrays(cut.bases, sizes, buckets.steps), Placed(cut.ids, np.arange(len(view)), cut.place)
+    layout, placed = (
+        HalvesArrays(cut.bases, sizes, buckets.steps),
+        RepairPlaces(cut.ids, np.arange(len(view)), cut.place),
+    )
 
     def repair(which: LongArray) -> LongArray:
         if tight:
@@ -174,10 +179,10 @@ def _repaired(stage: _Stage, tight: bool) -> Assignment:
     real = (cut.ids >= 0) & (cut.ids < len(view))
     group[cut.ids[real]] = of_position[real]
     bucket_of_group = np.repeat(np.arange(len(sizes)), buckets.steps)
-    return Assignment(group, buckets.slot, bucket_of_group, buckets.starts, buckets.values)
+    return GroupsToComplete(group, buckets.slot, bucket_of_group, buckets.starts, buckets.values)
 
 
-def _spread(stage: _Stage) -> Assignment:
+def _spread(stage: _Stage) -> GroupsToComplete:
     view, buckets = stage.view, stage.buckets
     slot_starts, _ = memory_by_key(buckets.slot, len(buckets.values))
     lists = np.empty((view.quasi.shape[1], int(slot_starts[-1])), dtype=np.int32)
@@ -188,8 +193,8 @@ def _spread(stage: _Stage) -> Assignment:
     group = np.full(len(view), -1, dtype=np.int32)
     n_groups = np.zeros(len(buckets.steps), dtype=np.int64)
     seeds = stage.draw.chance("discards").integers(0, 2**62, len(n_groups))
-    by_bucket = BucketLists(buckets.starts, slot_starts, lists)
-    records = Records(np.arange(len(view)), view.place(), group)
+    by_bucket = PartitionLists(buckets.starts, slot_starts, lists)
+    records = PartitionRecords(np.arange(len(view)), view.place(), group)
 
     def spread(which: LongArray) -> None:
         partition_buckets(which, by_bucket, records, stage.earlier, n_groups, seeds)
@@ -200,4 +205,4 @@ def _spread(stage: _Stage) -> Assignment:
     inside = group >= 0
     group[inside] += first[bucket_of_slot[buckets.slot[inside]]].astype(np.int32)
     bucket_of_group = np.repeat(np.arange(len(n_groups)), n_groups)
-    return Assignment(group, buckets.slot, bucket_of_group, buckets.starts, buckets.values)
+    return GroupsToComplete(group, buckets.slot, bucket_of_group, buckets.starts, buckets.values)

@@ -13,11 +13,16 @@ from functools import partial
 
 import numpy as np
 
-from seriatim.defences.series.completion import Assignment
+from seriatim.defences.series.completion import GroupsToComplete
 from seriatim.defences.series.contract import BoolArray, LongArray, SerialRules, SerialView
-from seriatim.defences.series.memory import Encounters
-from seriatim.kernels.series.correlations import Earlier
-from seriatim.kernels.series.separation import Web, separation_as_before, separation_missing, separation_rows_free
+from seriatim.defences.series.memory import GroupMemory
+from seriatim.kernels.series.correlations import CorrelationMemory
+from seriatim.kernels.series.separation import (
+    SeparationWeb,
+    separation_as_before,
+    separation_missing,
+    separation_rows_free,
+)
 from seriatim.kernels.series.union_repair import repair_unions
 from seriatim.ports import Workers
 
@@ -26,8 +31,13 @@ ROUNDS = 4
 
 
 def make_unions_safe(
-    fresh: Assignment, again: Assignment, view: SerialView, memory: Encounters, rules: SerialRules, workers: Workers
-) -> tuple[Assignment, Assignment, dict[str, int]]:
+    fresh: GroupsToComplete,
+    again: GroupsToComplete,
+    view: SerialView,
+    memory: GroupMemory,
+    rules: SerialRules,
+    workers: Workers,
+) -> tuple[GroupsToComplete, GroupsToComplete, dict[str, int]]:
     """Return new and republished groups without small unions, and counts of groups, swaps and removals."""
     n_fresh = len(fresh.signature_of_group)
     if not memory.n_releases:
@@ -37,7 +47,7 @@ def make_unions_safe(
     plain = 2 * rules.n <= min(int(web.size.min(initial=2 * rules.n)), int(web.old_size.min(initial=2 * rules.n)))
     if plain:
         asked = asked[~_settled(web, memory)]
-    earlier = Earlier(memory.past_groups, memory.n_past_groups, memory.group_real, memory.group_size, rules.n)
+    earlier = CorrelationMemory(memory.past_groups, memory.n_past_groups, memory.group_real, memory.group_size, rules.n)
     counts = _mend_all(web, asked, plain, _bounds(fresh, len(web.size)), earlier, workers)
     group = web.now
     return (
@@ -48,7 +58,12 @@ def make_unions_safe(
 
 
 def _mend_all(
-    web: Web, asked: LongArray, plain: bool, bounds: tuple[LongArray, LongArray], earlier: Earlier, workers: Workers
+    web: SeparationWeb,
+    asked: LongArray,
+    plain: bool,
+    bounds: tuple[LongArray, LongArray],
+    earlier: CorrelationMemory,
+    workers: Workers,
 ) -> dict[str, int]:
     """Search and repair until no union holds a group: usually once.
 
@@ -71,12 +86,14 @@ def _mend_all(
     raise AssertionError("unreachable")
 
 
-def _separable(web: Web, asked: LongArray, plain: bool, releases: LongArray) -> BoolArray:
+def _separable(web: SeparationWeb, asked: LongArray, plain: bool, releases: LongArray) -> BoolArray:
     flags: BoolArray = separation_missing(web, asked, releases, plain)
     return flags
 
 
-def _web(fresh: Assignment, again: Assignment, view: SerialView, memory: Encounters, rules: SerialRules) -> Web:
+def _web(
+    fresh: GroupsToComplete, again: GroupsToComplete, view: SerialView, memory: GroupMemory, rules: SerialRules
+) -> SeparationWeb:
     """Return all groups, slot after slot in the order of their signatures, the fresh ones first."""
     sizes = np.concatenate([np.diff(s.starts)[s.signature_of_group] for s in (fresh, again)]).astype(np.int64)
     base = np.cumsum(sizes) - sizes
@@ -89,7 +106,7 @@ def _web(fresh: Assignment, again: Assignment, view: SerialView, memory: Encount
         now[rows] = group + first
         slots[base[first + group] + assigned.slot[rows] - assigned.starts[assigned.signature_of_group[group]]] = rows
         first += len(assigned.signature_of_group)
-    return Web(
+    return SeparationWeb(
         slots,
         base,
         sizes.astype(np.int32),
@@ -103,7 +120,7 @@ def _web(fresh: Assignment, again: Assignment, view: SerialView, memory: Encount
     )
 
 
-def _settled(web: Web, memory: Encounters) -> BoolArray:
+def _settled(web: SeparationWeb, memory: GroupMemory) -> BoolArray:
     """Return the groups that are unchanged since the last release.
 
     A union of only these was the same in the last release, and safe: people who left since then only make it safer. So
@@ -113,7 +130,7 @@ def _settled(web: Web, memory: Encounters) -> BoolArray:
     return np.asarray(separation_as_before(web.slots, web.base, web.size, memory.group_in[-1], plain_size))
 
 
-def _bounds(fresh: Assignment, n_groups: int) -> tuple[LongArray, LongArray]:
+def _bounds(fresh: GroupsToComplete, n_groups: int) -> tuple[LongArray, LongArray]:
     """Return the groups each group may swap with: those of its bucket; none for a republished group."""
     firsts = np.arange(n_groups)
     lasts = firsts + 1

@@ -13,7 +13,7 @@ import numpy as np
 
 from seriatim.defences.series.contract import BoolArray
 from seriatim.defences.series.lineage.needed_slots import keep_needed_slots, needed_slots
-from seriatim.defences.series.lineage.workbench import Making
+from seriatim.defences.series.lineage.workbench import Workbench
 from seriatim.kernels.lineage.drops import drop_rare, drop_slots
 from seriatim.kernels.lineage.refill import SHARED
 
@@ -21,7 +21,7 @@ PATIENT = 0.3
 """The largest share of slots that are kept a release longer. All of them doubled the counterfeits of a real panel."""
 
 
-def drop_capped_slots(making: Making, new: BoolArray) -> None:
+def drop_capped_slots(making: Workbench, new: BoolArray) -> None:
     """Drop what can go; where nothing can, retire rare values; leave a lineage whole that newcomers can join."""
     table, limits, n_values = making.table, making.drop_limits(), making.view.n_values
     empty = (table.record < 0) & ~kept_for_returns(making) & ~needed_slots(making)
@@ -38,7 +38,7 @@ def drop_capped_slots(making: Making, new: BoolArray) -> None:
     table.keep(~dropped)
 
 
-def kept_for_returns(making: Making) -> BoolArray:
+def kept_for_returns(making: Workbench) -> BoolArray:
     """Return which slots are kept for people who left just now; drawn by lot, whatever their values."""
     memory, view, table = making.memory, making.view, making.table
     last = memory.last_slots()
@@ -51,7 +51,7 @@ def kept_for_returns(making: Making) -> BoolArray:
     return np.asarray(lot & np.isin(table.slot, last.slot[left]))
 
 
-def _undo_unfair(making: Making, rare: BoolArray) -> None:
+def _undo_unfair(making: Workbench, rare: BoolArray) -> None:
     """Undo drops beside which a batch of this release would not be fair, or would hold a value too rare to refill."""
     table, fresh, n_values = making.table, making.fresh, making.view.n_values
     founded = (making.memory.made[table.slot] == 0) & ~rare
@@ -64,7 +64,7 @@ def _undo_unfair(making: Making, rare: BoolArray) -> None:
             rare[own] = False
 
 
-def _spare_one(making: Making, new: BoolArray, dropped: BoolArray) -> None:
+def _spare_one(making: Workbench, new: BoolArray, dropped: BoolArray) -> None:
     """Undo the smallest drop if every lineage would shrink although newcomers need one to join.
 
     Not one for which slots were given back, if there is another.

@@ -26,15 +26,15 @@ from seriatim.defences.series.boxes import boxes_along_hierarchies, number_seria
 from seriatim.defences.series.caps import Caps, caps_baseline
 from seriatim.defences.series.contract import (
     BoolArray,
-    Draw,
     LongArray,
+    SerialDraw,
     SerialGrouping,
     SerialRules,
+    SerialSlots,
     SerialView,
-    Slots,
-    Withheld,
+    WithheldReason,
 )
-from seriatim.defences.series.inherited import TRIES, Exchange, inherited_known_records
+from seriatim.defences.series.inherited import TRIES, InheritedExchange, inherited_known_records
 from seriatim.defences.series.lineage.capped_drops import drop_capped_slots
 from seriatim.defences.series.lineage.idle import free_idle_slots
 from seriatim.defences.series.lineage.needed_slots import keep_needed_slots, needed_slots
@@ -43,11 +43,11 @@ from seriatim.defences.series.lineage.party import admit_party
 from seriatim.defences.series.lineage.rejoin import rejoin_together
 from seriatim.defences.series.lineage.slots import SlotMemory
 from seriatim.defences.series.lineage.waiting import wait_beside_others
-from seriatim.defences.series.lineage.workbench import Making, Table, workbench_pools
-from seriatim.defences.series.memory import Published
+from seriatim.defences.series.lineage.workbench import SlotTable, Workbench, workbench_pools
+from seriatim.defences.series.memory import RememberedRows
 from seriatim.kernels.lineage.drops import drop_rare, drop_slots
 from seriatim.kernels.lineage.fair_rest import leave_fair_rest
-from seriatim.kernels.lineage.match import Boxes, Queues, match_values
+from seriatim.kernels.lineage.match import MatchBoxes, MatchQueues, match_values
 from seriatim.kernels.lineage.refill import reserve_refill
 from seriatim.kernels.series.memory import memory_by_key
 from seriatim.model.scale import IntArray
@@ -58,14 +58,14 @@ BLOCK = 64
 
 
 def lineage(
-    view: SerialView, rules: SerialRules, pasts: Sequence[Published], draw: Draw, workers: Workers
+    view: SerialView, rules: SerialRules, pasts: Sequence[RememberedRows], draw: SerialDraw, workers: Workers
 ) -> SerialGrouping:
     """Group a view into closed lineages: nobody ever changes group, so a breach cannot spread."""
     return lineage_groups(view, rules, SlotMemory.of(pasts), draw, workers)
 
 
 def lineage_groups(
-    view: SerialView, rules: SerialRules, memory: SlotMemory, draw: Draw, workers: Workers
+    view: SerialView, rules: SerialRules, memory: SlotMemory, draw: SerialDraw, workers: Workers
 ) -> SerialGrouping:
     """Update the lineages: leave, return, refill, drop, join, start new ones; then cut boxes.
 
@@ -86,7 +86,7 @@ def lineage_groups(
     return _grouping(making, active, own_slot)
 
 
-def _settled(leave: Callable[[], Making], own_slot: LongArray, active: BoolArray) -> Making:
+def _settled(leave: Callable[[], Workbench], own_slot: LongArray, active: BoolArray) -> Workbench:
     """Update the lineages, again without the newcomers whom none suits."""
     aside = np.zeros(len(active), dtype=np.bool_)
     for _ in range(TRIES):
@@ -100,7 +100,7 @@ def _settled(leave: Callable[[], Making], own_slot: LongArray, active: BoolArray
     return making
 
 
-def _update(making: Making, own_slot: LongArray, active: BoolArray, new: BoolArray) -> None:
+def _update(making: Workbench, own_slot: LongArray, active: BoolArray, new: BoolArray) -> None:
     """Let people return, then refill, drop, join and start new lineages."""
     waiting = _come_back(making, own_slot, active)
     if making.capped:
@@ -116,11 +116,11 @@ def _update(making: Making, own_slot: LongArray, active: BoolArray, new: BoolArr
         found_newcomers(making, new)
 
 
-def _unsuited(making: Making, new: BoolArray) -> LongArray:
+def _unsuited(making: Workbench, new: BoolArray) -> LongArray:
     """Let newcomers change places who would keep too few possible values; return those whom no lineage suits."""
     if making.view.inherited is None:
         return np.empty(0, dtype=np.int64)
-    unsuited = Exchange(making.view, making.rules.m, making.place, making.standing, new).settle()
+    unsuited = InheritedExchange(making.view, making.rules.m, making.place, making.standing, new).settle()
     making.has_slot[new] = False
     making.has_slot[making.table.record[making.table.record >= 0]] = True
     making.counters["unsuited"] = len(unsuited)
@@ -138,10 +138,10 @@ def _leave(
     rules: SerialRules,
     memory: SlotMemory,
     active: BoolArray,
-    draw: Draw,
+    draw: SerialDraw,
     workers: Workers,
     fair_rest: bool,
-) -> Making:
+) -> Workbench:
     n_people = max(int(view.person.max(initial=-1)), len(memory.slot) - 1) + 1
     record_of = np.full(n_people + 1, -1, dtype=np.int32)  # the last entry is for counterfeits
     record_of[view.person[active]] = np.flatnonzero(active)
@@ -149,8 +149,8 @@ def _leave(
     record = record_of[last.holder]
     has_slot = np.zeros(len(view), dtype=np.bool_)
     has_slot[record[record >= 0]] = True
-    table = Table(last.slot, last.lineage, last.value, record)
-    return Making(
+    table = SlotTable(last.slot, last.lineage, last.value, record)
+    return Workbench(
         view=view,
         rules=rules,
         memory=memory,
@@ -171,7 +171,7 @@ def _caps(view: SerialView, rules: SerialRules, memory: SlotMemory) -> Caps:
     return Caps.of(baseline, rules.m, rules.common)
 
 
-def _come_back(making: Making, own_slot: LongArray, active: BoolArray) -> LongArray:
+def _come_back(making: Workbench, own_slot: LongArray, active: BoolArray) -> LongArray:
     """Give people who return their own slot; return the others whose lineage still exists."""
     memory, table, view = making.memory, making.table, making.view
     back = np.flatnonzero(active & (own_slot >= 0) & ~making.has_slot)
@@ -187,7 +187,7 @@ def _come_back(making: Making, own_slot: LongArray, active: BoolArray) -> LongAr
     return np.asarray(others[still])
 
 
-def _close(making: Making) -> None:
+def _close(making: Workbench) -> None:
     """Remove lineages without a real person."""
     table = making.table
     starts = table.starts()
@@ -198,7 +198,7 @@ def _close(making: Making) -> None:
         table.keep(np.repeat(real > 0, sizes))
 
 
-def _refill(making: Making, new: BoolArray, waiting: LongArray) -> None:
+def _refill(making: Workbench, new: BoolArray, waiting: LongArray) -> None:
     """Reserve batches and match newcomers to them, those with the smallest prior sets first."""
     table, view, limits = making.table, making.view, making.batch_limits()
     slots = making.slot_arrays(table.record < 0)
@@ -237,7 +237,7 @@ def _prior_is(view: SerialView, records: LongArray, pool: LongArray) -> BoolArra
     return np.asarray(view.priors.of_record[records] == view.priors.of_record[pool[0]])
 
 
-def _waiting_at(making: Making, waiting: LongArray) -> tuple[LongArray, LongArray]:
+def _waiting_at(making: Workbench, waiting: LongArray) -> tuple[LongArray, LongArray]:
     """Count who waits at the first slot of their value in their lineage, and return that slot for each of them."""
     table, view, memory = making.table, making.view, making.memory
     count = np.zeros(len(table.slot), dtype=np.int64)
@@ -252,7 +252,7 @@ def _waiting_at(making: Making, waiting: LongArray) -> tuple[LongArray, LongArra
     return count, slot
 
 
-def _fill_returned(making: Making, waiting: LongArray, first: LongArray, reserved: LongArray) -> LongArray:
+def _fill_returned(making: Workbench, waiting: LongArray, first: LongArray, reserved: LongArray) -> LongArray:
     """Give reserved slots to people of that lineage first, and return the slots left for newcomers."""
     if not len(waiting) or not len(reserved):
         return reserved
@@ -271,14 +271,14 @@ def _fill_returned(making: Making, waiting: LongArray, first: LongArray, reserve
     return reserved[left]
 
 
-def _match(making: Making, pool: LongArray, reserved: LongArray, starts: LongArray) -> None:
+def _match(making: Workbench, pool: LongArray, reserved: LongArray, starts: LongArray) -> None:
     if not len(reserved):
         return
     table, view = making.table, making.view
     boxes = _boxes(making, reserved, starts)
     slot_starts, slots = memory_by_key(table.value[reserved], view.n_values)
     people_starts, order = memory_by_key(view.sensitive[pool], view.n_values)
-    queues = Queues(slot_starts, slots, people_starts, pool[order].astype(np.int32))
+    queues = MatchQueues(slot_starts, slots, people_starts, pool[order].astype(np.int32))
     out = np.full(len(reserved), -1, dtype=np.int32)
     work = np.argsort(-np.diff(slot_starts), kind="stable")
 
@@ -289,17 +289,17 @@ def _match(making: Making, pool: LongArray, reserved: LongArray, starts: LongArr
     making.fill(reserved, out.astype(np.int64))
 
 
-def _boxes(making: Making, reserved: LongArray, starts: LongArray) -> Boxes:
+def _boxes(making: Workbench, reserved: LongArray, starts: LongArray) -> MatchBoxes:
     """Return the box around the real members of each reserved slot's lineage."""
     record = making.table.record
     which = np.searchsorted(starts, reserved, side="right") - 1
     real = np.flatnonzero(record >= 0)
     first = np.searchsorted(real, starts[:-1])
     points = making.place[record[real]]
-    return Boxes(np.minimum.reduceat(points, first)[which], np.maximum.reduceat(points, first)[which])
+    return MatchBoxes(np.minimum.reduceat(points, first)[which], np.maximum.reduceat(points, first)[which])
 
 
-def _retire(making: Making) -> None:
+def _retire(making: Workbench) -> None:
     table = making.table
     dropped = drop_rare(making.slot_arrays(table.record < 0), making.view.n_values, making.drop_limits())
     keep_needed_slots(making, dropped)
@@ -308,7 +308,7 @@ def _retire(making: Making) -> None:
     table.keep(~dropped)
 
 
-def _drop(making: Making) -> None:
+def _drop(making: Workbench) -> None:
     """Drop slots of lineages that dropped none yet: two drops in one release would show as one."""
     table = making.table
     empty = (table.record < 0) & ~np.isin(table.lineage, making.shrunk)
@@ -320,7 +320,7 @@ def _drop(making: Making) -> None:
     table.keep(~dropped)
 
 
-def _grouping(making: Making, active: BoolArray, own_slot: LongArray) -> SerialGrouping:
+def _grouping(making: Workbench, active: BoolArray, own_slot: LongArray) -> SerialGrouping:
     table, view = making.table, making.view
     starts = table.starts()
     group_of_slot = np.repeat(np.arange(len(starts) - 1, dtype=np.int32), np.diff(starts))
@@ -331,11 +331,11 @@ def _grouping(making: Making, active: BoolArray, own_slot: LongArray) -> SerialG
     slot[table.record[real]] = table.slot[real]
     withheld = np.zeros(len(view), dtype=np.int8)
     withheld[~making.has_slot] = making.rules.leftover
-    withheld[~making.has_slot & (own_slot >= 0)] = Withheld.SLOT_TAKEN
-    withheld[~active] = Withheld.LIFESPAN
+    withheld[~making.has_slot & (own_slot >= 0)] = WithheldReason.SLOT_TAKEN
+    withheld[~active] = WithheldReason.LIFESPAN
     making.counters.update(groups=len(starts) - 1, counterfeits=int((~real).sum()))
     baseline = making.caps.baseline if making.capped else None
-    slots = Slots(table.lineage[starts[:-1]], slot, table.slot[~real], baseline)
+    slots = SerialSlots(table.lineage[starts[:-1]], slot, table.slot[~real], baseline)
     box = _box_of_record(making, starts, real)
     return SerialGrouping(
         group=group,
@@ -349,7 +349,7 @@ def _grouping(making: Making, active: BoolArray, own_slot: LongArray) -> SerialG
     )
 
 
-def _box_of_record(making: Making, starts: LongArray, real: BoolArray) -> IntArray:
+def _box_of_record(making: Workbench, starts: LongArray, real: BoolArray) -> IntArray:
     """Number boxes of m to 2m - 1 real members inside each lineage; values are not tied to them.
 
     Along a hierarchy, and where common values have caps, they are cut over the whole table: few people of a lineage are

@@ -11,10 +11,10 @@ import numpy as np
 
 from seriatim.defences.series.contract import BoolArray, LongArray
 from seriatim.defences.series.lineage.capped_drops import kept_for_returns
-from seriatim.defences.series.lineage.workbench import Making
+from seriatim.defences.series.lineage.workbench import Workbench
 
 
-def free_idle_slots(making: Making, reserved: BoolArray, waiting: LongArray, left: LongArray) -> int:
+def free_idle_slots(making: Workbench, reserved: BoolArray, waiting: LongArray, left: LongArray) -> int:
     """Give back reserved slots so that idle ones can be dropped; return how many.
 
     ``reserved`` and ``left``, the newcomers without a slot by value, are changed in place. ``waiting`` counts people
@@ -37,7 +37,7 @@ def free_idle_slots(making: Making, reserved: BoolArray, waiting: LongArray, lef
     return found
 
 
-def _lineages_to_free(making: Making, idle: BoolArray, n_left: int) -> list[int]:
+def _lineages_to_free(making: Workbench, idle: BoolArray, n_left: int) -> list[int]:
     """Return the lineages with a batch of idle slots or more, most first; all but one if newcomers must join one."""
     starts = making.table.starts()
     n_idle = np.add.reduceat(idle.astype(np.int64), starts[:-1]) if len(starts) > 1 else np.empty(0, dtype=np.int64)
@@ -48,7 +48,7 @@ def _lineages_to_free(making: Making, idle: BoolArray, n_left: int) -> list[int]
 
 
 def _given_back(
-    making: Making, own: LongArray, idle: BoolArray, reserved: BoolArray, waiting: LongArray, left: LongArray
+    making: Workbench, own: LongArray, idle: BoolArray, reserved: BoolArray, waiting: LongArray, left: LongArray
 ) -> LongArray:
     """Return the fewest reserved slots of a lineage beside which its idle ones are a fair drop, if all stays fair.
 
@@ -76,7 +76,7 @@ def _given_back(
     return np.concatenate([own[:0], *(open_[values == one][: given[one]] for one in np.flatnonzero(given))])
 
 
-def _completing(making: Making, counts: LongArray, spare: LongArray) -> LongArray:
+def _completing(making: Workbench, counts: LongArray, spare: LongArray) -> LongArray:
     """Return how many of each value make a drop of these counts fair, the rarest first; none if too few can be had."""
     caps, strangers = making.caps, making.rules.strangers_dropped
     held = counts > 0

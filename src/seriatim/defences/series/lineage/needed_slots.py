@@ -6,13 +6,13 @@ import numpy as np
 
 from seriatim.defences.series.contract import BoolArray
 from seriatim.defences.series.inherited import narrowed_inherited
-from seriatim.defences.series.lineage.workbench import Making
+from seriatim.defences.series.lineage.workbench import Workbench
 
 SPARE = 2
 """Whoever has at most so many values more than they must keep needs all of them."""
 
 
-def needed_slots(making: Making) -> BoolArray:
+def needed_slots(making: Workbench) -> BoolArray:
     """Return one slot for each value of a lineage that somebody in it needs: taken by a person, if one is."""
     table, inherited, view = making.table, making.view.inherited, making.view
     out = np.zeros(len(table.slot), dtype=np.bool_)
@@ -32,7 +32,7 @@ def needed_slots(making: Making) -> BoolArray:
     return out
 
 
-def keep_needed_slots(making: Making, dropped: BoolArray) -> None:
+def keep_needed_slots(making: Workbench, dropped: BoolArray) -> None:
     """Undo the drops of lineages in which somebody would keep too few possible values."""
     if making.view.inherited is not None and dropped.any():
         kept = narrowed_inherited(making.view, making.standing, dropped, making.rules.m)

@@ -19,7 +19,7 @@ import numpy.typing as npt
 
 from seriatim.defences.series.contract import BoolArray, LongArray, WhenNotEligible
 from seriatim.defences.series.lineage.founding import founding_cells
-from seriatim.defences.series.lineage.workbench import Making, Table, workbench_first_of_each, workbench_pools
+from seriatim.defences.series.lineage.workbench import SlotTable, Workbench, workbench_first_of_each, workbench_pools
 from seriatim.kernels.series.eligibility import largest_eligibility_cap
 from seriatim.model.scale import IntArray
 
@@ -29,7 +29,7 @@ SCATTERED = 0.8
 """Lineages count as the widest if their people are this far apart, as a share of those of the very widest."""
 
 
-def join_newcomers(making: Making, new: BoolArray) -> None:
+def join_newcomers(making: Workbench, new: BoolArray) -> None:
     """Add slots to a lineage for newcomers who are too few to start one: to the smallest of the widest.
 
     These newcomers come from everywhere; among near people their boxes would be the only wide ones. A lineage that
@@ -52,7 +52,7 @@ def join_newcomers(making: Making, new: BoolArray) -> None:
             newcomers_into_lineages(making, party, known)
 
 
-def newcomers_into_lineages(making: Making, party: LongArray, known: bool = False) -> None:
+def newcomers_into_lineages(making: Workbench, party: LongArray, known: bool = False) -> None:
     """Give newcomers slots of their own in the smallest of the widest lineages that did not shrink, if any.
 
     People who are known join lineages of such people, and the others join others.
@@ -70,7 +70,7 @@ def newcomers_into_lineages(making: Making, party: LongArray, known: bool = Fals
     making.counters["joined"] += len(party)
 
 
-def _widths(making: Making) -> FloatArray:
+def _widths(making: Workbench) -> FloatArray:
     """Return how far apart the people of each lineage are: the sum of the standard deviations of their positions."""
     table = making.table
     real = np.flatnonzero(table.record >= 0)
@@ -82,7 +82,7 @@ def _widths(making: Making) -> FloatArray:
     return np.asarray(np.sqrt(np.maximum(spread, 0.0)).sum(axis=1))
 
 
-def found_newcomers(making: Making, new: BoolArray) -> None:
+def found_newcomers(making: Workbench, new: BoolArray) -> None:
     """Start new lineages for the newcomers without a slot."""
     memory, view = making.memory, making.view
     next_lineage, next_slot = memory.n_lineages, making.next_slot
@@ -101,13 +101,13 @@ def found_newcomers(making: Making, new: BoolArray) -> None:
         record = np.where(tuples < len(view), tuples, -1).astype(np.int32)
         making.has_slot[record[record >= 0]] = True
         numbers = next_slot + np.arange(len(tuples))
-        making.table.add(Table(numbers, next_lineage + cell, value[tuples], record))
+        making.table.add(SlotTable(numbers, next_lineage + cell, value[tuples], record))
         next_slot += len(tuples)
         next_lineage += len(starts) - 1
     making.counters["founded"] = next_lineage - memory.n_lineages
 
 
-def _may_wait(making: Making) -> bool:
+def _may_wait(making: Workbench) -> bool:
     """Return whether a few newcomers may be withheld until there are more: of three people, two can breach the third.
 
     Not if nothing else is published, since a small table would never be, nor if the policy wants counterfeits.
@@ -115,7 +115,7 @@ def _may_wait(making: Making) -> bool:
     return len(making.table.slot) > 0 and making.rules.when_not_eligible is not WhenNotEligible.COUNTERFEIT
 
 
-def _eligible(making: Making, shuffled: LongArray, possible: BoolArray | None) -> tuple[LongArray, IntArray]:
+def _eligible(making: Workbench, shuffled: LongArray, possible: BoolArray | None) -> tuple[LongArray, IntArray]:
     """Return newcomers without the excess of too frequent values; or all of them, with the counterfeits they need."""
     view, m = making.view, making.rules.m
     if making.rules.when_not_eligible is WhenNotEligible.COUNTERFEIT:
@@ -124,7 +124,7 @@ def _eligible(making: Making, shuffled: LongArray, possible: BoolArray | None) -
     return _without_excess(making, shuffled, m), np.empty(0, dtype=np.int32)
 
 
-def _without_excess(making: Making, shuffled: LongArray, m: int) -> LongArray:
+def _without_excess(making: Workbench, shuffled: LongArray, m: int) -> LongArray:
     """Return the first of each value, as many as leave no value above one m-th."""
     view = making.view
     counts = np.bincount(view.sensitive[shuffled], minlength=view.n_values).astype(np.int64)

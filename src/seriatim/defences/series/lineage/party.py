@@ -13,11 +13,11 @@ import numpy as np
 from seriatim.defences.series.contract import BoolArray, LongArray
 from seriatim.defences.series.lineage.founding import founding_cells
 from seriatim.defences.series.lineage.newcomers import newcomers_into_lineages
-from seriatim.defences.series.lineage.workbench import Making, Table, workbench_first_of_each, workbench_pools
+from seriatim.defences.series.lineage.workbench import SlotTable, Workbench, workbench_first_of_each, workbench_pools
 from seriatim.kernels.lineage.refill import refill_batch
 
 
-def admit_party(making: Making, new: BoolArray) -> None:
+def admit_party(making: Workbench, new: BoolArray) -> None:
     """Admit the newcomers without a slot, as far as they and those who wait are fair."""
     making.counters.update(joined=0, founded=0)
     first = not len(making.table.slot)
@@ -33,7 +33,7 @@ def admit_party(making: Making, new: BoolArray) -> None:
             newcomers_into_lineages(making, party, known)
 
 
-def _party_counts(making: Making, counts: LongArray, first: bool) -> LongArray:
+def _party_counts(making: Workbench, counts: LongArray, first: bool) -> LongArray:
     """Return how many of each value enter: as many as leave a fair rest to wait, or the largest fair part, or none."""
     rules, caps = making.rules, making.caps
     if not first:
@@ -46,7 +46,7 @@ def _party_counts(making: Making, counts: LongArray, first: bool) -> LongArray:
     return caps.kept(counts, rules.strangers)
 
 
-def _found_party(making: Making, party: LongArray) -> None:
+def _found_party(making: Workbench, party: LongArray) -> None:
     """Start lineages of near people."""
     table, memory = making.table, making.memory
     ids = party.astype(np.int32)
@@ -55,6 +55,6 @@ def _found_party(making: Making, party: LongArray) -> None:
     starts = founding_cells(ids, making.place, value, fairness, making.lineage_size, making.workers)
     next_lineage = max(memory.n_lineages, int(table.lineage.max(initial=-1)) + 1)
     cell = np.repeat(np.arange(len(starts) - 1), np.diff(starts))
-    table.add(Table(making.next_slot + np.arange(len(ids)), next_lineage + cell, value[ids], ids))
+    table.add(SlotTable(making.next_slot + np.arange(len(ids)), next_lineage + cell, value[ids], ids))
     making.has_slot[ids] = True
     making.counters["founded"] += len(starts) - 1

@@ -15,12 +15,12 @@ from __future__ import annotations
 import numpy as np
 
 from seriatim.defences.series.contract import LongArray
-from seriatim.defences.series.lineage.workbench import Making, workbench_first_of_each
+from seriatim.defences.series.lineage.workbench import Workbench, workbench_first_of_each
 from seriatim.kernels.lineage.drops import PART
 from seriatim.kernels.lineage.refill import SHARED
 
 
-def rejoin_together(making: Making, waiting: LongArray) -> None:
+def rejoin_together(making: Workbench, waiting: LongArray) -> None:
     """Add slots for people who return to their lineage and still wait, where they are many and fair together."""
     making.counters["rejoined"] = 0
     left = waiting[~making.has_slot[waiting]]
@@ -39,7 +39,7 @@ def rejoin_together(making: Making, waiting: LongArray) -> None:
             making.counters["rejoined"] += len(party)
 
 
-def _party(making: Making, lineage: int, records: LongArray) -> LongArray:
+def _party(making: Workbench, lineage: int, records: LongArray) -> LongArray:
     """Return the largest fair part of some people of a lineage, of values and times that hide each other."""
     view, memory, table = making.view, making.memory, making.table
     own = np.flatnonzero(table.lineage == lineage)

@@ -12,9 +12,9 @@ from typing import NamedTuple, Self, TypeVar
 import numpy as np
 
 from seriatim.defences.series.contract import LongArray
-from seriatim.defences.series.memory import Published
+from seriatim.defences.series.memory import RememberedRows
 from seriatim.errors import Fault, PolicyError
-from seriatim.kernels.series.memory import HeldSlots, OwnSlots, SlotRows, take_into_memory
+from seriatim.kernels.series.memory import MemoryHeldSlots, MemoryOwnSlots, MemorySlotRows, take_into_memory
 from seriatim.model.scale import IntArray
 
 
@@ -52,10 +52,10 @@ class SlotMemory:
         """The largest share of each value so far, in millionths; empty without caps."""
         self._founded = np.empty(0, dtype=np.int64)
         self.n_lineages = 0
-        self._last: Published | None = None
+        self._last: RememberedRows | None = None
 
     @classmethod
-    def of(cls, pasts: Iterable[Published]) -> Self:
+    def of(cls, pasts: Iterable[RememberedRows]) -> Self:
         """Remember all of these releases, oldest first."""
         memory = cls()
         for past in pasts:
@@ -73,7 +73,7 @@ class SlotMemory:
         out[inside] = column[person[inside]]
         return out
 
-    def remember(self, past: Published) -> None:
+    def remember(self, past: RememberedRows) -> None:
         """Add one release, the next in order."""
         if past.lineage is None or past.slot is None:
             raise PolicyError(_published_otherwise(self.n_releases + 1))
@@ -81,9 +81,9 @@ class SlotMemory:
         self._make_room(int(past.person.max(initial=-1)) + 1, int(past.slot.max(initial=-1)) + 1)
         take_into_memory(
             self.n_releases,
-            SlotRows(np.asarray(past.person, dtype=np.int64), past.value, past.lineage, past.slot),
-            OwnSlots(self.slot, self.value, self.publications),
-            HeldSlots(self.lineage_of_slot, self.last_holder, self.since),
+            MemorySlotRows(np.asarray(past.person, dtype=np.int64), past.value, past.lineage, past.slot),
+            MemoryOwnSlots(self.slot, self.value, self.publications),
+            MemoryHeldSlots(self.lineage_of_slot, self.last_holder, self.since),
         )
         self.first[people[self.first[people] < 0]] = self.n_releases
         self.n_lineages = max(self.n_lineages, int(past.lineage.max(initial=-1)) + 1)

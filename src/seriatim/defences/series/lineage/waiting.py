@@ -12,14 +12,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from seriatim.defences.series.contract import BoolArray, Draw, LongArray
-from seriatim.defences.series.lineage.workbench import Making
+from seriatim.defences.series.contract import BoolArray, LongArray, SerialDraw
+from seriatim.defences.series.lineage.workbench import Workbench
 
 MOST = 2
 """At most so many batches of people wait beside those whose slot is gone; a batch of these is a crowd of its own."""
 
 
-def wait_beside_others(making: Making, own_slot: LongArray, active: BoolArray) -> None:
+def wait_beside_others(making: Workbench, own_slot: LongArray, active: BoolArray) -> None:
     """Let people who return to their slot wait until everyone who waits is fair together, as far as they are enough."""
     view, caps = making.view, making.caps
     waiting = np.flatnonzero(active & (own_slot >= 0) & ~making.has_slot)
@@ -34,13 +34,13 @@ def wait_beside_others(making: Making, own_slot: LongArray, active: BoolArray) -
     _withhold(making, beside[: best + 1])
 
 
-def _least_unfair(making: Making, totals: LongArray) -> int:
+def _least_unfair(making: Workbench, totals: LongArray) -> int:
     """Return the row of counts in which the value furthest above its cap is the least far above."""
     caps, sizes = making.caps, totals.sum(axis=1, keepdims=True)
     return int((totals * caps.den / (np.maximum(sizes, 1) * caps.num)).max(axis=1).argmin())
 
 
-def _drawn(making: Making, own_slot: LongArray) -> LongArray:
+def _drawn(making: Workbench, own_slot: LongArray) -> LongArray:
     """Return the records that came back to their own slot just now, in the order of the lot.
 
     One person of every lineage is left, so that none is without real people.
@@ -59,11 +59,11 @@ def _drawn(making: Making, own_slot: LongArray) -> LongArray:
     keep[np.unique(table.lineage[real][np.argsort(back, kind="stable")], return_index=True)[1]] = True
     keep = keep[np.argsort(np.argsort(back, kind="stable"), kind="stable")]
     people = record[back & ~keep]
-    lot = Draw(making.draw.secret, 0).chance("waiting beside others").random(int(view.person.max(initial=0)) + 1)
+    lot = SerialDraw(making.draw.secret, 0).chance("waiting beside others").random(int(view.person.max(initial=0)) + 1)
     return np.asarray(people[np.argsort(lot[view.person[people]], kind="stable")])
 
 
-def _withhold(making: Making, records: LongArray) -> None:
+def _withhold(making: Workbench, records: LongArray) -> None:
     making.table.record[np.isin(making.table.record, records)] = -1
     making.has_slot[records] = False
     making.counters["waiting_beside"] = len(records)

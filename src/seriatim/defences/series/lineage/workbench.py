@@ -8,17 +8,17 @@ from typing import NamedTuple
 import numpy as np
 
 from seriatim.defences.series.caps import Caps
-from seriatim.defences.series.contract import BoolArray, Draw, LongArray, PlaceArray, SerialRules, SerialView
-from seriatim.defences.series.inherited import Standing, inherited_known_records
+from seriatim.defences.series.contract import BoolArray, LongArray, PlaceArray, SerialDraw, SerialRules, SerialView
+from seriatim.defences.series.inherited import InheritedStanding, inherited_known_records
 from seriatim.defences.series.lineage.slots import SlotMemory
-from seriatim.kernels.lineage.refill import Limits, SlotArrays
+from seriatim.kernels.lineage.refill import RefillLimits, RefillSlots
 from seriatim.kernels.series.memory import memory_by_key
 from seriatim.model.scale import IntArray
 from seriatim.ports import Workers
 
 
 @dataclass(slots=True, eq=False)
-class Table:
+class SlotTable:
     """The slots while a release is being made, lineage by lineage."""
 
     slot: LongArray
@@ -31,7 +31,7 @@ class Table:
         self.slot, self.lineage = self.slot[kept], self.lineage[kept]
         self.value, self.record = self.value[kept], self.record[kept]
 
-    def add(self, other: Table) -> None:
+    def add(self, other: SlotTable) -> None:
         self.slot = np.concatenate((self.slot, other.slot))
         self.lineage = np.concatenate((self.lineage, other.lineage))
         self.value = np.concatenate((self.value, other.value))
@@ -50,17 +50,17 @@ class Table:
 
 
 @dataclass(slots=True, eq=False, kw_only=True)
-class Making:
+class Workbench:
     """One release in the making."""
 
     view: SerialView
     rules: SerialRules
     memory: SlotMemory
-    draw: Draw
+    draw: SerialDraw
     workers: Workers
     caps: Caps
     place: PlaceArray
-    table: Table
+    table: SlotTable
     has_slot: BoolArray
     fair_rest: bool = False
     """Whether batches give slots back until the newcomers without one are fair (``kernels.lineage.fair_rest``)."""
@@ -88,10 +88,10 @@ class Making:
         return self.rules.lineage_size(int(baseline.max(initial=0)), int(np.count_nonzero(baseline)))
 
     @property
-    def standing(self) -> Standing:
+    def standing(self) -> InheritedStanding:
         """Return who stands where; lineages are numbered from 0."""
         _, group = np.unique(self.table.lineage, return_inverse=True)
-        return Standing(group.astype(np.int64), self.table.value, self.table.record)
+        return InheritedStanding(group.astype(np.int64), self.table.value, self.table.record)
 
     def counts(self, at: LongArray) -> LongArray:
         """Return how often each value is among some slots."""
@@ -107,21 +107,21 @@ class Making:
         holder[new] = self.view.person[self.table.record[new]]
         return np.asarray(np.logical_or.reduceat(self.view.inherited.known(holder), starts[:-1]))
 
-    def batch_limits(self) -> Limits:
+    def batch_limits(self) -> RefillLimits:
         """Return the limits of slots refilled together."""
         rules = self.rules
         strangers, staying = (rules.strangers, rules.strangers_dropped) if self.capped else (0, 0)
         return self.caps.limits(rules.m, rules.batch, strangers, staying)
 
-    def drop_limits(self) -> Limits:
+    def drop_limits(self) -> RefillLimits:
         """Return the limits of slots dropped together."""
         strangers = self.rules.strangers_dropped if self.capped else 0
         return self.caps.limits(self.rules.m, self.rules.drop, strangers, strangers)
 
-    def slot_arrays(self, empty: BoolArray) -> SlotArrays:
+    def slot_arrays(self, empty: BoolArray) -> RefillSlots:
         """Return the slots for kernels; ``empty`` says which may change hands."""
         table, memory = self.table, self.memory
-        return SlotArrays(table.starts(), table.value, empty, memory.since[table.slot], memory.made[table.slot])
+        return RefillSlots(table.starts(), table.value, empty, memory.since[table.slot], memory.made[table.slot])
 
     @property
     def next_slot(self) -> int:
@@ -142,7 +142,7 @@ def workbench_first_of_each(records: LongArray, view: SerialView, counts: LongAr
     return records[rank < counts[value]]
 
 
-class Pool(NamedTuple):
+class NewcomerPool(NamedTuple):
     """Newcomers who may stand in one group."""
 
     possible: BoolArray | None
@@ -152,7 +152,7 @@ class Pool(NamedTuple):
     """Whether earlier releases of another method have told their values."""
 
 
-def workbench_pools(view: SerialView, new: BoolArray) -> list[Pool]:
+def workbench_pools(view: SerialView, new: BoolArray) -> list[NewcomerPool]:
     """Return the newcomers by their possible values, the smallest sets first; people who are known stand apart."""
     if view.inherited is None:
         return _pools_by_priors(view, new)
@@ -161,8 +161,10 @@ def workbench_pools(view: SerialView, new: BoolArray) -> list[Pool]:
     return [pool for pools in apart for pool in pools]
 
 
-def _pools_by_priors(view: SerialView, new: BoolArray, known: bool = False) -> list[Pool]:
+def _pools_by_priors(view: SerialView, new: BoolArray, known: bool = False) -> list[NewcomerPool]:
     if view.priors is None:
-        return [Pool(None, np.flatnonzero(new), known)]
+        return [NewcomerPool(None, np.flatnonzero(new), known)]
     order = np.argsort(view.priors.possible.sum(axis=1), kind="stable")
-    return [Pool(view.priors.possible[s], np.flatnonzero(new & (view.priors.of_record == s)), known) for s in order]
+    return [
+        NewcomerPool(view.priors.possible[s], np.flatnonzero(new & (view.priors.of_record == s)), known) for s in order
+    ]

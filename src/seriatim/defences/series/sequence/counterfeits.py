@@ -18,7 +18,7 @@ from seriatim.defences.series.sequence.leaks import leaks_values_pass
 from seriatim.kernels.arrays import Floats, Longs
 from seriatim.kernels.series.belief_segments import SegmentRows, SegmentRules
 from seriatim.knowledge.divergence import entropies_for_divergence
-from seriatim.model import Coded, Draft, Grouping, View
+from seriatim.model import CodedColumn, Draft, Grouping, View
 from seriatim.model.draft import TABLE
 
 REACH = 6
@@ -155,7 +155,7 @@ def with_counterfeits(draft: Draft, view: View, records: Longs, value: Longs, ch
     return replace(
         draft,
         files={**draft.files, TABLE: pa.table(columns, names=names)},
-        sensitive={column.name: Coded(column.name, codes[order], column.scale)},
+        sensitive={column.name: CodedColumn(column.name, codes[order], column.scale)},
         grouping=Grouping(group, draft.grouping.n_groups),
         groups=_with_rows_of_nobody(draft, group, covered, cells[column.name].take(pa.array(holder[value]))),
         counters={**draft.counters, "counterfeits": len(records)},

@@ -19,21 +19,21 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from seriatim.defences.labels import Pieces
+from seriatim.defences.labels import LabelPieces
 from seriatim.defences.series.sequence.blind_cuts import Cut, blind_cut, blind_cuts_by_values, blind_rules
-from seriatim.defences.series.sequence.buckets import in_buckets
-from seriatim.defences.series.sequence.cells import (
-    cells_left_by_drift,
-    cells_memory,
-    cells_of_series,
-    groups_of_cells,
-)
+from seriatim.defences.series.sequence.bucket_form import in_buckets
 from seriatim.defences.series.sequence.counterfeits import (
     Counterfeits,
     counterfeits_of_segments,
     with_counterfeits,
 )
 from seriatim.defences.series.sequence.leaks import leak_notes, leaks_of_segments, leaks_values_pass
+from seriatim.defences.series.sequence.public_cells import (
+    cells_left_by_drift,
+    cells_memory,
+    cells_of_series,
+    groups_of_cells,
+)
 from seriatim.defences.single.curve.order import curve_order
 from seriatim.defences.single.draft import draft_of
 from seriatim.errors import Fault, PolicyError
@@ -48,7 +48,7 @@ from seriatim.kernels.series.belief_segments import (
 from seriatim.knowledge.divergence import BITS, divergence_of_groups, entropies_for_divergence
 from seriatim.knowledge.knowledge_files import knowledge_of_adversary
 from seriatim.knowledge.revised_beliefs import revised_beliefs
-from seriatim.model import Coded, Draft, Policy, Role, SeriesState, View
+from seriatim.model import CodedColumn, Draft, Policy, Role, SeriesState, View
 from seriatim.model.chance import secret_chance
 from seriatim.model.history import no_history
 from seriatim.model.published import GROUP
@@ -82,7 +82,7 @@ def sequence_groups(view: View, policy: Policy, state: SeriesState, workers: Wor
         return _by_cells(view, policy, state, workers)
     number = state.n_releases + 1
     there = _by_respondent(view)
-    columns = [Coded(column.name, column.codes[there], column.scale) for column in view.quasi]
+    columns = [CodedColumn(column.name, column.codes[there], column.scale) for column in view.quasi]
     order = there[_along(columns, len(there), secret_chance(state.secret, number, "curve"), workers)]
     beliefs = _beliefs(view, policy, state, order)
     rows = _rows(view, order, beliefs)
@@ -100,7 +100,7 @@ def sequence_groups(view: View, policy: Policy, state: SeriesState, workers: Wor
 
 
 def _along(
-    columns: Sequence[Coded], n_people: int, chance: np.random.Generator, workers: Workers
+    columns: Sequence[CodedColumn], n_people: int, chance: np.random.Generator, workers: Workers
 ) -> npt.NDArray[np.int32]:
     """Return people in the order of the curve; by chance if there are no quasi-identifiers to lay one through."""
     return curve_order(columns, chance, workers)[0] if columns else chance.permutation(n_people).astype(np.int32)
@@ -116,7 +116,7 @@ def _covered(
     return counterfeits_of_segments(rows, rules, end, int(policy.defence.allowed * len(end)), chance)
 
 
-def _pieces(order: npt.NDArray[Any], end: Longs, covered: Counterfeits | None) -> Pieces:
+def _pieces(order: npt.NDArray[Any], end: Longs, covered: Counterfeits | None) -> LabelPieces:
     """Return the groups; those of counterfeits also cover the people whose places they take."""
     own = end.copy()
     if covered is not None:
@@ -124,7 +124,7 @@ def _pieces(order: npt.NDArray[Any], end: Longs, covered: Counterfeits | None) -
     kept = np.flatnonzero(own >= 0)
     kept = kept[np.argsort(own[kept], kind="stable")]
     bounds = np.concatenate(([0], np.flatnonzero(np.diff(own[kept])) + 1, [len(kept)])) if len(kept) else np.zeros(1)
-    return Pieces(order[kept].astype(np.int32), bounds.astype(np.int64))
+    return LabelPieces(order[kept].astype(np.int32), bounds.astype(np.int64))
 
 
 def _covered_notes(covered: Counterfeits, end: Longs) -> tuple[str, ...]:
@@ -165,7 +165,7 @@ def _by_cells(view: View, policy: Policy, state: SeriesState, workers: Workers) 
     order = np.concatenate(groups) if groups else np.empty(0, dtype=np.int64)
     bounds = np.concatenate(([0], np.cumsum(sizes))).astype(np.int64)
     chance = secret_chance(state.secret, number, "shuffle")
-    draft = draft_of(view, Pieces(order.astype(np.int32), bounds), chance, workers)
+    draft = draft_of(view, LabelPieces(order.astype(np.int32), bounds), chance, workers)
     notes = (f"{tree.n_leaves} fixed cells; {len(groups)} groups in this release", *cells_left_by_drift(view, state))
     return _in_form(replace(draft, notes=notes, memory=cells_memory(tree, view, state)), view, policy, state)
 

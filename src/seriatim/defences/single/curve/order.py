@@ -9,9 +9,9 @@ from itertools import pairwise
 import numpy as np
 import numpy.typing as npt
 
-from seriatim.kernels.single.hilbert import Axes, Scramble, hilbert_keys, hilbert_rows
-from seriatim.kernels.single.packed_rows import Layout, pack_column
-from seriatim.model import Coded, Scale
+from seriatim.kernels.single.hilbert import HilbertAxes, HilbertScramble, hilbert_keys, hilbert_rows
+from seriatim.kernels.single.packed_rows import PackedLayout, pack_column
+from seriatim.model import CodedColumn, Scale
 from seriatim.ports import Workers
 
 _TOGETHER = 1 << 14
@@ -22,20 +22,20 @@ _ROUNDS = 3
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Packed:
+class PackedOrder:
     """All records as words."""
 
     words: npt.NDArray[np.uint64]
     """words x records"""
-    layout: Layout
+    layout: PackedLayout
 
     def __len__(self) -> int:
         return int(self.words.shape[1])
 
 
 def curve_order(
-    columns: Sequence[Coded], chance: np.random.Generator, workers: Workers
-) -> tuple[npt.NDArray[np.int32], Packed]:
+    columns: Sequence[CodedColumn], chance: np.random.Generator, workers: Workers
+) -> tuple[npt.NDArray[np.int32], PackedOrder]:
     """Return the rows in the order of the curve; rows in the same cell are shuffled.
 
     Each column's values are spread evenly over one range, so that no unit of measurement weighs more than another.
@@ -56,14 +56,14 @@ def curve_order(
     return rows, packed
 
 
-def rows_in_order(columns: Sequence[Coded]) -> Packed:
+def rows_in_order(columns: Sequence[CodedColumn]) -> PackedOrder:
     """Return all records, packed in their own order."""
     packed = _empty(len(columns[0].codes) if columns else 0, [column.scale for column in columns])
     _lay_rows(packed, columns, slice(0, len(packed)))
     return packed
 
 
-def _lay_rows(packed: Packed, columns: Sequence[Coded], part: slice) -> None:
+def _lay_rows(packed: PackedOrder, columns: Sequence[CodedColumn], part: slice) -> None:
     for word, shift, column in zip(packed.layout.words, packed.layout.shifts, columns, strict=True):
         pack_column(column.codes[part], shift, packed.words[word, part])
 
@@ -74,7 +74,7 @@ def order_slices(n: int, n_parts: int) -> list[slice]:
     return [slice(first, last) for first, last in pairwise(bounds)]
 
 
-def _empty(n: int, scales: Sequence[Scale]) -> Packed:
+def _empty(n: int, scales: Sequence[Scale]) -> PackedOrder:
     """Return empty words, with each column in the first word that has room for it."""
     words, shifts, used = [], [], [0]
     needs = [(max(len(scale), 1) - 1).bit_length() for scale in scales]
@@ -85,19 +85,19 @@ def _empty(n: int, scales: Sequence[Scale]) -> Packed:
         shifts.append(min(used[word], _WORD_BITS - 1))
         used[word] += need
     masks = np.array([(1 << need) - 1 for need in needs], dtype=np.uint64)
-    layout = Layout(np.array(words, dtype=np.int64), np.array(shifts, dtype=np.uint64), masks)
-    return Packed(np.zeros((len(used), n), dtype=np.uint64), layout)
+    layout = PackedLayout(np.array(words, dtype=np.int64), np.array(shifts, dtype=np.uint64), masks)
+    return PackedOrder(np.zeros((len(used), n), dtype=np.uint64), layout)
 
 
-def _scramble(width: int, chance: np.random.Generator) -> Scramble:
+def _scramble(width: int, chance: np.random.Generator) -> HilbertScramble:
     drawn = chance.integers(0, 1 << 63, 2 * _ROUNDS, dtype=np.uint64).tolist()
     factors = [(factor | 1) % (1 << width) for factor in drawn[:_ROUNDS]]
     inverses = [pow(factor, -1, 1 << width) for factor in factors]
     arrays = [np.array(part, dtype=np.uint64) for part in (factors, inverses, drawn[_ROUNDS:])]
-    return Scramble(width, *arrays)
+    return HilbertScramble(width, *arrays)
 
 
-def _axes(scales: Sequence[Scale], room: int) -> Axes:
+def _axes(scales: Sequence[Scale], room: int) -> HilbertAxes:
     """Spread values over the cells by rank, so that an outlier does not press the others into one cell."""
     used = [column for column, scale in enumerate(scales) if len(scale) > 1][:room]
     bits = max(min(_MOST_BITS, min(_KEY_BITS, room) // max(len(used), 1)), 1)
@@ -108,9 +108,9 @@ def _axes(scales: Sequence[Scale], room: int) -> Axes:
     return curve_order_axes(cells, np.array(used, dtype=np.int64), bits)
 
 
-def curve_order_axes(cells: npt.NDArray[np.uint16], columns: npt.NDArray[np.int64], bits: int) -> Axes:
+def curve_order_axes(cells: npt.NDArray[np.uint16], columns: npt.NDArray[np.int64], bits: int) -> HilbertAxes:
     numbers = np.arange(1 << bits, dtype=np.uint64)
     spread = np.zeros(1 << bits, dtype=np.uint64)
     for bit in range(bits):
         spread |= ((numbers >> np.uint64(bit)) & np.uint64(1)) << np.uint64(bit * len(columns))
-    return Axes(cells, columns, bits, spread)
+    return HilbertAxes(cells, columns, bits, spread)

@@ -17,18 +17,18 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from seriatim.defences.labels import Pieces
+from seriatim.defences.labels import LabelPieces
 from seriatim.defences.single.class_tests import class_tests
 from seriatim.defences.single.curve.order import curve_order, order_slices
 from seriatim.defences.single.curve.widths import widths_of
 from seriatim.defences.single.draft import draft_of
 from seriatim.defences.single.enough_people import with_enough_people
 from seriatim.defences.single.trim import trim_to_publishable
-from seriatim.kernels.single.acceptance import Tests
+from seriatim.kernels.single.acceptance import AcceptanceTests
 from seriatim.kernels.single.packed_rows import fetch_packed_rows
 from seriatim.kernels.single.segments import segment_sizes_that_pass, segments_by_size, segments_by_tests
-from seriatim.kernels.single.windows import Lanes, window_lanes
-from seriatim.model import Coded, Draft, Policy, SeriesState, View
+from seriatim.kernels.single.window_costs import WindowLanes, window_lanes
+from seriatim.model import CodedColumn, Draft, Policy, SeriesState, View
 from seriatim.model.chance import secret_chance
 from seriatim.ports import Workers
 
@@ -48,27 +48,31 @@ def curve(view: View, policy: Policy, state: SeriesState, workers: Workers) -> D
     tests = class_tests(view.sensitive, policy.terms.per_column, keep)
     sensitive = view.sensitive if len(tests.kinds) else ()
     pieces = curve_pieces(
-        [Coded(c.name, c.codes[rows], c.scale) for c in view.quasi],
-        [Coded(c.name, c.codes[rows], c.scale) for c in sensitive],
-        Crowd(policy.terms.k or 1, tests),
+        [CodedColumn(c.name, c.codes[rows], c.scale) for c in view.quasi],
+        [CodedColumn(c.name, c.codes[rows], c.scale) for c in sensitive],
+        SegmentDemand(policy.terms.k or 1, tests),
         secret_chance(state.secret, number, "ties"),
         workers,
     )
-    whole = with_enough_people(Pieces(rows[pieces.order], pieces.bounds), view, policy.terms.k or 1)
+    whole = with_enough_people(LabelPieces(rows[pieces.order], pieces.bounds), view, policy.terms.k or 1)
     return draft_of(view, whole, secret_chance(state.secret, number, "shuffle"), workers)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Crowd:
+class SegmentDemand:
     """What every segment must fulfil."""
 
     k: int
-    tests: Tests
+    tests: AcceptanceTests
 
 
 def curve_pieces(
-    quasi: Sequence[Coded], sensitive: Sequence[Coded], crowd: Crowd, chance: np.random.Generator, workers: Workers
-) -> Pieces:
+    quasi: Sequence[CodedColumn],
+    sensitive: Sequence[CodedColumn],
+    crowd: SegmentDemand,
+    chance: np.random.Generator,
+    workers: Workers,
+) -> LabelPieces:
     """Return the groups as pieces of an order of all records."""
     order, packed = curve_order(quasi, chance, workers)
     values = np.empty((len(sensitive), len(order)), dtype=np.int32)
@@ -76,15 +80,15 @@ def curve_pieces(
         values[index] = column.codes[order] + np.int32(crowd.tests.offsets[index])
     widths = widths_of([column.scale for column in quasi])
 
-    def lanes(part: slice) -> Lanes:
-        return Lanes(*window_lanes(fetch_packed_rows(packed.words, order[part]), packed.layout, widths))
+    def lanes(part: slice) -> WindowLanes:
+        return WindowLanes(*window_lanes(fetch_packed_rows(packed.words, order[part]), packed.layout, widths))
 
     starts = _segment_starts(lanes, values, crowd, workers)
-    return Pieces(order, np.append(starts, len(order)).astype(np.int64))
+    return LabelPieces(order, np.append(starts, len(order)).astype(np.int64))
 
 
 def _segment_starts(
-    lanes: Callable[[slice], Lanes], values: IntArray, crowd: Crowd, workers: Workers
+    lanes: Callable[[slice], WindowLanes], values: IntArray, crowd: SegmentDemand, workers: Workers
 ) -> npt.NDArray[np.int64]:
     """Return where the segments of an order start; blocks are cut in parallel."""
     n = values.shape[1]
@@ -102,7 +106,7 @@ def _segment_starts(
     return _joined(blocks, workers.map(cut, blocks), cut)
 
 
-def _usual_step(values: IntArray, crowd: Crowd) -> int:
+def _usual_step(values: IntArray, crowd: SegmentDemand) -> int:
     """Probe for the grid on which ``_STEPS`` steps are twice the records that a segment usually needs."""
     n = values.shape[1]
     reach = min(n, _BLOCK)
@@ -117,7 +121,7 @@ def _usual_step(values: IntArray, crowd: Crowd) -> int:
     return max(2 * usual // _STEPS, 1)
 
 
-def _cut_block(lanes: Lanes, values: IntArray, crowd: Crowd, step: int) -> npt.NDArray[np.int64]:
+def _cut_block(lanes: WindowLanes, values: IntArray, crowd: SegmentDemand, step: int) -> npt.NDArray[np.int64]:
     """Cut a block on coarser and coarser grids until there is a cut; in the end it is one segment, or fails."""
     while True:
         most = max(_STEPS, -(-2 * crowd.k // step))

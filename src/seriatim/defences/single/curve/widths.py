@@ -7,11 +7,11 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from seriatim.kernels.single.windows import Widths
+from seriatim.kernels.single.window_costs import WindowWidths
 from seriatim.model import Scale
 
 
-def widths_of(scales: Sequence[Scale]) -> Widths:
+def widths_of(scales: Sequence[Scale]) -> WindowWidths:
     """Return the shares of each scale, or its hierarchy."""
     nested = np.array([scale.form == "node" for scale in scales], dtype=np.bool_)
     tables = [_nodes(scale) if scale.form == "node" else _shares(scale) for scale in scales]
@@ -21,7 +21,7 @@ def widths_of(scales: Sequence[Scale]) -> Widths:
     at = np.concatenate(([0], np.cumsum([len(table) for table in tables]))).astype(np.int64)
     sizes = np.array([len(scale) for scale in scales], dtype=np.int64)
     nothing = np.zeros(0, dtype=np.float32)
-    return Widths(
+    return WindowWidths(
         nested,
         at,
         sizes,

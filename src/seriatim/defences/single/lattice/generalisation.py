@@ -9,18 +9,31 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from seriatim.defences.labels import Pieces, label_ranges
+from seriatim.defences.labels import LabelPieces, label_ranges
 from seriatim.defences.single.class_tests import chosen_class_tests, class_tests
 from seriatim.defences.single.draft import draft_of
 from seriatim.defences.single.lattice.nodes import Heights, Lattice, finest_node_classes, nodes_of_lattice
-from seriatim.defences.single.lattice.optimum import Demand, Found, Search, find_minimal_beside_optimum, find_optimum
-from seriatim.defences.single.lattice.prices import Loss, width_prices
+from seriatim.defences.single.lattice.optimum import (
+    OptimumDemand,
+    OptimumNode,
+    OptimumSearch,
+    find_minimal_beside_optimum,
+    find_optimum,
+)
+from seriatim.defences.single.lattice.prices import LatticeLoss, width_prices
 from seriatim.defences.single.trim import trim_to_publishable
 from seriatim.errors import Fault, PolicyError
-from seriatim.kernels.single.acceptance import L_DISTINCT, L_ENTROPY, L_RECURSIVE, Tests
+from seriatim.kernels.single.acceptance import L_DISTINCT, L_ENTROPY, L_RECURSIVE, AcceptanceTests
 from seriatim.kernels.single.likeness import ENTROPY_LEAKAGE
-from seriatim.kernels.single.rollup import Bars, Classes, rollup_classes, rollup_counts, rollup_joined, rollup_judged
-from seriatim.model import TOP, Coded, Draft, Generalised, Policy, Scale, SeriesState, View
+from seriatim.kernels.single.rollup import (
+    RollupBars,
+    RollupClasses,
+    rollup_classes,
+    rollup_counts,
+    rollup_joined,
+    rollup_judged,
+)
+from seriatim.model import TOP, CodedColumn, Draft, Generalised, Policy, Scale, SeriesState, View
 from seriatim.model.chance import secret_chance
 from seriatim.ports import Workers
 
@@ -28,14 +41,14 @@ Rows = npt.NDArray[np.intp]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Task:
+class GeneralisationTask:
     """The records that a lattice is searched for, and the tests they must pass."""
 
-    quasi: tuple[Coded, ...]
-    sensitive: tuple[Coded, ...]
+    quasi: tuple[CodedColumn, ...]
+    sensitive: tuple[CodedColumn, ...]
     lattice: Lattice
-    demand: Demand
-    finest: Classes
+    demand: OptimumDemand
+    finest: RollupClasses
     class_of_record: npt.NDArray[np.int32]
 
 
@@ -70,15 +83,17 @@ def lattice(view: View, policy: Policy, state: SeriesState, workers: Workers) ->
 def minimal_generalisations(view: View, policy: Policy, workers: Workers) -> npt.NDArray[np.int64]:
     """Return all minimal nodes, as rows of heights in the order of the quasi columns."""
     task = generalisation_task(view, policy, ~view.suppressed)
-    return find_minimal_beside_optimum(Search(task.lattice, task.finest, task.demand, workers))
+    return find_minimal_beside_optimum(OptimumSearch(task.lattice, task.finest, task.demand, workers))
 
 
-def _searched(view: View, policy: Policy, keep: npt.NDArray[np.bool_], workers: Workers) -> tuple[Task, Found | None]:
+def _searched(
+    view: View, policy: Policy, keep: npt.NDArray[np.bool_], workers: Workers
+) -> tuple[GeneralisationTask, OptimumNode | None]:
     task = generalisation_task(view, policy, keep)
-    return task, find_optimum(Search(task.lattice, task.finest, task.demand, workers))
+    return task, find_optimum(OptimumSearch(task.lattice, task.finest, task.demand, workers))
 
 
-def generalisation_task(view: View, policy: Policy, keep: npt.NDArray[np.bool_]) -> Task:
+def generalisation_task(view: View, policy: Policy, keep: npt.NDArray[np.bool_]) -> GeneralisationTask:
     """Return the task for the records in ``keep``; records withheld before count against the budget."""
     assert policy.defence is not None
     allowed = math.floor(policy.defence.allowed * len(view) + 1e-9)
@@ -93,25 +108,25 @@ def generalisation_task(view: View, policy: Policy, keep: npt.NDArray[np.bool_])
     finest, ids = finest_node_classes(quasi, whole)
     if sensitive:
         finest = _with_values(finest, ids, sensitive, tests)
-    return Task(quasi, sensitive, whole, Demand(bars, loss, int(keep.sum())), finest, ids)
+    return GeneralisationTask(quasi, sensitive, whole, OptimumDemand(bars, loss, int(keep.sum())), finest, ids)
 
 
-def generalisation_loss(name: str | None) -> Loss:
+def generalisation_loss(name: str | None) -> LatticeLoss:
     """Return the loss that ``[defence] loss`` names; NCP by default."""
     if name is None:
-        return Loss.NCP
-    if name not in set(Loss):
-        raise PolicyError(Fault("[defence] loss", "an unknown loss", ", ".join(Loss), "choose one"))
-    return Loss(name)
+        return LatticeLoss.NCP
+    if name not in set(LatticeLoss):
+        raise PolicyError(Fault("[defence] loss", "an unknown loss", ", ".join(LatticeLoss), "choose one"))
+    return LatticeLoss(name)
 
 
-def generalisation_bars(tests: Tests, k: int, budget: int) -> Bars:
+def generalisation_bars(tests: AcceptanceTests, k: int, budget: int) -> RollupBars:
     """Return which tests may prune: those that last as a class grows; without a budget, all that survive a union."""
     lasts = tests.kinds == L_DISTINCT if budget > 0 else tests.kinds != ENTROPY_LEAKAGE
     implied = (tests.kinds == L_ENTROPY) | (tests.kinds == L_RECURSIVE)
     lasting, weaker = chosen_class_tests(tests, lasts), chosen_class_tests(tests, implied)
     # entropy and recursive l need at least l values in any case, and that lasts
-    return Bars(
+    return RollupBars(
         k,
         budget,
         lasting._replace(
@@ -124,7 +139,9 @@ def generalisation_bars(tests: Tests, k: int, budget: int) -> Bars:
     )
 
 
-def generalisation_pieces(task: Task, heights: Heights, rows: Rows, everything: bool = False) -> Pieces:
+def generalisation_pieces(
+    task: GeneralisationTask, heights: Heights, rows: Rows, everything: bool = False
+) -> LabelPieces:
     """Return the published classes of a node as pieces of an order of ``rows``."""
     ids = np.empty(len(task.finest.sizes), dtype=np.int32)
     node = task.lattice.node(heights)
@@ -138,10 +155,10 @@ def generalisation_pieces(task: Task, heights: Heights, rows: Rows, everything: 
     inside = np.flatnonzero(of_record >= 0)
     order = inside[np.argsort(of_record[inside], kind="stable")]
     bounds = np.concatenate(([0], np.cumsum(np.bincount(of_record[inside], minlength=int(published.sum())))))
-    return Pieces(rows[order], bounds.astype(np.int64))
+    return LabelPieces(rows[order], bounds.astype(np.int64))
 
 
-def _labels_at(column: Coded, height: int, codes: npt.NDArray[np.int32]) -> Generalised:
+def _labels_at(column: CodedColumn, height: int, codes: npt.NDArray[np.int32]) -> Generalised:
     """Return the labels of groups at one height of the hierarchy, given a code of each."""
     scale = column.scale
     if not len(codes):
@@ -161,10 +178,14 @@ def _label(scale: Scale, height: int, start: int) -> str | None:
     return scale.node_labels[height - 1][start] if scale.form == "node" else TOP
 
 
-def _with_values(finest: Classes, ids: npt.NDArray[np.int32], sensitive: Sequence[Coded], tests: Tests) -> Classes:
+def _with_values(
+    finest: RollupClasses, ids: npt.NDArray[np.int32], sensitive: Sequence[CodedColumn], tests: AcceptanceTests
+) -> RollupClasses:
     values = np.stack([column.codes + np.int32(at) for column, at in zip(sensitive, tests.offsets, strict=False)])
-    return Classes(finest.codes, finest.sizes, *rollup_counts(ids, len(finest.sizes), values, int(tests.offsets[-1])))
+    return RollupClasses(
+        finest.codes, finest.sizes, *rollup_counts(ids, len(finest.sizes), values, int(tests.offsets[-1]))
+    )
 
 
-def _taken(columns: tuple[Coded, ...], rows: Rows | None) -> tuple[Coded, ...]:
-    return columns if rows is None else tuple(Coded(c.name, c.codes[rows], c.scale) for c in columns)
+def _taken(columns: tuple[CodedColumn, ...], rows: Rows | None) -> tuple[CodedColumn, ...]:
+    return columns if rows is None else tuple(CodedColumn(c.name, c.codes[rows], c.scale) for c in columns)

@@ -13,10 +13,10 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from seriatim.defences.single.lattice.prices import Loss, Prices, lattice_price_unit, prices
+from seriatim.defences.single.lattice.prices import LatticeLoss, Prices, lattice_price_unit, prices
 from seriatim.errors import Fault, PolicyError
-from seriatim.kernels.single.rollup import Classes, Lookups, Node, rollup_classes, rollup_joined
-from seriatim.model import Coded
+from seriatim.kernels.single.rollup import RollupClasses, RollupLookups, RollupNode, rollup_classes, rollup_joined
+from seriatim.model import CodedColumn
 
 MOST_NODES = 1 << 22
 _CHUNK_CODES = 1 << 13
@@ -48,7 +48,7 @@ class Lattice:
     """The additive loss of each node before any suppression, in units."""
     whole: int
     """The loss of a table with nothing in it, in units."""
-    lookups: Lookups
+    lookups: RollupLookups
     chunks: tuple[_Chunk, ...]
 
     @property
@@ -60,7 +60,7 @@ class Lattice:
         behind = [*itertools.accumulate(reversed(self.shape[1:]), lambda a, b: a * b, initial=1)]
         return np.array(behind[::-1][: len(self.shape)], dtype=np.int64)
 
-    def node(self, heights: npt.NDArray[np.integer]) -> Node:
+    def node(self, heights: npt.NDArray[np.integer]) -> RollupNode:
         """Return where the lookups of these heights are."""
         at = np.empty(len(self.chunks), dtype=np.int64)
         cards = np.empty(len(self.chunks), dtype=np.int64)
@@ -69,10 +69,10 @@ class Lattice:
             for column in chunk.columns:
                 cell = cell * self.shape[column] + int(heights[column])
             at[index], cards[index] = chunk.at[cell], chunk.cards[cell]
-        return Node(at, cards)
+        return RollupNode(at, cards)
 
 
-def nodes_of_lattice(columns: Sequence[Coded], loss: Loss) -> Lattice:
+def nodes_of_lattice(columns: Sequence[CodedColumn], loss: LatticeLoss) -> Lattice:
     """Return the lattice over the heights of these columns' scales."""
     shape = tuple(column.scale.top + 1 for column in columns)
     if math.prod(shape) > MOST_NODES:
@@ -96,7 +96,9 @@ def nodes_of_lattice(columns: Sequence[Coded], loss: Loss) -> Lattice:
     return Lattice(shape, sizes, np.ascontiguousarray(nodes), total, unit * n_records * len(columns), lookups, chunks)
 
 
-def finest_node_classes(columns: Sequence[Coded], lattice: Lattice) -> tuple[Classes, npt.NDArray[np.int32]]:
+def finest_node_classes(
+    columns: Sequence[CodedColumn], lattice: Lattice
+) -> tuple[RollupClasses, npt.NDArray[np.int32]]:
     """Return the classes of the lowest node, without sensitive values, and each record's class."""
     n_records = len(columns[0].codes) if columns else 0
     codes = np.empty((len(lattice.chunks), n_records), dtype=np.int32)
@@ -106,13 +108,13 @@ def finest_node_classes(columns: Sequence[Coded], lattice: Lattice) -> tuple[Cla
             joined = joined * np.int32(len(columns[column].scale)) + columns[column].codes
         codes[index] = joined
     nothing = np.zeros(0, dtype=np.int64)
-    records = Classes(codes, np.ones(n_records, dtype=np.int64), nothing, nothing.astype(np.int32), nothing)
+    records = RollupClasses(codes, np.ones(n_records, dtype=np.int64), nothing, nothing.astype(np.int32), nothing)
     ids = np.empty(n_records, dtype=np.int32)
     n_ids = rollup_classes(codes, lattice.lookups, lattice.node(np.zeros(len(columns), dtype=np.int64)), ids)
     return rollup_joined(records, ids, n_ids, 0), ids
 
 
-def _lookups(columns: Sequence[Coded], priced: Sequence[Prices]) -> tuple[Lookups, tuple[_Chunk, ...]]:
+def _lookups(columns: Sequence[CodedColumn], priced: Sequence[Prices]) -> tuple[RollupLookups, tuple[_Chunk, ...]]:
     local: list[npt.NDArray[np.int64]] = [np.zeros(0, dtype=np.int64)]
     surcharge: list[npt.NDArray[np.int64]] = [np.zeros(0, dtype=np.int64)]
     chunks, used = [], 0
@@ -135,7 +137,7 @@ def _lookups(columns: Sequence[Coded], priced: Sequence[Prices]) -> tuple[Lookup
             surcharge.append(extra)
             used += len(code)
         chunks.append(_Chunk(members, np.array(at, dtype=np.int64), np.array(cards, dtype=np.int64)))
-    return Lookups(np.concatenate(local).astype(np.int32), np.concatenate(surcharge)), tuple(chunks)
+    return RollupLookups(np.concatenate(local).astype(np.int32), np.concatenate(surcharge)), tuple(chunks)
 
 
 def _joined(sizes: Sequence[tuple[int, int]]) -> list[tuple[int, ...]]:

@@ -34,9 +34,9 @@ import numpy as np
 import numpy.typing as npt
 
 from seriatim.defences.single.lattice.nodes import Heights, Lattice
-from seriatim.defences.single.lattice.prices import Loss
+from seriatim.defences.single.lattice.prices import LatticeLoss
 from seriatim.defences.single.lattice.sources import SMALL, Source, Sources
-from seriatim.kernels.single.rollup import Bars, Classes, Judgement, rollup_assessed, rollup_levels
+from seriatim.kernels.single.rollup import RollupBars, RollupClasses, RollupJudgement, rollup_assessed, rollup_levels
 from seriatim.kernels.single.shortfall import shortfall
 from seriatim.ports import Workers
 
@@ -47,27 +47,27 @@ node prunes most, and somewhat below it an allowed one improves most."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Found:
+class OptimumNode:
     """An allowed node."""
 
     heights: Heights
     cost: int
-    judgement: Judgement
+    judgement: RollupJudgement
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Demand:
+class OptimumDemand:
     """What a node must fulfil."""
 
-    bars: Bars
-    loss: Loss
+    bars: RollupBars
+    loss: LatticeLoss
     n_records: int
 
 
-class Search:
+class OptimumSearch:
     """Assesses nodes batch by batch and remembers what each says about the others."""
 
-    def __init__(self, lattice: Lattice, finest: Classes, demand: Demand, workers: Workers) -> None:
+    def __init__(self, lattice: Lattice, finest: RollupClasses, demand: OptimumDemand, workers: Workers) -> None:
         self.lattice = lattice
         self.demand = demand
         self.workers = workers
@@ -101,7 +101,7 @@ class Search:
         node = self.lattice.node(heights)
         return bool(shortfall(source.classes, self.lattice.lookups, node, bars.k, bars.budget) > bars.budget)
 
-    def assess(self, nodes: npt.NDArray[np.intp]) -> list[tuple[Heights, Judgement]]:
+    def assess(self, nodes: npt.NDArray[np.intp]) -> list[tuple[Heights, RollupJudgement]]:
         """Assess these nodes in parallel, and close each."""
         wanted = [self.lattice.heights[node].astype(np.int64) for node in nodes]
         done = self.workers.map(self._judged, list(zip(wanted, self.sources.near(wanted), strict=True)))
@@ -109,18 +109,20 @@ class Search:
         self.n_assessed += len(nodes)
         return list(zip(wanted, done, strict=True))
 
-    def _judged(self, task: tuple[Heights, Classes]) -> Judgement:
+    def _judged(self, task: tuple[Heights, RollupClasses]) -> RollupJudgement:
         heights, classes = task
-        return Judgement(*rollup_assessed(classes, self.lattice.lookups, self.lattice.node(heights), self.demand.bars))
+        return RollupJudgement(
+            *rollup_assessed(classes, self.lattice.lookups, self.lattice.node(heights), self.demand.bars)
+        )
 
 
-def find_optimum(search: Search) -> Found | None:
+def find_optimum(search: OptimumSearch) -> OptimumNode | None:
     """Return the allowed node with the least loss; None if no node is allowed."""
     lattice, demand = search.lattice, search.demand
     order = np.argsort(lattice.generalisation, kind="stable")
     extra = np.zeros(lattice.n_nodes, dtype=np.int64)
     floor = np.zeros(lattice.n_nodes, dtype=np.int64)
-    best: Found | None = None
+    best: OptimumNode | None = None
     while True:
         bound = lattice.generalisation + extra if demand.loss.additive else np.maximum(floor, extra)
         if best is not None:
@@ -131,11 +133,11 @@ def find_optimum(search: Search) -> Found | None:
         for heights, judgement in search.assess(search.sifted(_batch(candidates))):
             cost = _cost(search, heights, judgement)
             if judgement.suppressed <= demand.bars.budget and (best is None or cost < best.cost):
-                best = Found(heights, cost, judgement)
+                best = OptimumNode(heights, cost, judgement)
             _learn(search, heights, judgement, extra, floor)
 
 
-def find_minimal_beside_optimum(search: Search) -> npt.NDArray[np.int64]:
+def find_minimal_beside_optimum(search: OptimumSearch) -> npt.NDArray[np.int64]:
     """Return all allowed nodes with no allowed node below them, in lattice order, as rows of heights.
 
     A node above an allowed one is not minimal in any case, so it is never assessed, even if allowed nodes can have
@@ -177,19 +179,19 @@ def _batch(candidates: npt.NDArray[np.intp]) -> npt.NDArray[np.intp]:
     return candidates[np.unique(np.linspace(low, high, _BATCH).astype(np.int64))]
 
 
-def _cost(search: Search, heights: Heights, judgement: Judgement) -> int:
+def _cost(search: OptimumSearch, heights: Heights, judgement: RollupJudgement) -> int:
     demand = search.demand
     if demand.loss.additive:
         return int(search.lattice.generalisation[int(heights @ search.strides)]) + judgement.surcharge
-    if demand.loss is Loss.DISCERNIBILITY:
+    if demand.loss is LatticeLoss.DISCERNIBILITY:
         return judgement.kept_squares + judgement.suppressed * demand.n_records
     return demand.n_records - judgement.n_kept - (judgement.suppressed > 0)
 
 
 def _learn(
-    search: Search,
+    search: OptimumSearch,
     heights: Heights,
-    judgement: Judgement,
+    judgement: RollupJudgement,
     extra: npt.NDArray[np.int64],
     floor: npt.NDArray[np.int64],
 ) -> None:
@@ -201,5 +203,7 @@ def _learn(
         rollup_levels(np.zeros_like(heights), heights, search.strides, judgement.lasting_surcharge, extra)
     if not loss.additive:
         tops = np.array(search.lattice.shape, dtype=np.int64) - 1
-        least = judgement.squares if loss is Loss.DISCERNIBILITY else search.demand.n_records - judgement.n_classes
+        least = (
+            judgement.squares if loss is LatticeLoss.DISCERNIBILITY else search.demand.n_records - judgement.n_classes
+        )
         rollup_levels(heights, tops, search.strides, least, floor)

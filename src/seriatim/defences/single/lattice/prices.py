@@ -15,14 +15,14 @@ import numpy as np
 import numpy.typing as npt
 
 from seriatim.defences.labels import label_penalties
-from seriatim.model import TOP, Coded, Scale
+from seriatim.model import TOP, CodedColumn, Scale
 
 _LARGEST = 1 << 61
 
 Penalties = npt.NDArray[np.float64]
 
 
-class Loss(StrEnum):
+class LatticeLoss(StrEnum):
     """The losses a lattice can be searched for."""
 
     NCP = "ncp"
@@ -39,7 +39,7 @@ class Loss(StrEnum):
 
     @property
     def additive(self) -> bool:
-        return self in (Loss.NCP, Loss.PRECISION, Loss.ENTROPY)
+        return self in (LatticeLoss.NCP, LatticeLoss.PRECISION, LatticeLoss.ENTROPY)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -75,12 +75,12 @@ def lattice_price_unit(n_records: int, n_columns: int) -> int:
     return unit
 
 
-def prices(column: Coded, loss: Loss, unit: int) -> Prices:
+def prices(column: CodedColumn, loss: LatticeLoss, unit: int) -> Prices:
     """Return the prices of a column. A loss of classes has none; its search follows the order of the NCP."""
     counts = column.counts()
-    if loss is Loss.ENTROPY:
+    if loss is LatticeLoss.ENTROPY:
         return _entropy_prices(column.scale, counts, unit)
-    if loss is Loss.PRECISION:
+    if loss is LatticeLoss.PRECISION:
         steps = np.arange(column.scale.top + 1) / max(column.scale.top, 1)
         penalty = np.repeat(steps[:, None], len(column.scale), axis=1)
     else:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from seriatim.defences.single.lattice.nodes import Heights, Lattice
-from seriatim.kernels.single.rollup import Bars, Classes, rollup_coarser
+from seriatim.kernels.single.rollup import RollupBars, RollupClasses, rollup_coarser
 from seriatim.ports import Workers
 
 SMALL = 1 << 15
@@ -21,7 +21,7 @@ _LEAST_ROOM = 1 << 22
 @dataclass(frozen=True, slots=True, eq=False)
 class Source:
     heights: Heights
-    classes: Classes
+    classes: RollupClasses
 
     @property
     def n_classes(self) -> int:
@@ -35,7 +35,7 @@ class Sources:
     the classes left after raising those columns are kept, and only the first such node starts from many classes.
     """
 
-    def __init__(self, lattice: Lattice, finest: Classes, bars: Bars, workers: Workers) -> None:
+    def __init__(self, lattice: Lattice, finest: RollupClasses, bars: RollupBars, workers: Workers) -> None:
         self.lattice = lattice
         self.bars = bars
         self.workers = workers
@@ -52,7 +52,7 @@ class Sources:
         fine = [source for source in self.kept.values() if (source.heights <= heights).all()]
         return min(fine, key=lambda source: source.n_classes)
 
-    def near(self, wanted: list[Heights]) -> list[Classes]:
+    def near(self, wanted: list[Heights]) -> list[RollupClasses]:
         """Return for each of these nodes the classes of a node nowhere coarser, with few of them."""
         missing: dict[bytes, tuple[Heights, Source]] = {}
         for heights in wanted:
@@ -77,7 +77,7 @@ class Sources:
     def _rolled_up(self, step: tuple[Heights, Source]) -> Source:
         heights, finer = step
         node = self.lattice.node(heights)
-        return Source(heights, Classes(*rollup_coarser(finer.classes, self.lattice.lookups, node, self.bars)))
+        return Source(heights, RollupClasses(*rollup_coarser(finer.classes, self.lattice.lookups, node, self.bars)))
 
     def _trim(self, used: set[bytes]) -> None:
         """Discard the sources unused for longest, never the finest, until the rest fits."""

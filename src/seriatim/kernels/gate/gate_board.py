@@ -59,7 +59,7 @@ CELL_ROWS, AIM_ROWS, MARK_ROWS, TALLY_ROWS, WORK_ROWS, GIVEN_ROWS = 4, 8, 9, 7, 
 FOLLOWING, PREVIOUS, STATUS, ORDER, WHEN = range(5)
 
 
-class State(NamedTuple):
+class GateBoard(NamedTuple):
     """Everything a gate is, in the order in which kernels take it."""
 
     given: Floats

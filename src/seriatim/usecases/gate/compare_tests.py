@@ -14,9 +14,9 @@ from seriatim.gate.inputs import TESTS, FloatArray, LongArray
 from seriatim.gate.standing import standing_of
 from seriatim.ports import Progress, no_progress
 from seriatim.report import Grid, Page, Prose, Section
-from seriatim.report.filed import NO_ROWS, Filed
+from seriatim.report.filed import NO_ROWS, FiledReport
 from seriatim.report.formats import format_count, format_percent, format_plain
-from seriatim.usecases.gate.requests import Question, Requests
+from seriatim.usecases.gate.requests import GateQuestion, GateRequests
 
 LEVELS = (0.2, 0.05)
 SHOWN = 60
@@ -51,7 +51,7 @@ class GateCompared:
 
 
 @dataclass(frozen=True, slots=True)
-class GateComparison(Filed):
+class GateComparison(FiledReport):
     """Every test at every level."""
 
     title: str
@@ -114,7 +114,7 @@ class GateComparison(Filed):
 
 
 def compare_tests(
-    requests: Requests,
+    requests: GateRequests,
     tests: Sequence[str] = TESTS,
     levels: Sequence[float] = LEVELS,
     title: str = "requests",
@@ -132,13 +132,13 @@ def compare_tests(
     return GateComparison(title, tuple(found), known.baseline.names, requested)
 
 
-def _compared(requests: Requests, test: str, alpha: float) -> GateCompared:
-    rules = requests.rules(Question((test,), alpha))
+def _compared(requests: GateRequests, test: str, alpha: float) -> GateCompared:
+    rules = requests.rules(GateQuestion((test,), alpha))
     requests.taken(np.arange(min(1, len(requests)))).decide(rules)
     begin = perf_counter()
     outcomes = requests.decide(rules)
     seconds = perf_counter() - begin
-    everything = requests.rules(Question(TESTS, alpha))
+    everything = requests.rules(GateQuestion(TESTS, alpha))
     judged = [standing_of(one.counts, asked) for one, asked in zip(outcomes, everything, strict=True)]
     shares = np.concatenate([
         _shares(one, y, asked.n_targets)

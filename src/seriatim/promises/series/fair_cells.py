@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from seriatim.model import Finding
-from seriatim.model.judged import Judged
+from seriatim.model.judged import JudgedHistory
 from seriatim.promises.series.stored_shares import stored_shares_too_large
 from seriatim.promises.series.value_caps import ValueCaps
 
@@ -56,7 +56,7 @@ class _Slots:
     """The release in which each cohort entered."""
 
 
-def fair_cells(judged: Judged, asked: CellsAsked) -> Finding:
+def fair_cells(judged: JudgedHistory, asked: CellsAsked) -> Finding:
     """Check every cell, closed or open: enough people, no value above its cap, enough people of other values.
 
     Slots last: each has one value, one cohort and one person, from its first release to its last without a gap, and all
@@ -72,7 +72,7 @@ def fair_cells(judged: Judged, asked: CellsAsked) -> Finding:
     return _judged_cells(slots, caps, asked, slots.odd + raised)
 
 
-def _followed(judged: Judged) -> _Slots:
+def _followed(judged: JudgedHistory) -> _Slots:
     n_values, releases = max(len(judged.history.values), 1), judged.history.releases
     n = 1 + max((int(past.marks["slot"].max(initial=-1)) for past in releases), default=-1)
     cohort, value, holder, last = np.full((4, n), -1, dtype=np.int64)

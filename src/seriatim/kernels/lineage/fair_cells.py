@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from seriatim.kernels.arrays import Ints, Longs, Singles, inner, kernel, leaf
-from seriatim.kernels.series.halves import Bucket, select_half, widest_for_halves
+from seriatim.kernels.series.halves import HalvesBucket, select_half, widest_for_halves
 
 
 @kernel
@@ -32,25 +32,25 @@ def cut_cells(ids: Ints, starts: Longs, place: Singles, least: int) -> Longs:
                 n_boxes += 1
                 continue
             half = n // 2
-            select_half(ids, lo, hi, half, place, widest_for_halves(ids, Bucket(lo, 1, n), 0, n, place))
+            select_half(ids, lo, hi, half, place, widest_for_halves(ids, HalvesBucket(lo, 1, n), 0, n, place))
             stack[depth, 0], stack[depth, 1] = lo, lo + half
             stack[depth + 1, 0], stack[depth + 1, 1] = lo + half, hi
             depth += 2
     return box
 
 
-class Shares(NamedTuple):
+class CellShares(NamedTuple):
     """A share of a whole for every value: ``num[v] / den[v]``."""
 
     num: Longs
     den: Longs
 
 
-class Fairness(NamedTuple):
+class CellFairness(NamedTuple):
     """What a cell must keep: no value above its cap, and so many people of other values beside each."""
 
-    caps: Shares
-    often: Shares
+    caps: CellShares
+    often: CellShares
     """Values with more than half of this share of a node are cut at their own median."""
     strangers: int
 
@@ -63,7 +63,7 @@ def _count_values(ids: Ints, lo: int, hi: int, value: Ints, counts: Longs) -> No
 
 
 @leaf
-def _is_fair(ids: Ints, lo: int, hi: int, value: Ints, counts: Longs, fairness: Fairness) -> bool:
+def _is_fair(ids: Ints, lo: int, hi: int, value: Ints, counts: Longs, fairness: CellFairness) -> bool:
     """Return whether ``ids[lo:hi]`` are fair; ``counts`` must be zero, and is so afterwards."""
     _count_values(ids, lo, hi, value, counts)
     fair, size = True, hi - lo
@@ -93,14 +93,14 @@ class _Values(NamedTuple):
 
 
 @leaf
-def _size_for(count: int, v: int, fairness: Fairness) -> int:
+def _size_for(count: int, v: int, fairness: CellFairness) -> int:
     """Return the size of the smallest part that may hold a value so often."""
     by_share = -((-count * fairness.caps.den[v]) // fairness.caps.num[v])
     return int(max(by_share, count + fairness.strangers))
 
 
 @inner
-def _halve_fairly(ids: Ints, lo: int, hi: int, place: Singles, values: _Values, fairness: Fairness) -> int:
+def _halve_fairly(ids: Ints, lo: int, hi: int, place: Singles, values: _Values, fairness: CellFairness) -> int:
     """Return the size of the first of two halves of ``ids[lo:hi]`` that may be fair, 0 for none; ids move into them.
 
     They are cut along the widest dimension. A value with more than half of what it may have is cut at its own median,
@@ -110,7 +110,7 @@ def _halve_fairly(ids: Ints, lo: int, hi: int, place: Singles, values: _Values, 
     value, counts, room = values.of_id, values.counts, values.room
     num, den = fairness.often.num, fairness.often.den
     n = hi - lo
-    dim = widest_for_halves(ids, Bucket(lo, 1, n), 0, n, place)
+    dim = widest_for_halves(ids, HalvesBucket(lo, 1, n), 0, n, place)
     # others to the front, then the frequent values one after another
     frequent = 0
     n_others = 0
@@ -170,7 +170,7 @@ def _halve_fairly(ids: Ints, lo: int, hi: int, place: Singles, values: _Values, 
 
 
 @kernel
-def fair_cells(ids: Ints, place: Singles, value: Ints, fairness: Fairness, least: int, enough: int) -> Longs:
+def fair_cells(ids: Ints, place: Singles, value: Ints, fairness: CellFairness, least: int, enough: int) -> Longs:
     """Return where each cell starts; reorder ``ids`` in place into fair cells of at least ``least``.
 
     All ids together must be fair. Cells of at most ``enough`` are cut no further.

@@ -10,7 +10,7 @@ import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
 from seriatim.ledger import catalogue, chain
-from seriatim.ledger.chain import Entry
+from seriatim.ledger.chain import ChainEntry
 from seriatim.storage import schema
 
 Row = Mapping[str, Any]
@@ -18,7 +18,7 @@ _CATALOGUE = (schema.series, schema.policies, schema.releases)
 
 
 @dataclass(slots=True)
-class Expected:
+class ReplayedCatalogue:
     """The catalogue as the chain has it."""
 
     series: dict[str, dict[str, Any]] = field(default_factory=dict)
@@ -28,20 +28,20 @@ class Expected:
 
 
 @dataclass(frozen=True, slots=True)
-class Stored:
+class StoredCatalogue:
     """Every row of every table, read in one snapshot."""
 
-    entries: list[Entry]
+    entries: list[ChainEntry]
     rows: Mapping[str, list[Row]]
 
 
-def replay_everything(connection: Connection) -> Stored:
-    return Stored(
+def replay_everything(connection: Connection) -> StoredCatalogue:
+    return StoredCatalogue(
         catalogue.catalogue_entries(connection), {table.name: _rows(connection, table) for table in _CATALOGUE}
     )
 
 
-def ledger_replay_wrong_rows(stored: Stored) -> tuple[list[str], Expected | None]:
+def ledger_replay_wrong_rows(stored: StoredCatalogue) -> tuple[list[str], ReplayedCatalogue | None]:
     """Return what is wrong with the stored rows, and what the chain expects, as far as it is whole."""
     faults = chain.broken_chain_links(stored.entries)
     try:
@@ -55,9 +55,9 @@ def _rows(connection: Connection, table: sa.Table) -> list[Row]:
     return [dict(row._mapping) for row in connection.execute(sa.select(table))]
 
 
-def replay(entries: Iterable[Entry]) -> Expected:
+def replay(entries: Iterable[ChainEntry]) -> ReplayedCatalogue:
     """Replay the chain. It has secrets and policies as digests."""
-    expected = Expected()
+    expected = ReplayedCatalogue()
     for entry in entries:
         facts = entry.facts
         match entry.kind:
@@ -91,7 +91,7 @@ def replay(entries: Iterable[Entry]) -> Expected:
     return expected
 
 
-def _compare(expected: Expected, rows: Mapping[str, list[Row]]) -> list[str]:
+def _compare(expected: ReplayedCatalogue, rows: Mapping[str, list[Row]]) -> list[str]:
     digested = {
         "series": [_digested(row, "secret") for row in rows["series"]],
         "policies": [_digested(row, "canonical") for row in rows["policies"]],

@@ -20,7 +20,7 @@ import numpy as np
 from seriatim.kernels.arrays import Flags, Ints, Longs, Singles, Words, copy_array, inner, kernel, leaf
 
 
-class Widths(NamedTuple):
+class WindowWidths(NamedTuple):
     """What ranges of codes cost, column by column."""
 
     nested: Flags
@@ -34,7 +34,7 @@ class Widths(NamedTuple):
     """Nested: where that range begins; laid out like ``tables``."""
 
 
-class Lanes(NamedTuple):
+class WindowLanes(NamedTuple):
     """Runs of records in an order, column by column: their least and largest place, or, nested, their own width and
     that of the run with the first record after it."""
 
@@ -64,7 +64,7 @@ def window_lanes(words: Words, layout: Any, widths: Any) -> Any:
         for row in range(n):
             lane[row] = widths.tables[at + ((word[row] >> shift) & mask)]
         copy_array(low[column], lane)
-    return Lanes(low, high, widths.nested)
+    return WindowLanes(low, high, widths.nested)
 
 
 @inner
@@ -88,7 +88,7 @@ def window_runs(lanes: Any, step: int) -> Any:
         for run in range(n_runs):
             first, end = run * step, min((run + 1) * step, n)
             low[column, run], high[column, run] = _run(lanes, column, first, end)
-    return Lanes(low, high, lanes.nested)
+    return WindowLanes(low, high, lanes.nested)
 
 
 @inner

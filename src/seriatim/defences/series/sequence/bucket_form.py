@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 
 from seriatim.kernels.arrays import Longs
-from seriatim.model import Coded, Draft, Grouping, View
+from seriatim.model import CodedColumn, Draft, Grouping, View
 from seriatim.model.draft import TABLE
 from seriatim.model.published import GROUP
 
@@ -35,7 +35,7 @@ def in_buckets(draft: Draft, view: View, chance: np.random.Generator) -> Draft:
     return replace(
         draft,
         files={**draft.files, TABLE: table},
-        sensitive={c.name: Coded(c.name, c.codes[partner], c.scale) for c in view.sensitive},
+        sensitive={c.name: CodedColumn(c.name, c.codes[partner], c.scale) for c in view.sensitive},
         grouping=Grouping(shown, draft.grouping.n_groups),
         generalised=tuple(column.of_groups(back) for column in draft.generalised),
         groups=draft.groups.set_column(place, GROUP, pa.array(shown, mask=shown < 0)),

@@ -19,7 +19,7 @@ import pyarrow as pa
 
 from seriatim.errors import Fault, TableError
 from seriatim.kernels.arrays import Floats, Longs
-from seriatim.model import Coded, View
+from seriatim.model import CodedColumn, View
 from seriatim.model.history import SeriesState
 
 CELLS = "sequence_cells"
@@ -36,21 +36,21 @@ Passes = Callable[[Longs], bool]
 
 
 @dataclass(frozen=True, slots=True)
-class Cell:
+class CellCut:
     """A cut of the tree: values up to ``at`` go left (numbers), or those in ``texts`` do; None for a leaf."""
 
     column: int = -1
     at: float = 0.0
     texts: tuple[str, ...] | None = None
-    left: Cell | None = None
-    right: Cell | None = None
+    left: CellCut | None = None
+    right: CellCut | None = None
 
     @property
     def n_leaves(self) -> int:
         return 1 if self.left is None or self.right is None else self.left.n_leaves + self.right.n_leaves
 
 
-def cells_of_series(view: View, state: SeriesState, k: int) -> Cell:
+def cells_of_series(view: View, state: SeriesState, k: int) -> CellCut:
     """Return the series' cells: those of its first release, or cut from this view."""
     kept = _kept(state)
     if kept:
@@ -65,7 +65,7 @@ def cells_of_series(view: View, state: SeriesState, k: int) -> Cell:
     return tree
 
 
-def cells_memory(tree: Cell, view: View, state: SeriesState) -> dict[str, pa.Table]:
+def cells_memory(tree: CellCut, view: View, state: SeriesState) -> dict[str, pa.Table]:
     """Return what the ledger keeps: the tree, beside the id of one person, since memories are about people."""
     assert view.respondent is not None
     who = view.table.data.column(view.respondent).cast(pa.string()).slice(0, 1)
@@ -104,7 +104,7 @@ def _middles(view: View) -> dict[str, float]:
     return found
 
 
-def groups_of_cells(tree: Cell, columns: Sequence[Coded], rows: Longs, passes: Passes) -> list[Longs]:
+def groups_of_cells(tree: CellCut, columns: Sequence[CodedColumn], rows: Longs, passes: Passes) -> list[Longs]:
     """Return the people of each group: leaves, merged with neighbours until they pass."""
     done, left = _merged(tree, columns, rows, passes)
     if len(left):
@@ -115,7 +115,7 @@ def groups_of_cells(tree: Cell, columns: Sequence[Coded], rows: Longs, passes: P
     return done
 
 
-def _merged(tree: Cell, columns: Sequence[Coded], rows: Longs, passes: Passes) -> tuple[list[Longs], Longs]:
+def _merged(tree: CellCut, columns: Sequence[CodedColumn], rows: Longs, passes: Passes) -> tuple[list[Longs], Longs]:
     """Return the groups of a part of the tree that pass, and the people left over."""
     none = np.empty(0, dtype=np.int64)
     if tree.left is None or tree.right is None or not len(rows):
@@ -144,14 +144,14 @@ def _merged(tree: Cell, columns: Sequence[Coded], rows: Longs, passes: Passes) -
     return [*one, *two], over
 
 
-def _side(tree: Cell, column: Coded) -> Any:
+def _side(tree: CellCut, column: CodedColumn) -> Any:
     """Return for each code of a column whether it goes left."""
     if tree.texts is not None:
         return np.array([str(text) in tree.texts for text in column.scale.texts.to_pylist()], dtype=np.bool_)
     return ~(column.scale.positions > tree.at)
 
 
-def _places(columns: Sequence[Coded]) -> Floats:
+def _places(columns: Sequence[CodedColumn]) -> Floats:
     """Return where each record is, every column spread over 0 to 1."""
     parts = []
     for column in columns:
@@ -161,9 +161,9 @@ def _places(columns: Sequence[Coded]) -> Floats:
     return np.stack(parts, axis=1) if parts else np.zeros((0, 0))
 
 
-def _cut(columns: Sequence[Coded], place: Floats, rows: Longs, n_leaves: int) -> Cell:
+def _cut(columns: Sequence[CodedColumn], place: Floats, rows: Longs, n_leaves: int) -> CellCut:
     if n_leaves < 2 or not len(rows) or not place.shape[1]:
-        return Cell()
+        return CellCut()
     widths = place[rows].max(axis=0) - place[rows].min(axis=0)
     share = (n_leaves // 2) / n_leaves
     for c in np.argsort(-widths, kind="stable").tolist():
@@ -175,15 +175,15 @@ def _cut(columns: Sequence[Coded], place: Floats, rows: Longs, n_leaves: int) ->
             left = rows[place[rows, c] <= edge]
             n_left = min(max(round(n_leaves * len(left) / len(rows)), 1), n_leaves - 1)
             at, texts = _edge(columns[c], place, c, edge)
-            return Cell(
+            return CellCut(
                 c, at, texts,
                 _cut(columns, place, left, n_left),
                 _cut(columns, place, rows[place[rows, c] > edge], n_leaves - n_left),
             )  # fmt: skip
-    return Cell()
+    return CellCut()
 
 
-def _edge(column: Coded, place: Floats, c: int, edge: float) -> tuple[float, tuple[str, ...] | None]:
+def _edge(column: CodedColumn, place: Floats, c: int, edge: float) -> tuple[float, tuple[str, ...] | None]:
     """Return a cut as later views can read it, whose scales differ: a number, or the texts that go left."""
     codes = np.unique(column.codes[place[:, c] <= edge])
     if column.scale.form == "interval":
@@ -191,14 +191,14 @@ def _edge(column: Coded, place: Floats, c: int, edge: float) -> tuple[float, tup
     return 0.0, tuple(str(column.scale.texts[int(code)].as_py()) for code in codes)
 
 
-def _written(tree: Cell) -> Any:
+def _written(tree: CellCut) -> Any:
     if tree.left is None or tree.right is None:
         return None
     return [tree.column, tree.at, tree.texts, _written(tree.left), _written(tree.right)]
 
 
-def _read(found: Any) -> Cell:
+def _read(found: Any) -> CellCut:
     if found is None:
-        return Cell()
+        return CellCut()
     texts = None if found[2] is None else tuple(found[2])
-    return Cell(int(found[0]), float(found[1]), texts, _read(found[3]), _read(found[4]))
+    return CellCut(int(found[0]), float(found[1]), texts, _read(found[3]), _read(found[4]))

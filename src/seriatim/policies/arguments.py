@@ -10,12 +10,12 @@ from seriatim.defences.series.contract import SerialRules
 from seriatim.errors import AdversaryError, Fault
 from seriatim.knowledge.knowledge_files import knowledge_of_adversary
 from seriatim.knowledge.sequential_adversary import SequentialAdversary
-from seriatim.model.adversary import Adversary, Stated
+from seriatim.model.adversary import Adversary, StatedKnowledge
 from seriatim.model.arguments import share_argument, shown_argument, whole_argument
 from seriatim.policies.priors import priors_for_attack
 from seriatim.policies.shapes import AdversaryShape
 from seriatim.usecases.attack.attack import AttackPlan
-from seriatim.usecases.forecast.forecast import SURE_SHARE, Outlook
+from seriatim.usecases.forecast.forecast import SURE_SHARE, ForecastOutlook
 
 LEAST, REPETITIONS, M, N = 3, 5, 3, 1
 COMPROMISED = 0.04
@@ -64,17 +64,21 @@ def _listed(where: str, given: Any) -> Iterable[Any]:
     return given
 
 
-def _stated_knowledge(given: Any) -> Stated | None:
+def _stated_knowledge(given: Any) -> StatedKnowledge | None:
     if given is None:
         return None
-    return Stated(table=json.dumps(given, sort_keys=True)) if isinstance(given, Mapping) else Stated(file=str(given))
+    return (
+        StatedKnowledge(table=json.dumps(given, sort_keys=True))
+        if isinstance(given, Mapping)
+        else StatedKnowledge(file=str(given))
+    )
 
 
-def forecast_question(releases: int, rules: Mapping[str, Any] | None) -> Outlook:
+def forecast_question(releases: int, rules: Mapping[str, Any] | None) -> ForecastOutlook:
     """Return what to forecast: ``m``, ``n``, ``common`` and the ``[adversary]`` keys that a forecast reads."""
     asked = _stated("rules", rules, ("m", "n", "common", *FORECAST_KEYS))
     m, n = whole_argument("m", asked.get("m", M), 2), whole_argument("n", asked.get("n", N))
-    return Outlook(
+    return ForecastOutlook(
         whole_argument("releases", releases),
         SerialRules(m, n, common=_growth(asked.get("common"))),
         share_argument("compromised", asked.get("compromised", COMPROMISED)),

@@ -20,7 +20,7 @@ import pyarrow.parquet as pq
 from seriatim.errors import Fault, TableError
 from seriatim.model.own_tables import own_table_folder
 from seriatim.ports import PUBLIC
-from seriatim.reading.boxes import COUNTERFEITS, GROUP, Axis, box_real_rows, boxes_of_rows
+from seriatim.reading.published_boxes import COUNTERFEITS, GROUP, Axis, box_real_rows, boxes_of_rows
 from seriatim.reading.range_counts import Boxes, RangeQueries, count_in_ranges
 
 Range = tuple[object, object] | object

@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from seriatim.kernels.arrays import Floats, Ints, Longs, kernel
-from seriatim.kernels.belief.chains import People
+from seriatim.kernels.belief.chains import ChainPeople
 
 
 @kernel
-def overlap_weights(ptr: Longs, person: Ints, people: People, group: Ints, time: Ints, c: float) -> Floats:
+def overlap_weights(ptr: Longs, person: Ints, people: ChainPeople, group: Ints, time: Ints, c: float) -> Floats:
     """Return the weight of each group's messages: 1 / max(1, sum_h c^|t_g - t_h| w (w - 1) / (n (n - 1))).
 
     w is the number of people that group h, of any release, shares with group g of n people. ``ptr`` and ``person`` are

@@ -23,7 +23,7 @@ from seriatim.tables.writer import writer_like_source
 from seriatim.wiring import wired_rehearsal
 
 if TYPE_CHECKING:
-    from seriatim.report import Report, Signed, SignOff
+    from seriatim.report import Report, SignOff, SignOffFacts
     from seriatim.usecases.publish.corrections import Corrections
 
 
@@ -34,7 +34,7 @@ class Published:
     release: Release | Refusal
     policy: Policy
     view: View
-    signed: Signed | None = None
+    signed: SignOffFacts | None = None
     """What the page to sign says beside the report; None unless something was released."""
     papers: tuple[Path, ...] = ()
     """The publisher's own files beside the release: the page to sign, or the report of a refusal."""
@@ -167,7 +167,7 @@ def publish(
     ready = view if isinstance(view, Prepared) else prepare(view, policy, separator, encoding)
     destination = Path(out) if out is not None else None
     whom = tuple(name for names in (recipients, to) for name in ((names,) if isinstance(names, str) else names))
-    order = publish_case.Order(
+    order = publish_case.PublishOrder(
         ready.view,
         ready.plan,
         destination,
@@ -194,7 +194,7 @@ def publish(
     return published if destination is None or dry_run else _with_papers(published, destination, ledger)
 
 
-def _signed(made: Release | Refusal, series: str, ledger: Ledger) -> Signed | None:
+def _signed(made: Release | Refusal, series: str, ledger: Ledger) -> SignOffFacts | None:
     """Return what the page to sign says; it may hold the time, since it is made after the release."""
     if made.number is None or made.manifest is None:
         return None

@@ -23,7 +23,7 @@ _RANKS = "categories have no differences; pass ranks with ordered=True if they h
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Candidates:
+class ProbableValues:
     """Values with positive probability, rising."""
 
     grid: ValueGrid
@@ -32,7 +32,7 @@ class Candidates:
     unit: str
 
 
-def candidates(values: Any, probabilities: Any, *, ordered: bool) -> Candidates:
+def candidates(values: Any, probabilities: Any, *, ordered: bool) -> ProbableValues:
     """Return the values that are possible; equal values are merged, and those of probability 0 are dropped."""
     numbers, unit = candidate_numbers(values, ordered=ordered)
     shares = candidate_shares(probabilities)
@@ -43,7 +43,7 @@ def candidates(values: Any, probabilities: Any, *, ordered: bool) -> Candidates:
     grid = value_grid(numbers[possible])
     steps, which = np.unique(grid.steps, return_inverse=True)
     merged: FloatArray = np.bincount(which.reshape(-1), weights=shares[possible]).astype(np.float64)
-    return Candidates(grid, steps, merged, unit)
+    return ProbableValues(grid, steps, merged, unit)
 
 
 def candidate_shares(probabilities: Any) -> FloatArray:
