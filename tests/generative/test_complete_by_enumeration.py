@@ -10,11 +10,11 @@ from support.enumeration import enumerated_values
 from support.histories import grouped, histories, history_of, subtraction
 
 from seriatim.attacks import (
-    _answers,
     _complete,
     _connected_parts,
     _exchanges,
     _few_alike,
+    _solver_answers,
     _worlds,
     complete,
     exclusion,
@@ -26,10 +26,10 @@ from seriatim.kernels.arrays import Flags
 from seriatim.model.history import History
 
 Changes = tuple[tuple[object, str, object], ...]
-NO_FEW_ALIKE: Changes = ((_answers.Answers, "open_few_alike", lambda _answers, _work: None),)
+NO_FEW_ALIKE: Changes = ((_solver_answers.Answers, "open_few_alike", lambda _answers, _work: None),)
 ONE_BY_ONE: Changes = (
     *NO_FEW_ALIKE,
-    (_answers.Answers, "exchange", lambda _answers, _work: None),
+    (_solver_answers.Answers, "exchange", lambda _answers, _work: None),
     (_answers, "TOO_MANY_CLASSES", 0),
 )
 BY_CLAUSES: Changes = ((_connected_parts, "MOST_ALIKE", 1e9),)

@@ -223,7 +223,7 @@ def test_arrays_that_belong_together_travel_together() -> None:
         for node in tree_of(path).body
         if isinstance(node, ast.FunctionDef) and len(node.args.args) > 6
     }
-    names = ("blocks", "board", "merged_steps", "oldest", "queue", "simulation", "verdicts")
+    names = ("blocks", "gate_board", "merged_steps", "oldest", "queue", "independence_paths", "verdicts")
     gate = {f"gate/{name}.py" for name in names}
     assert many == {"single/median.py"} | gate
 
