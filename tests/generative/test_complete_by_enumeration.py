@@ -30,7 +30,7 @@ NO_FEW_ALIKE: Changes = ((_solver_answers.Answers, "open_few_alike", lambda _ans
 ONE_BY_ONE: Changes = (
     *NO_FEW_ALIKE,
     (_solver_answers.Answers, "exchange", lambda _answers, _work: None),
-    (_answers, "TOO_MANY_CLASSES", 0),
+    (_solver_answers, "TOO_MANY_CLASSES", 0),
 )
 BY_CLAUSES: Changes = ((_connected_parts, "MOST_ALIKE", 1e9),)
 BY_PROGRAMMES: Changes = ((_connected_parts, "MOST_LITERALS", 0),)
@@ -95,9 +95,11 @@ def test_exchanges_open_nobody_who_is_certain(history: History) -> None:
     assume(is_small(history))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(_connected_parts, "ALIKE", 1)
-        patch.setattr(_answers, "MOST_CLASSES", 0)
-        steps = [_answers._Step(None, 0.0, together) for together in (2, 3)] + [_answers._Step(None, 1e6, first=True)]
-        patch.setattr(_answers, "_steps", lambda: iter(steps))
+        patch.setattr(_solver_answers, "MOST_CLASSES", 0)
+        steps = [_solver_answers._Step(None, 0.0, together) for together in (2, 3)] + [
+            _solver_answers._Step(None, 1e6, first=True)
+        ]
+        patch.setattr(_solver_answers, "_steps", lambda: iter(steps))
         found = complete(history)
     assert len(found.undecided) == 0
     assert found.breached == certain_by_enumeration(history, [])
@@ -109,8 +111,10 @@ def test_neighbourhoods_as_clauses_find_the_same(history: History) -> None:
     """Small neighbourhoods open people, with everyone else at the truth; certainty is left to the whole part."""
     assume(is_small(history))
     with pytest.MonkeyPatch.context() as patch:
-        steps = [_answers._Step(size, 20.0) for size in (1, 2, 3)] + [_answers._Step(None, 1e6, first=True)]
-        patch.setattr(_answers, "_steps", lambda: iter(steps))
+        steps = [_solver_answers._Step(size, 20.0) for size in (1, 2, 3)] + [
+            _solver_answers._Step(None, 1e6, first=True)
+        ]
+        patch.setattr(_solver_answers, "_steps", lambda: iter(steps))
         change(patch, ONE_BY_ONE)
         found = complete(history)
     assert len(found.undecided) == 0
@@ -123,7 +127,7 @@ def test_small_neighbourhoods_find_the_same(history: History) -> None:
     """A world that leaves everyone far away at the truth is a world; only the whole part proves certainty."""
     assume(is_small(history))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(_answers, "BALLS", (1, 2, 3, 100))
+        patch.setattr(_solver_answers, "BALLS", (1, 2, 3, 100))
         change(patch, ONE_BY_ONE)
         patch.setattr(_connected_parts, "MOST_LITERALS", 0)
         certain = certain_by_enumeration(history, [])
