@@ -75,7 +75,7 @@ def withheld(history: History) -> WithheldGuesses:
     domain = _domain(history)
     views = [_view(past, history.values, domain) for past in history]
     releases = [_guess(past.number, *view) for past, view in zip(history, views, strict=True)]
-    everyone, out = (_firsts([view[at] for view in views]) for at in (0, 1))
+    everyone, out = (_firsts([view[at] for view in views], len(history.respondents)) for at in (0, 1))
     return WithheldGuesses(tuple(releases), _guess(None, everyone, out))
 
 
@@ -85,14 +85,14 @@ def _domain(history: History) -> pa.Array:
 
 
 def _view(past: PastRelease, values: pa.Array, domain: pa.Array) -> tuple[Longs, Longs]:
-    """Return everyone in the view and everyone withheld, each a row (person, value)."""
+    """Return everyone in the view and everyone withheld, each a column (person, value)."""
     code = _codes(values, domain)
     real = past.person >= 0
-    shown = np.column_stack((past.person[real].astype(np.int64), code[past.value[real]]))
+    shown = np.stack((past.person[real].astype(np.int64), code[past.value[real]]))
     if past.withheld is None:
-        return shown, shown[:0]
-    out = np.column_stack((past.withheld.person.astype(np.int64), _codes(past.withheld.value, domain)))
-    return np.concatenate((shown, out)), out
+        return shown, shown[:, :0]
+    out = np.stack((past.withheld.person.astype(np.int64), _codes(past.withheld.value, domain)))
+    return np.concatenate((shown, out), axis=1), out
 
 
 def _codes(values: pa.Array, domain: pa.Array) -> Longs:
@@ -100,13 +100,15 @@ def _codes(values: pa.Array, domain: pa.Array) -> Longs:
     return found.astype(np.int64)
 
 
-def _firsts(views: list[Longs]) -> Longs:
+def _firsts(views: list[Longs], n_people: int) -> Longs:
     """Return everyone once, as they were first."""
-    rows = np.concatenate([np.empty((0, 2), dtype=np.int64), *views])
-    _, first = np.unique(rows[:, 0], return_index=True)
-    return rows[first]
+    first = np.full(n_people, -1, dtype=np.int64)
+    for view in reversed(views):
+        first[view[0, ::-1]] = view[1, ::-1]
+    there = np.flatnonzero(first >= 0)
+    return np.stack((there, first[there]))
 
 
 def _guess(number: int | None, everyone: Longs, out: Longs) -> WithheldGuess:
-    hits, most = (int(np.bincount(rows[:, 1]).max()) if len(rows) else 0 for rows in (out, everyone))
-    return WithheldGuess(number, len(out), hits, len(everyone), most)
+    hits, most = (int(np.bincount(value).max(initial=0)) for _, value in (out, everyone))
+    return WithheldGuess(number, out.shape[1], hits, everyone.shape[1], most)

@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from seriatim.kernels.check.box_counts import count_inside, estimate_box_counts
 from seriatim.measures.margin import margin_has_made_up_numbers
-from seriatim.measures.query_error import MOST_ROWS, SEED, draw_queries, query_boxes
+from seriatim.measures.query_error import MOST_ROWS, SEED, draw_queries, order_by_codes, query_boxes
 from seriatim.model import Draft, Measure, View
 from seriatim.model.chance import open_chance
 
@@ -37,7 +39,7 @@ def value_query_error(view: View, draft: Draft, seed: int = SEED) -> tuple[Measu
     values = values[counts[values] > 0]
     boxes = query_boxes(view.quasi, draft.grouping.group, draft)
     weights = _weights(draft, column.name, [column.scale.texts[int(v)].as_py() for v in values])
-    order = np.lexsort(np.stack([one.codes for one in view.quasi]))
+    order = order_by_codes(np.stack([one.codes for one in view.quasi]))
     codes = np.ascontiguousarray(np.stack([one.codes[order] for one in view.quasi]))
     held = [np.ascontiguousarray(codes[:, column.codes[order] == v]) for v in values]
     sizes = np.array([len(one.scale) for one in view.quasi], dtype=np.int64)
@@ -55,22 +57,21 @@ def value_query_error(view: View, draft: Draft, seed: int = SEED) -> tuple[Measu
 
 def _weights(draft: Draft, name: str, values: list[str | None]) -> list[npt.NDArray[np.float64]]:
     """Return for each value how many of its holders a reader expects under each label."""
-    box = draft.grouping.group
-    shown = draft.groups
-    text = shown.column(name).cast("string").to_numpy(zero_copy_only=False)
+    box, shown = draft.grouping.group, draft.groups
+    which = pc.index_in(shown.column(name).cast(pa.string()), value_set=pa.array(values, pa.string())).fill_null(-1)
+    value = which.to_numpy()
     group = (
-        shown.column("group").to_numpy(zero_copy_only=False)
+        shown.column("group").fill_null(-1).to_numpy().astype(np.int64)
         if draft.serial
         else np.append(box, np.full(len(shown) - len(box), -1))
     )
-    group = np.where(np.isnan(group.astype(float)), -1, group).astype(np.int64)
     published = group >= 0
     n_groups = int(group.max(initial=-1)) + 1
     size = np.maximum(np.bincount(group[published], minlength=n_groups), 1)
     real = np.flatnonzero(box >= 0)
     out = []
-    for value in values:
-        share = np.bincount(group[published], weights=text[published] == value, minlength=n_groups) / size
+    for number in range(len(values)):
+        share = np.bincount(group[published & (value == number)], minlength=n_groups) / size
         expected = np.bincount(box[real], weights=share[group[real]], minlength=draft.grouping.n_groups)
         out.append(expected.astype(np.float64))
     return out

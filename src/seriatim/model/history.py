@@ -62,6 +62,11 @@ class History:
     def __iter__(self) -> Iterator[PastRelease]:
         return iter(self.releases)
 
+    @property
+    def withheld_anyone(self) -> bool:
+        """Return whether any release is known to have left out somebody of its view."""
+        return any(past.withheld is not None and len(past.withheld.person) for past in self.releases)
+
 
 def history_of_newest(history: History, n: int) -> History:
     """Return the newest ``n`` releases and the people in them: what follows costs the same however old a series is."""

@@ -85,10 +85,16 @@ class JudgementCase:
         return next(iter(self.draft.sensitive), None)
 
 
-def judgement_of(case: JudgementCase, workers: Workers, approval: Approval | None = None) -> Verdict:
+Followed = Callable[[], "tuple[Mapping[str | None, JudgedHistory], Sequence[SimulationOutcome]]"]
+"""The history with the draft for every column that a promise follows, and what attacks found."""
+
+
+def judgement_of(
+    case: JudgementCase, workers: Workers, approval: Approval | None = None, followed: Followed | None = None
+) -> Verdict:
     """Return the verdict. A broken promise refuses a draft; only a named person with a reason can override."""
     draft, policy = case.draft, case.policy
-    published, followed = _once(lambda: published_of(draft)), _once(lambda: _judged_by_column(case))
+    published, followed = _once(lambda: published_of(draft)), followed or judgement_histories(case)
 
     def checked(promises: Sequence[Promise]) -> list[Finding]:
         return [_checked(promise, case, published(), followed()[0]) for promise in promises]
@@ -134,6 +140,11 @@ def judgement_of(case: JudgementCase, workers: Workers, approval: Approval | Non
     )
 
 
+def judgement_histories(case: JudgementCase) -> Followed:
+    """Return a function that looks up once what the promises about a series judge."""
+    return _once(lambda: _judged_by_column(case))
+
+
 def _judged_by_column(case: JudgementCase) -> tuple[dict[str | None, JudgedHistory], list[SimulationOutcome]]:
     """Return the history with the draft for every column that a promise follows; attacked if that is bounded."""
     found: dict[str | None, JudgedHistory] = {}
@@ -163,11 +174,12 @@ def _left(case: JudgementCase) -> Candidates | None:
 
 def _withheld_people(case: JudgementCase, judged: Mapping[str | None, JudgedHistory]) -> list[Estimate]:
     """Return what being withheld tells about each sensitive column of a serial method, if anybody ever was."""
-    if not case.draft.serial:
+    columns = [column for column, one in judged.items() if column is not None and one.history.withheld_anyone]
+    if not case.draft.serial or not columns:
         return []
     from seriatim.attacks._withheld import withheld
 
-    found = {column: withheld(one.history).estimate for column, one in judged.items() if column is not None}
+    found = {column: withheld(judged[column].history).estimate for column in columns}
     several = len(case.draft.sensitive) > 1
     return [
         replace(one, detail={**one.detail, **({"column": column} if several else {})})

@@ -17,10 +17,10 @@ _ENOUGH = 20
 """Fewer values are unique by chance."""
 
 
-def notes_of(draft: Draft, policy: Policy, n_before: int, history: History, before: History) -> tuple[str, ...]:
+def notes_of(draft: Draft, policy: Policy, n_before: int, history: History, changed: int) -> tuple[str, ...]:
     """Return the notes; ``n_before`` is the number of releases so far, ``history`` what the verdict looked at of them.
 
-    ``before`` has at least the newest release, if there is one: it shows whose value has changed.
+    ``changed`` people have another value than before, and nobody followed them.
     """
     known, terms = policy.adversary, policy.terms.series
     found = [*policy.unread, *draft.notes]
@@ -31,7 +31,6 @@ def notes_of(draft: Draft, policy: Policy, n_before: int, history: History, befo
     lacking = [name for name, value in needed.items() if value is None]
     if known.breach is not None and lacking:
         found.append(f"[adversary] breach was not judged: its formula also needs {', '.join(lacking)}")
-    changed = 0 if known.sure_share is not None else _n_changed(draft, before)
     if changed:
         found.append(
             f"{changed} people have another value than before, and were not followed: set [adversary] sure_share to "
@@ -102,26 +101,16 @@ def _nearly_unique(draft: Draft, policy: Policy) -> list[str]:
     return found
 
 
-def _n_changed(draft: Draft, history: History) -> int:
-    """Count the people of the draft whose newest published value was another one."""
-    column = next(iter(draft.sensitive), None)
-    if column is None or not len(history) or not len(history.respondents):
-        return 0
+def n_changed_people(history: History) -> int:
+    """Count the people of the newest release who had another value when they were last published before it."""
+    *before, newest = history
     last = np.full(len(history.respondents), -1, dtype=np.int64)
-    for past in history:
-        last[past.person[past.person >= 0]] = past.value[past.person >= 0]
-    shown = pc.and_(pc.is_valid(draft.groups.column("respondent")), pc.is_valid(draft.groups.column("group")))
-    here = draft.groups.filter(shown)
-    place = _places(here.column("respondent"), history.respondents)
-    value = _places(here.column(column), history.values)
-    return int(((place >= 0) & (last[place] >= 0) & (value != last[place])).sum())
-
-
-def _places(wanted: pa.ChunkedArray, known: pa.Array) -> np.ndarray:
-    """Return the position of each text among the known ones, -1 for strangers."""
-    plain = wanted.cast(wanted.type.value_type) if pa.types.is_dictionary(wanted.type) else wanted
-    found = pc.index_in(pc.cast(plain, pa.string()), value_set=pc.cast(known, pa.string()))
-    return np.asarray(found.fill_null(-1).to_numpy())
+    for past in before:
+        real = past.person >= 0
+        last[past.person[real]] = past.value[real]
+    real = newest.person >= 0
+    then = last[newest.person[real]]
+    return int(((then >= 0) & (then != newest.value[real])).sum())
 
 
 def _all_strangers(draft: Draft, history: History) -> bool:

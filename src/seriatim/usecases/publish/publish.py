@@ -34,6 +34,7 @@ from seriatim.model.holdings import Holder, holdings_of
 from seriatim.model.methods import method_named
 from seriatim.model.own_tables import secret_of_own_table, view_of_own_table
 from seriatim.ports import Ledger, Progress, ReleaseRecord, Reservation, Workers, Writer, no_progress
+from seriatim.promises.series.newest import newest_with_draft
 from seriatim.usecases.publish.corrections import (
     Corrections,
     check_corrections,
@@ -41,8 +42,15 @@ from seriatim.usecases.publish.corrections import (
     memory_with_corrections,
 )
 from seriatim.usecases.publish.foreknowledge import refuse_untrue_foreknowledge
-from seriatim.usecases.publish.judgement import JudgementCase, judgement_by_followers, judgement_memory, judgement_of
-from seriatim.usecases.publish.notes import notes_of
+from seriatim.usecases.publish.judgement import (
+    Followed,
+    JudgementCase,
+    judgement_by_followers,
+    judgement_histories,
+    judgement_memory,
+    judgement_of,
+)
+from seriatim.usecases.publish.notes import n_changed_people, notes_of
 from seriatim.usecases.publish.other_series import other_series_notes
 from seriatim.usecases.publish.own_tables import draft_of_own_tables, verdict_of_own_tables
 from seriatim.usecases.publish.plan import Plan
@@ -170,17 +178,40 @@ def _drafted(order: PublishOrder, parts: PublishParts, state: SeriesState, keys:
 def _judged(case: JudgementCase, order: PublishOrder, parts: PublishParts, n_before: int) -> Verdict:
     """Return the verdict on one table, with everything that should be noted."""
     case = replace(case, named=bool(order.plan.own_tables))
-    verdict = judgement_of(case, parts.by_record, order.approval)
-    notes = notes_of(case.draft, case.policy, n_before, case.history, _release_before(case, parts.ledger, n_before))
+    followed = judgement_histories(case)
+    verdict: Verdict
+    verdict, changed, beside = _side_by_side(
+        parts.by_record,
+        lambda: judgement_of(case, parts.by_record, order.approval, followed),
+        lambda: _n_changed(case, parts.ledger, n_before, followed),
+        lambda: view_notes(case.view, case.draft, case.policy),
+    )
+    notes = notes_of(case.draft, case.policy, n_before, case.history, changed)
     notes = notes if case.before is None else (*notes, *case.before.notes)
-    beside = view_notes(case.view, case.draft, case.policy)
     return replace(verdict, notes=(*verdict.notes, *notes, *_corrected(order), *beside))
 
 
-def _release_before(case: JudgementCase, ledger: Ledger, n_before: int) -> History:
-    """Return what shows whose value changed: the releases that were read, or the newest one if nothing looks back."""
-    read = len(case.history) or not n_before or case.policy.respondent is None or case.first is None
-    return case.history if read else ledger.history(case.policy.series, case.first, newest=1)
+def _side_by_side(workers: Workers, *looks: Callable[[], Any]) -> list[Any]:
+    return workers.map(lambda look: look(), looks)
+
+
+def _n_changed(case: JudgementCase, ledger: Ledger, n_before: int, followed: Followed) -> int:
+    """Count the people whose value has changed, unless they were followed.
+
+    What the promises judge shows it. Where nothing looks back, the newest release does.
+    """
+    if (
+        not n_before
+        or case.first is None
+        or case.policy.respondent is None
+        or case.policy.adversary.sure_share is not None
+    ):
+        return 0
+    judged = followed()[0].get(case.first)
+    if judged is not None:
+        return n_changed_people(judged.history)
+    before = case.history if len(case.history) else ledger.history(case.policy.series, case.first, newest=1)
+    return n_changed_people(newest_with_draft(before, case.draft, case.first))
 
 
 def _joined(cases: Sequence[JudgementCase], verdicts: Sequence[Verdict]) -> tuple[Draft, Verdict]:
