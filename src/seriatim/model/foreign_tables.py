@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection
 
 import numpy as np
@@ -16,6 +17,9 @@ ROW_NAMES = ("(row names)", "__index_level_0__", "Unnamed: 0")
 """The names of row numbers from R and pandas; in a CSV file they have none, and get the first of these."""
 COUNT = "count"
 """The column in which a tool that joins equal rows gives their number."""
+
+_NUMBER = re.compile(r"^\s*[-+.,]?\d")
+"""How a number begins."""
 
 
 def foreign_without_row_names(table: pa.Table, declared: Collection[str] = ()) -> pa.Table:
@@ -60,7 +64,9 @@ def foreign_written_alike(column: pa.ChunkedArray) -> pa.ChunkedArray:
         return column
     coded = foreign_table_words_once(column) if pat.is_dictionary(column.type) else column.dictionary_encode()
     values = coded.chunk(0).dictionary if coded.num_chunks else pa.array([], plain)
-    if not len(values) or _all_match(values, r"^-?\d+$") or not _all_match(values, r"^\s*[-+.,]?\d"):
+    if not len(values) or not _NUMBER.match(values[0].as_py() or "0"):  # one word tells, before all are asked
+        return coded
+    if _all_match(values, r"^-?\d+$") or not _all_match(values, _NUMBER.pattern):
         return coded
     texts = values.to_pylist()
     alike = foreign_plain_numbers(texts)
