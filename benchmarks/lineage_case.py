@@ -21,9 +21,9 @@ from seriatim.model.history import History
 from seriatim.studies.cor_split import (
     METHODS,
     SELECTIVITIES,
+    CorSplitMethod,
     PlayedSeries,
     ReleaseFigures,
-    StudiedMethod,
     cor_split_numbers,
     cor_split_scales,
 )
@@ -135,7 +135,7 @@ def attacked(history: History, shares: tuple[float, ...], seed: int) -> list[Exc
     return found
 
 
-def _play(method: StudiedMethod, case: Case, seed: int) -> PlayedSeries:
+def _play(method: CorSplitMethod, case: Case, seed: int) -> PlayedSeries:
     people, views = case_views(case, seed)
     workload, figures = QueryWorkload(DOMAINS, N_QUERIES, seed), []
     published: list[RememberedRows] = []

@@ -12,7 +12,7 @@ from seriatim.defences.series.contract import SerialDraw, SerialRules, SerialVie
 from seriatim.defences.series.lineage.slots import SlotMemory
 from seriatim.defences.series.memory import GroupMemory, RememberedRows, memory_rows
 from seriatim.engines.threads import Threads
-from seriatim.studies.cor_split import StudiedMethod, cor_split_numbers, cor_split_scales
+from seriatim.studies.cor_split import CorSplitMethod, cor_split_numbers, cor_split_scales
 from seriatim.studies.worlds.census import N_INCOMES, QUASI, CensusChurn, CensusPeople
 
 WORKERS = Threads(2)
@@ -23,7 +23,7 @@ M, N = 6, 3
 class Moment:
     """What a method remembers and the view it has to group next."""
 
-    method: StudiedMethod
+    method: CorSplitMethod
     memory: GroupMemory | SlotMemory
     view: SerialView
     release: int
@@ -33,7 +33,7 @@ class Moment:
         return self.method.group(self.view, rules, self.memory, SerialDraw(b"bench", self.release), WORKERS)
 
 
-def moment(method: StudiedMethod, people: CensusPeople, churn: CensusChurn) -> Moment:
+def moment(method: CorSplitMethod, people: CensusPeople, churn: CensusChurn) -> Moment:
     """The last release of a series, all earlier ones published."""
     published: list[RememberedRows] = []
     for release, (who, number) in enumerate(cor_split_numbers(people, churn, 1), start=1):

@@ -22,8 +22,8 @@ from seriatim.defences.single.curve.order import curve_order
 from seriatim.engines.threads import Threads
 from seriatim.kernels.arrays import Singles
 from seriatim.kernels.series.belief_segments import (
+    BeliefSegmentRules,
     SegmentRows,
-    SegmentRules,
     belief_segments_greedily,
     belief_segments_optimally,
 )
@@ -79,7 +79,7 @@ def sequence_works(n: int, model: SequenceModel) -> tuple[dict[str, Callable[[],
     columns, place = js_reduce._coded(week), js_reduce._places(week).astype(np.float32)
     entropy = entropies_for_divergence(beliefs).astype(np.float32)
     whole = np.bincount(week.value, minlength=N_VALUES).astype(np.int64)
-    rules = SegmentRules(20, 1, 0.5, 0, 0.6, whole, 60, 1.0)
+    rules = BeliefSegmentRules(20, 1, 0.5, 0, 0.6, whole, 60, 1.0)
 
     def laid_out() -> SegmentRows:
         order, _ = curve_order(columns, np.random.default_rng(7), Threads())

@@ -12,7 +12,7 @@ from benchmarks.timing import keep, row
 from seriatim.defences.series.contract import SerialDraw, SerialGrouping, SerialRules, SerialView
 from seriatim.kernels.series.ranges import range_boxes
 from seriatim.reading import Boxes, count_in_ranges
-from seriatim.studies.cor_split import StudiedMethod, cor_split_scales
+from seriatim.studies.cor_split import CorSplitMethod, cor_split_scales
 from seriatim.studies.queries import draw_queries, study_query_answers
 from seriatim.studies.worlds.census import DOMAINS, N_INCOMES, CensusPeople, census
 
@@ -44,7 +44,7 @@ def followed(people: CensusPeople) -> CensusPeople:
     return replace(people, income=income)
 
 
-def error(people: CensusPeople, method: StudiedMethod, size: int) -> float:
+def error(people: CensusPeople, method: CorSplitMethod, size: int) -> float:
     """Median relative error in the first release of counts of 10 people or more."""
     view = SerialView(people.quasi, cor_split_scales(), people.income, N_INCOMES, np.arange(len(people)))
     made = method.group(

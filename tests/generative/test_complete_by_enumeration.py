@@ -26,10 +26,10 @@ from seriatim.kernels.arrays import Flags
 from seriatim.model.history import History
 
 Changes = tuple[tuple[object, str, object], ...]
-NO_FEW_ALIKE: Changes = ((_solver_answers.Answers, "open_few_alike", lambda _answers, _work: None),)
+NO_FEW_ALIKE: Changes = ((_solver_answers.SolverAnswers, "open_few_alike", lambda _answers, _work: None),)
 ONE_BY_ONE: Changes = (
     *NO_FEW_ALIKE,
-    (_solver_answers.Answers, "exchange", lambda _answers, _work: None),
+    (_solver_answers.SolverAnswers, "exchange", lambda _answers, _work: None),
     (_solver_answers, "TOO_MANY_CLASSES", 0),
 )
 BY_CLAUSES: Changes = ((_connected_parts, "MOST_ALIKE", 1e9),)

@@ -21,7 +21,7 @@ from seriatim.model.history import History, PastRelease
 from seriatim.model.judged import JudgedHistory
 from seriatim.model.policy import DefenceOptions
 from seriatim.promises import promises_of
-from seriatim.studies.cor_split import CorSplitSetting, StudiedMethod, play_cor_split
+from seriatim.studies.cor_split import CorSplitMethod, CorSplitSetting, play_cor_split
 from seriatim.studies.worlds.census import CensusChurn
 
 
@@ -54,7 +54,7 @@ def test_every_release_keeps_every_promise(world: Series, sticky: bool, when: Wh
 
 @pytest.mark.parametrize("sticky", [True, False])
 def test_a_longer_series_keeps_every_promise_and_nearly_everyone(sticky: bool) -> None:
-    method = StudiedMethod("historical", GroupMemory.of, historical_groups, sticky)
+    method = CorSplitMethod("historical", GroupMemory.of, historical_groups, sticky)
     played = play_cor_split(
         method, CorSplitSetting(CensusChurn(5_000, 0.10, 8), query_every=100, n_queries=10), Threads(2)
     )

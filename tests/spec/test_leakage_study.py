@@ -10,7 +10,7 @@ import pytest
 from seriatim.errors import TableError
 from seriatim.studies.adult import Adult, read_adult
 from seriatim.studies.leakage import study_leakage
-from seriatim.studies.leakage_adult import AdultTerms, adult_minimal_tables, adult_published_growth
+from seriatim.studies.leakage_adult import LeakageTerms, adult_minimal_tables, adult_published_growth
 from seriatim.studies.leakage_examples import example_rows
 from seriatim.studies.leakage_metrics import (
     FAMILIES,
@@ -70,7 +70,7 @@ def test_without_the_file_there_are_examples_and_fig_1():
 @needs_adult
 def test_6_6_5_has_one_minimal_node_and_the_old_in_government_leak_most(adult: Adult):
     assert adult.n_records == 30_162
-    (table,) = adult_minimal_tables(adult, (1, 2), AdultTerms(6, 6, 0.5))
+    (table,) = adult_minimal_tables(adult, (1, 2), LeakageTerms(6, 6, 0.5))
     assert len(table.sizes) == 8
     assert table.labels[table.worst] == (3, 0)  # [75,100) and government
     assert table.n_missing[table.worst] == 8
@@ -79,7 +79,7 @@ def test_6_6_5_has_one_minimal_node_and_the_old_in_government_leak_most(adult: A
 
 @needs_adult
 def test_13_13_1_has_two_classes_and_still_rules_a_value_out(adult: Adult):
-    (table,) = adult_minimal_tables(adult, (1, 2), AdultTerms(13, 13, 0.1))
+    (table,) = adult_minimal_tables(adult, (1, 2), LeakageTerms(13, 13, 0.1))
     assert table.sizes == (23_895, 6_267)
     assert table.l_d.tolist() == pytest.approx([0.0134, 0.0510], abs=5e-5)
     assert table.n_missing.tolist() == [0, 1]
@@ -88,12 +88,12 @@ def test_13_13_1_has_two_classes_and_still_rules_a_value_out(adult: Adult):
 @needs_adult
 @pytest.mark.parametrize(("chosen", "n_classes"), [((1, 2), 8), ((2, 3), 4), ((2, 4), 4), ((3, 4), 8)])
 def test_classes_of_the_four_choices(adult: Adult, chosen: tuple[int, int], n_classes: int):
-    assert len(adult_minimal_tables(adult, chosen, AdultTerms(6, 6, 0.5))[0].sizes) == n_classes
+    assert len(adult_minimal_tables(adult, chosen, LeakageTerms(6, 6, 0.5))[0].sizes) == n_classes
 
 
 @needs_adult
 def test_growth_and_the_whole_study(adult: Adult):
-    grown = adult_published_growth(adult, AdultTerms(6, 6, 0.5), up_to=4)
+    grown = adult_published_growth(adult, LeakageTerms(6, 6, 0.5), up_to=4)
     assert [len(t.sizes) for t in grown] == [4, 8, 16, 16]
     found = study_leakage(ADULT)
     assert len(found.growth) == 7

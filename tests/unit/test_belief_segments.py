@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from seriatim.kernels.series.belief_segments import (
+    BeliefSegmentRules,
     SegmentRows,
-    SegmentRules,
     belief_segments_greedily,
     belief_segments_optimally,
     belief_segments_with_leftovers,
@@ -24,17 +24,17 @@ def people(n: int, seed: int) -> SegmentRows:
     return SegmentRows(value, single, entropies_for_divergence(beliefs).astype(np.float32), place.astype(np.float32))
 
 
-def rules(rows: SegmentRows, **asked: float) -> SegmentRules:
+def rules(rows: SegmentRows, **asked: float) -> BeliefSegmentRules:
     whole = np.bincount(rows.value, minlength=4).astype(np.int64)
-    plain = SegmentRules(3, 1, 1.0, 0, 1e12, whole, 12, 1.0)
+    plain = BeliefSegmentRules(3, 1, 1.0, 0, 1e12, whole, 12, 1.0)
     return plain._replace(**asked)
 
 
-def passes(rows: SegmentRows, asked: SegmentRules, first: int, last: int) -> bool:
+def passes(rows: SegmentRows, asked: BeliefSegmentRules, first: int, last: int) -> bool:
     return all_pass(rows, asked, np.arange(first, last))
 
 
-def all_pass(rows: SegmentRows, asked: SegmentRules, at: np.ndarray) -> bool:
+def all_pass(rows: SegmentRows, asked: BeliefSegmentRules, at: np.ndarray) -> bool:
     size, n = len(at), len(rows.value)
     counts = np.bincount(rows.value[at], minlength=4)
     far = np.abs(counts / size - asked.whole / n).sum() / 2
@@ -51,7 +51,7 @@ def box_cost(rows: SegmentRows, at: np.ndarray) -> float:
     return float((part.max(axis=0) - part.min(axis=0)).mean()) * len(part)
 
 
-def best_cost(rows: SegmentRows, asked: SegmentRules) -> float:
+def best_cost(rows: SegmentRows, asked: BeliefSegmentRules) -> float:
     best = [0.0]
     for i in range(1, len(rows.value) + 1):
         best.append(best[-1] + asked.skip)
@@ -87,7 +87,7 @@ def test_greedy_closes_as_soon_as_it_may(asked: dict[str, float]) -> None:
     assert (end[first:] == -1).all()
 
 
-def with_leftovers(rows: SegmentRows, asked: SegmentRules, end: np.ndarray, reach: int) -> np.ndarray:
+def with_leftovers(rows: SegmentRows, asked: BeliefSegmentRules, end: np.ndarray, reach: int) -> np.ndarray:
     """The plain twin: everyone left over joins the segment nearby that still passes and grows least."""
     ends, found = np.unique(end[end >= 0]), end.copy()
     for i in np.flatnonzero(end < 0).tolist():

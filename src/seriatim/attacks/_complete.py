@@ -19,7 +19,7 @@ import numpy as np
 
 from seriatim.attacks._connected_parts import connected_parts
 from seriatim.attacks._exclusion import Exclusion, ExclusionGround, estimate_share, prepare
-from seriatim.attacks._solver_answers import Answers
+from seriatim.attacks._solver_answers import SolverAnswers
 from seriatim.attacks._worlds import Worlds, worlds_of
 from seriatim.attacks.intervals import exact_interval, interval_of_repetitions
 from seriatim.attacks.trace import PriorValues
@@ -85,7 +85,7 @@ def complete(
 def complete_sample(found: Exclusion, sample: int | None = None, seed: int = 1, work: float = BUDGET) -> Complete:
     """Ask a solver about people whom exclusion leaves open: everyone, or a seeded sample where they are many."""
     worlds = worlds_of(found.traces, found.words)
-    answers = Answers(connected_parts(worlds), work)
+    answers = SolverAnswers(connected_parts(worlds), work)
     everyone = _left(found, worlds, answers.open_ones)
     if len(everyone):
         answers.open_few_alike(work / 4)
@@ -99,7 +99,7 @@ def complete_sample(found: Exclusion, sample: int | None = None, seed: int = 1, 
 
 
 def _drawn(
-    found: Exclusion, worlds: Worlds, answers: Answers, sample: int | None, seed: int
+    found: Exclusion, worlds: Worlds, answers: SolverAnswers, sample: int | None, seed: int
 ) -> tuple[Ints, Ints, list[Ints]]:
     """Return the people left, those of them to ask about, and the classes of each of these."""
     left = _left(found, worlds, answers.open_ones)

@@ -53,7 +53,7 @@ def _steps() -> Iterator[_Step]:
 
 
 @dataclass(repr=False, eq=False)
-class Answers:
+class SolverAnswers:
     """What has been found so far: classes that differ from the truth in some world, and how much work it took."""
 
     parts: ConnectedParts

@@ -41,7 +41,7 @@ those who came together.
 
 
 @dataclass(frozen=True, slots=True)
-class StudiedMethod:
+class CorSplitMethod:
     """A defence under study: what it recalls of a series for the people of a view, and how it groups the view."""
 
     name: str
@@ -51,11 +51,11 @@ class StudiedMethod:
 
 
 METHODS = (
-    StudiedMethod("invariant", GroupMemory.of, invariant_groups),
-    StudiedMethod("cor-split", GroupMemory.of, partial(historical_groups, greedy=True)),
-    StudiedMethod("repaired", GroupMemory.of, historical_groups),
-    StudiedMethod("repaired, sticky", GroupMemory.of, historical_groups, sticky=True),
-    StudiedMethod("lineage", lambda pasts, _: SlotMemory.of(pasts), lineage_groups),
+    CorSplitMethod("invariant", GroupMemory.of, invariant_groups),
+    CorSplitMethod("cor-split", GroupMemory.of, partial(historical_groups, greedy=True)),
+    CorSplitMethod("repaired", GroupMemory.of, historical_groups),
+    CorSplitMethod("repaired, sticky", GroupMemory.of, historical_groups, sticky=True),
+    CorSplitMethod("lineage", lambda pasts, _: SlotMemory.of(pasts), lineage_groups),
 )
 
 
@@ -132,7 +132,7 @@ class PlayedSeries:
 
 
 def play_cor_split(
-    method: StudiedMethod, setting: CorSplitSetting, workers: Workers, workload: QueryWorkload | None = None
+    method: CorSplitMethod, setting: CorSplitSetting, workers: Workers, workload: QueryWorkload | None = None
 ) -> PlayedSeries:
     """Publish the whole series under one method; a workload keeps the true counts for the next method."""
     asked = workload or QueryWorkload(DOMAINS, setting.n_queries, setting.seed)

@@ -8,7 +8,7 @@ from seriatim.knowledge.breach import breach_probability
 from seriatim.model import Bars, Chart, ChartAxis, Line, Lines, Threshold
 from seriatim.report.formats import format_percent
 from seriatim.studies.cor_split import SELECTIVITIES, ReleaseFigures
-from seriatim.studies.cor_split_parts import COMPROMISED, DegreeSweep, ScenarioOutcome, cor_split_mean_error
+from seriatim.studies.cor_split_parts import COMPROMISED, CorSplitOutcome, DegreeSweep, cor_split_mean_error
 
 LABELS = {
     "invariant": "m-invariance",
@@ -71,7 +71,7 @@ def closed_form_charts() -> dict[str, Chart]:
     }
 
 
-def cor_split_headline_chart(outcomes: Sequence[ScenarioOutcome]) -> Chart:
+def cor_split_headline_chart(outcomes: Sequence[CorSplitOutcome]) -> Chart:
     """Chart who is breached in the end, by method."""
     names = tuple(cor_split_label(o.played.method) for o in outcomes)
     return Chart(
@@ -84,7 +84,7 @@ def cor_split_headline_chart(outcomes: Sequence[ScenarioOutcome]) -> Chart:
     )
 
 
-def cor_split_course_charts(outcomes: Sequence[ScenarioOutcome], n_queries: int) -> dict[str, Chart]:
+def cor_split_course_charts(outcomes: Sequence[CorSplitOutcome], n_queries: int) -> dict[str, Chart]:
     """Chart figures 7, 8 and 9; the counterfeits of lineages separately, since there are far more."""
     paired = [o for o in outcomes if o.played.method != "lineage"]
     closed = [o for o in outcomes if o.played.method == "lineage"]
@@ -136,7 +136,7 @@ def swept_charts(swept: Sequence[DegreeSweep]) -> dict[str, Chart]:
 
 def _course(
     title: str,
-    outcomes: Sequence[ScenarioOutcome],
+    outcomes: Sequence[CorSplitOutcome],
     axis: ChartAxis,
     figure: Callable[[ReleaseFigures], float | None],
     caption: str,
@@ -152,7 +152,7 @@ def _course(
     return Chart(title, Lines(tuple(lines)), x=ChartAxis("release"), y=axis, caption=caption, topic="series")
 
 
-def _errors(outcomes: Sequence[ScenarioOutcome], n_queries: int) -> Chart:
+def _errors(outcomes: Sequence[CorSplitOutcome], n_queries: int) -> Chart:
     lines = tuple(
         Line(
             cor_split_label(o.played.method),
@@ -179,7 +179,7 @@ def _errors(outcomes: Sequence[ScenarioOutcome], n_queries: int) -> Chart:
     )
 
 
-def _breached_words(outcomes: Sequence[ScenarioOutcome]) -> str:
+def _breached_words(outcomes: Sequence[CorSplitOutcome]) -> str:
     once = max(o.once.share for o in outcomes)
     return (
         f"Of the people who are not compromised. Drawing every conclusion once breaches at most "
@@ -188,7 +188,7 @@ def _breached_words(outcomes: Sequence[ScenarioOutcome]) -> str:
     )
 
 
-def _unsafe_words(outcomes: Sequence[ScenarioOutcome]) -> str:
+def _unsafe_words(outcomes: Sequence[CorSplitOutcome]) -> str:
     found = {
         o.played.method: [f.unsafe for f in o.played.figures if f.unsafe is not None]
         for o in outcomes
@@ -204,7 +204,7 @@ def _unsafe_words(outcomes: Sequence[ScenarioOutcome]) -> str:
     return " ".join(part for part in ("; ".join(told) + "." if told else "", safe) if part)
 
 
-def _counterfeit_words(outcomes: Sequence[ScenarioOutcome]) -> str:
+def _counterfeit_words(outcomes: Sequence[CorSplitOutcome]) -> str:
     told = []
     for o in outcomes:
         later = [f.counterfeits for f in o.played.figures[1:]]

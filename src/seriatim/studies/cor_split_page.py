@@ -23,8 +23,8 @@ from seriatim.studies.cor_split_charts import (
 from seriatim.studies.cor_split_parts import (
     MS,
     NS,
+    CorSplitOutcome,
     DegreeSweep,
-    ScenarioOutcome,
     cor_split_mean_error,
     cor_split_mean_seconds,
     cor_split_record,
@@ -51,7 +51,7 @@ class CorSplitStudy(FiledReport):
     """Every method in every scenario, and the curves of the closed form; parts that were not run are empty."""
 
     scale: float
-    scenarios: dict[str, tuple[ScenarioOutcome, ...]] = field(default_factory=dict)
+    scenarios: dict[str, tuple[CorSplitOutcome, ...]] = field(default_factory=dict)
     swept: tuple[DegreeSweep, ...] = ()
     reasons: tuple[Reason, ...] = ()
     closed_form: bool = True
@@ -146,7 +146,7 @@ def study_cor_split_page(
     scale = scale if scale is not None else QUICK_SCALE if quick else 1.0
     n_queries = n_queries if n_queries is not None else 1_000 if quick else 10_000
     run = [part for part in PARTS if part in parts]
-    scenarios: dict[str, tuple[ScenarioOutcome, ...]] = {}
+    scenarios: dict[str, tuple[CorSplitOutcome, ...]] = {}
     swept: tuple[DegreeSweep, ...] = ()
     why: tuple[Reason, ...] = ()
     drawn: tuple[QueryReason, ...] = ()
@@ -177,7 +177,7 @@ def _within(progress: Progress, part: str, done: int, total: int) -> Progress:
     return step
 
 
-def _in_short(outcomes: Sequence[ScenarioOutcome]) -> str:
+def _in_short(outcomes: Sequence[CorSplitOutcome]) -> str:
     """Write the outcome in a sentence."""
     share = {o.played.method: o.iterated.share for o in outcomes}
     told = ", ".join(f"{cor_split_label(method)} {format_percent(found)}" for method, found in share.items() if found)
@@ -186,7 +186,7 @@ def _in_short(outcomes: Sequence[ScenarioOutcome]) -> str:
     return f"Breached in the end: {told}.{nobody}" if told else f"Nobody is breached under {', '.join(none)}."
 
 
-def _breached(outcomes: Sequence[ScenarioOutcome]) -> Grid:
+def _breached(outcomes: Sequence[CorSplitOutcome]) -> Grid:
     head = ("method", "unsafe groups, all releases", "twins", "breached, one round", "breached to the end")
     rows = tuple(
         (
@@ -201,7 +201,7 @@ def _breached(outcomes: Sequence[ScenarioOutcome]) -> Grid:
     return Grid("What the whole series reveals", head, rows, frozenset(range(1, len(head))))
 
 
-def _interval(outcome: ScenarioOutcome) -> str:
+def _interval(outcome: CorSplitOutcome) -> str:
     """Write the interval over the draws; if hardly anyone is breached, write how many."""
     found = outcome.iterated
     if 0 < found.share < 0.0001:
@@ -210,13 +210,13 @@ def _interval(outcome: ScenarioOutcome) -> str:
     return f"{format_percent(found.low)} to {format_percent(found.high)}" if found.share else ""
 
 
-def _unsafe(outcome: ScenarioOutcome) -> str:
+def _unsafe(outcome: CorSplitOutcome) -> str:
     """Count unsafe groups. Lineages are safe in another way, so the degree does not apply to them."""
     found = [figures.unsafe for figures in outcome.played.figures if figures.unsafe is not None]
     return f"{sum(found):,}" if found else "does not apply"
 
 
-def _costs(outcomes: Sequence[ScenarioOutcome]) -> Grid:
+def _costs(outcomes: Sequence[CorSplitOutcome]) -> Grid:
     shares = (0.01, 0.05, 0.10)
     head = ("method", "counterfeits", "withheld", *(f"error at {share:.0%}" for share in shares), "width of boxes",
             "seconds per release")  # fmt: skip

@@ -14,9 +14,9 @@ from seriatim.ports import Progress, Workers, no_progress
 from seriatim.studies.cor_split import (
     METHODS,
     SELECTIVITIES,
+    CorSplitMethod,
     CorSplitSetting,
     PlayedSeries,
-    StudiedMethod,
     play_cor_split,
 )
 from seriatim.studies.queries import QueryWorkload
@@ -30,7 +30,7 @@ SWEPT = tuple(method for method in METHODS if method.name in ("cor-split", "repa
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class ScenarioOutcome:
+class CorSplitOutcome:
     """One method in one scenario."""
 
     played: PlayedSeries
@@ -56,9 +56,9 @@ class DegreeSweep:
 def cor_split_scenario(
     setting: CorSplitSetting,
     workers: Workers,
-    methods: Sequence[StudiedMethod] = METHODS,
+    methods: Sequence[CorSplitMethod] = METHODS,
     progress: Progress = no_progress,
-) -> tuple[ScenarioOutcome, ...]:
+) -> tuple[CorSplitOutcome, ...]:
     """Run every method on one series: what the paper measures, and the attacks it omits."""
     workload, outcomes = QueryWorkload(DOMAINS, setting.n_queries, setting.seed), []
     for done, method in enumerate(methods):
@@ -96,10 +96,10 @@ def cor_split_sweep(
     return tuple(found)
 
 
-def _outcome(played: PlayedSeries, seeds: tuple[int, ...]) -> ScenarioOutcome:
+def _outcome(played: PlayedSeries, seeds: tuple[int, ...]) -> CorSplitOutcome:
     history = played.history_with_leavers() if played.method == "lineage" else played.history()
     ground = prepare(history)
-    return ScenarioOutcome(
+    return CorSplitOutcome(
         played,
         estimate_once(ground, COMPROMISED, seeds),
         estimate_share(ground, COMPROMISED, seeds),
@@ -116,7 +116,7 @@ def cor_split_mean_seconds(played: PlayedSeries) -> float:
     return float(np.mean([figures.seconds for figures in played.figures]))
 
 
-def cor_split_record(outcome: ScenarioOutcome) -> dict[str, object]:
+def cor_split_record(outcome: CorSplitOutcome) -> dict[str, object]:
     """Return an outcome for JSON."""
     played = outcome.played
     return {

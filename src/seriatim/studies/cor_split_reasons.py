@@ -25,9 +25,9 @@ from seriatim.ports import Progress, Workers, no_progress
 from seriatim.reading import Boxes, count_in_ranges
 from seriatim.studies.cor_split import (
     METHODS,
+    CorSplitMethod,
     CorSplitSetting,
     Order,
-    StudiedMethod,
     cor_split_numbers,
     cor_split_scales,
     play_cor_split,
@@ -38,7 +38,7 @@ from seriatim.studies.stable_cuts import stably_cut_groups
 from seriatim.studies.worlds.census import DOMAINS, N_INCOMES, CensusChurn, census
 
 DRAWN = {"around people": draw_queries, "anywhere": queries_anywhere, "by share of people": queries_by_share}
-STABLE = StudiedMethod("invariant, stable ties", GroupMemory.of, stably_cut_groups)
+STABLE = CorSplitMethod("invariant, stable ties", GroupMemory.of, stably_cut_groups)
 PRINTED = (METHODS[0], STABLE, METHODS[1])
 
 

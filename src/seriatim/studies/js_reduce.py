@@ -23,8 +23,8 @@ from seriatim.engines.threads import Threads
 from seriatim.kernels.arrays import Floats, Ints, Longs
 from seriatim.kernels.belief.chains import filter_chains
 from seriatim.kernels.series.belief_segments import (
+    BeliefSegmentRules,
     SegmentRows,
-    SegmentRules,
     belief_segments_greedily,
 )
 from seriatim.kernels.single.median import MedianRules
@@ -102,7 +102,7 @@ def js_reduce_by_segments(k: int, t: float, j: float, optimal: bool) -> Grouper:
             place[order].astype(np.float32),
         )
         whole = np.bincount(week.value, minlength=len(VALUES)).astype(np.int64)
-        rules = SegmentRules(k, 1, t, 0, j, whole, max(3 * k, 60), SKIP_COST)
+        rules = BeliefSegmentRules(k, 1, t, 0, j, whole, max(3 * k, 60), SKIP_COST)
         end = best_sequence_grouping(rows, rules) if optimal else belief_segments_greedily(rows, rules)
         return _numbered(order, end)
 

@@ -16,8 +16,8 @@ from seriatim.report.formats import format_number, format_plain
 from seriatim.report.page import Cell, Charts, Grid, Page, Prose, Section, Tile, Tiles
 from seriatim.studies.adult import read_adult
 from seriatim.studies.leakage_adult import (
-    AdultTerms,
     AnonymisedAdult,
+    LeakageTerms,
     adult_known_growth,
     adult_minimal_tables,
     adult_published_growth,
@@ -26,7 +26,7 @@ from seriatim.studies.leakage_adult import (
 from seriatim.studies.leakage_examples import ExampleRow, example_rows
 from seriatim.studies.leakage_metrics import metric_correlation_chart, metric_family_charts, metric_rank_correlations
 
-TABLES = (((1, 2), AdultTerms(6, 6, 0.5)), ((1, 2), AdultTerms(13, 13, 0.1)), ((1, 2, 3), AdultTerms(7, 7, 0.5)))
+TABLES = (((1, 2), LeakageTerms(6, 6, 0.5)), ((1, 2), LeakageTerms(13, 13, 0.1)), ((1, 2, 3), LeakageTerms(7, 7, 0.5)))
 CHOICES = ((1, 2), (2, 3), (2, 4), (3, 4))
 TITLE = "Leakage: what tables that keep k, l and t reveal"
 PAPER = "after Ren and Li, Privacy-Preserving Characterization and Data Publishing"
@@ -88,8 +88,8 @@ def study_leakage(adult: Path | None = None) -> LeakageStudy:
         return LeakageStudy(tuple(example_rows()), (), (), (), charts)
     data = read_adult(adult)
     tables = tuple(table for chosen, asked in TABLES for table in adult_minimal_tables(data, chosen, asked))
-    choices = tuple(adult_minimal_tables(data, chosen, AdultTerms(6, 6, 0.5))[0] for chosen in CHOICES)
-    grown = tuple(adult_published_growth(data, AdultTerms(6, 6, 0.5)))
+    choices = tuple(adult_minimal_tables(data, chosen, LeakageTerms(6, 6, 0.5))[0] for chosen in CHOICES)
+    grown = tuple(adult_published_growth(data, LeakageTerms(6, 6, 0.5)))
     seen = leakage_adult_class_figures(data)
     charts["fig1_rank_correlations"] = metric_correlation_chart(
         metric_rank_correlations(seen), int((seen.classes.sizes > 0).sum())

@@ -23,7 +23,7 @@ Node = tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class AdultTerms:
+class LeakageTerms:
     """(k, l, t): at least k records and l distinct values in a class, at most t from the margin (total variation)."""
 
     k: int
@@ -38,7 +38,7 @@ class AdultTerms:
 class AnonymisedAdult:
     """A minimal node and what its classes leak."""
 
-    asked: AdultTerms
+    asked: LeakageTerms
     quasi: tuple[str, ...]
     node: Node
     sizes: tuple[int, ...]
@@ -58,7 +58,7 @@ class AnonymisedAdult:
         return int(self.l_d.argmax())
 
 
-def adult_minimal_tables(adult: Adult, chosen: Sequence[int], asked: AdultTerms) -> list[AnonymisedAdult]:
+def adult_minimal_tables(adult: Adult, chosen: Sequence[int], asked: LeakageTerms) -> list[AnonymisedAdult]:
     """Return every minimal node over the chosen quasi-identifiers (1 to 7, as in the paper), most classes first."""
     columns = [adult.quasi[i - 1] for i in chosen]
     passing = {node: tab for node, tab in _nodes(adult, columns) if _passes(tab, asked)}
@@ -76,7 +76,7 @@ def adult_known_growth(adult: Adult, raw: bool) -> list[tuple[int, float, float,
     ]
 
 
-def adult_published_growth(adult: Adult, asked: AdultTerms, up_to: int = 7) -> list[AnonymisedAdult]:
+def adult_published_growth(adult: Adult, asked: LeakageTerms, up_to: int = 7) -> list[AnonymisedAdult]:
     """Return the minimal table with most classes for 1 to 7 quasi-identifiers."""
     return [adult_minimal_tables(adult, range(1, n + 1), asked)[0] for n in range(1, up_to + 1)]
 
@@ -96,7 +96,7 @@ def _nodes(adult: Adult, columns: Sequence[Levels]) -> Iterator[tuple[Node, Tabu
         yield node, tabulation_of(classes, adult.occupation.codes, adult.occupation.n_values)
 
 
-def _passes(tab: Tabulation, asked: AdultTerms) -> bool:
+def _passes(tab: Tabulation, asked: LeakageTerms) -> bool:
     if tab.classes.sizes.min() < asked.k or np.diff(tab.starts).min() < asked.l:
         return False
     return bool(leakage_by_class(tab)["tv"].max() <= asked.t + 1e-12)
@@ -106,7 +106,7 @@ def _finer(one: Node, other: Node) -> bool:
     return all(a <= b for a, b in zip(one, other, strict=True))
 
 
-def _table(columns: Sequence[Levels], node: Node, tab: Tabulation, asked: AdultTerms) -> AnonymisedAdult:
+def _table(columns: Sequence[Levels], node: Node, tab: Tabulation, asked: LeakageTerms) -> AnonymisedAdult:
     figures = leakage_by_class(tab)
     _, first = np.unique(tab.classes.of_record, return_index=True)
     given = [c.levels[level] for c, level in zip(columns, node, strict=True)]

@@ -33,7 +33,7 @@ _BINS = 24
 
 
 @dataclass(frozen=True, slots=True)
-class Approximation:
+class SafeReleaseApproximation:
     """A rescaled statistic over samples under independence, beside the chi-square density it should follow."""
 
     name: str
@@ -46,7 +46,7 @@ class Approximation:
 
 
 @dataclass(frozen=True, slots=True)
-class Evolution:
+class SafeReleaseEvolution:
     """Statistic and critical value over the releases of one sequence, of one location or of all (None)."""
 
     test: str
@@ -62,7 +62,7 @@ def safe_release_figure_2() -> tuple[FloatArray, FloatArray]:
     return np.column_stack([conditional, BASELINE]), WEIGHTS
 
 
-def safe_release_figures_5_and_7(seed: int = 4) -> tuple[Approximation, ...]:
+def safe_release_figures_5_and_7(seed: int = 4) -> tuple[SafeReleaseApproximation, ...]:
     """Simulate both statistics under independence, as the paper does; Figure 5 first."""
     rng = open_chance(seed, "approximations")
     both = rng.multinomial(FIGURE_5_SIZE, np.outer(BASELINE, WEIGHTS).ravel(), PATHS).reshape(PATHS, 10, 5)
@@ -77,7 +77,7 @@ def safe_release_figure_10() -> dict[float, tuple[float, ...]]:
     return {alpha: tuple(dixon_critical(n, alpha) for n in range(3, 11)) for alpha in FIGURE_10}
 
 
-def safe_release_figures_over_time(seed: int = 3, n_points: int = 60) -> tuple[Evolution, ...]:
+def safe_release_figures_over_time(seed: int = 3, n_points: int = 60) -> tuple[SafeReleaseEvolution, ...]:
     """Return Figures 12 to 15 for one sequence at 20 %: one curve for all locations, or one for each."""
     made = []
     xs, ys = safe_release_requests(seed, 0)
@@ -96,7 +96,7 @@ def safe_release_figures_over_time(seed: int = 3, n_points: int = 60) -> tuple[E
                 for n, one in zip(points, found, strict=True)
                 if math.isfinite(one.statistic[at]) and math.isfinite(one.critical[at])
             ]
-            made.append(Evolution(test, place, *(tuple(column) for column in zip(*shown, strict=True))))
+            made.append(SafeReleaseEvolution(test, place, *(tuple(column) for column in zip(*shown, strict=True))))
     return tuple(made)
 
 
@@ -114,7 +114,7 @@ def _g(counts: LongArray) -> FloatArray:
     return np.asarray(2 * terms.sum(axis=1))
 
 
-def _approximation(name: str, values: FloatArray, freedom: int) -> Approximation:
+def _approximation(name: str, values: FloatArray, freedom: int) -> SafeReleaseApproximation:
     edges = np.linspace(0.0, freedom + 6 * math.sqrt(2 * freedom), _BINS + 1)
     middles = (edges[:-1] + edges[1:]) / 2
     density = np.histogram(values, edges)[0] / len(values) / np.diff(edges)
@@ -122,4 +122,4 @@ def _approximation(name: str, values: FloatArray, freedom: int) -> Approximation
     expected = np.exp((half - 1) * np.log(middles) - middles / 2 - half * math.log(2) - math.lgamma(half))
     above = float((values > critical_chi_square(0.2, freedom)).mean())
     middle, found, wanted = (tuple(map(float, each)) for each in (middles, density, expected))
-    return Approximation(name, freedom, middle, found, wanted, above)
+    return SafeReleaseApproximation(name, freedom, middle, found, wanted, above)

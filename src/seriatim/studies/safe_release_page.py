@@ -27,8 +27,8 @@ from seriatim.studies.safe_release_counts import AGES, FIGURE_2, FIGURE_6, FIGUR
 from seriatim.studies.safe_release_figures import (
     FIGURE_10,
     PATHS,
-    Approximation,
-    Evolution,
+    SafeReleaseApproximation,
+    SafeReleaseEvolution,
     safe_release_figure_2,
     safe_release_figure_10,
     safe_release_figure_17,
@@ -58,8 +58,8 @@ class SafeReleaseStudy(FiledReport):
     examples: tuple[SafeReleaseExample, ...]
     released: tuple[SafeReleaseCounts, ...]
     also_safe: dict[str, tuple[float, ...]]
-    evolutions: tuple[Evolution, ...]
-    approximations: tuple[Approximation, ...]
+    evolutions: tuple[SafeReleaseEvolution, ...]
+    approximations: tuple[SafeReleaseApproximation, ...]
 
     def record(self) -> dict[str, Any]:
         return {
@@ -143,7 +143,7 @@ def study_safe_release_page(sequences: int = 200, progress: Progress = no_progre
     )
 
 
-def _chart(one: Evolution) -> Chart:
+def _chart(one: SafeReleaseEvolution) -> Chart:
     lines = (
         Line("statistic", one.releases, one.statistic),
         Line("critical value", one.releases, one.critical),
@@ -154,7 +154,7 @@ def _chart(one: Evolution) -> Chart:
     return Chart(f"{one.test} over releases{place}", Lines(lines), x=ChartAxis("released records", log=True), y=y)
 
 
-def _density(one: Approximation) -> Chart:
+def _density(one: SafeReleaseApproximation) -> Chart:
     lines = (Line("samples", one.middles, one.found), Line("chi-square", one.middles, one.expected))
     title = f"{one.name}: {one.freedom} degrees of freedom, {format_percent(one.above)} above the 20% value"
     return Chart(title, Lines(lines), x=ChartAxis("rescaled statistic"), y=ChartAxis("density"))

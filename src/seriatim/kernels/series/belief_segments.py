@@ -28,7 +28,7 @@ class SegmentRows(NamedTuple):
     """(people, columns), each column spread over 0 to 1."""
 
 
-class SegmentRules(NamedTuple):
+class BeliefSegmentRules(NamedTuple):
     """What a segment must keep; above 1 a threshold asks for nothing."""
 
     k: int
@@ -73,7 +73,7 @@ def _add(segment: _Segment, rows: SegmentRows, i: int) -> None:
 
 
 @inner
-def _passes(segment: _Segment, rules: SegmentRules, size: int, entropies: float) -> bool:
+def _passes(segment: _Segment, rules: BeliefSegmentRules, size: int, entropies: float) -> bool:
     """Return whether a segment keeps the rules; ``entropies`` is the sum over its people."""
     n_values, n = len(segment.counts), 0
     distinct, off, running = 0, 0, 0
@@ -100,7 +100,7 @@ def _passes(segment: _Segment, rules: SegmentRules, size: int, entropies: float)
 
 
 @kernel
-def belief_segments_greedily(rows: SegmentRows, rules: SegmentRules) -> Longs:
+def belief_segments_greedily(rows: SegmentRows, rules: BeliefSegmentRules) -> Longs:
     """Return the end of the segment of each position, -1 for dropped people (Algorithm 4 of the paper as printed)."""
     n, n_values = len(rows.value), rows.beliefs.shape[1]
     end = np.full(n, -1, dtype=np.int64)
@@ -122,7 +122,7 @@ def belief_segments_greedily(rows: SegmentRows, rules: SegmentRules) -> Longs:
 
 
 @kernel
-def belief_segments_optimally(rows: SegmentRows, rules: SegmentRules) -> Longs:
+def belief_segments_optimally(rows: SegmentRows, rules: BeliefSegmentRules) -> Longs:
     """Return the end of the segment of each position, -1 for dropped people, with the least sum of boxes and drops.
 
     Sums up to each of the last positions are kept in a ring, so that a segment is summed up only when its box is cheap
@@ -175,7 +175,7 @@ def belief_segments_optimally(rows: SegmentRows, rules: SegmentRules) -> Longs:
 
 
 @kernel
-def belief_segments_with_leftovers(rows: SegmentRows, rules: SegmentRules, end: Longs, reach: int) -> Longs:
+def belief_segments_with_leftovers(rows: SegmentRows, rules: BeliefSegmentRules, end: Longs, reach: int) -> Longs:
     """Return the ends with people left over in a segment near them, where that keeps the rules and costs least.
 
     No segment of neighbours can hold someone about whom much else is believed than about those around them; one a

@@ -15,12 +15,12 @@ import numpy as np
 
 from seriatim.defences.series.sequence.leaks import leaks_values_pass
 from seriatim.kernels.arrays import Floats, Longs
-from seriatim.kernels.series.belief_segments import SegmentRows, SegmentRules
+from seriatim.kernels.series.belief_segments import BeliefSegmentRules, SegmentRows
 
-Cut = Callable[[SegmentRows, SegmentRules], Longs]
+Cut = Callable[[SegmentRows, BeliefSegmentRules], Longs]
 
 
-def blind_rules(rules: SegmentRules) -> SegmentRules:
+def blind_rules(rules: BeliefSegmentRules) -> BeliefSegmentRules:
     """Return the rules that need no values: k and j."""
     return rules._replace(l=1, t=1.0)
 
@@ -28,7 +28,7 @@ def blind_rules(rules: SegmentRules) -> SegmentRules:
 def blind_cut(cut: Cut) -> Cut:
     """Return a cut by k and j alone, with neighbours joined where l or t would be broken."""
 
-    def cut_blindly(rows: SegmentRows, rules: SegmentRules) -> Longs:
+    def cut_blindly(rows: SegmentRows, rules: BeliefSegmentRules) -> Longs:
         return _joined_until_they_pass(rows, rules, cut(rows, blind_rules(rules)))
 
     return cut_blindly
@@ -48,7 +48,7 @@ class _Sums:
     beliefs: Floats
     entropy: Floats
 
-    def passes(self, rules: SegmentRules, first: int, last: int) -> bool:
+    def passes(self, rules: BeliefSegmentRules, first: int, last: int) -> bool:
         """Return whether the groups from ``first`` up to ``last`` keep l, t and j together."""
         counts = self.counts[first:last].sum(axis=0)
         size = int(counts.sum())
@@ -68,7 +68,7 @@ def _sums(rows: SegmentRows, group: Longs, placed: Longs, n_values: int) -> _Sum
     return _Sums(counts, beliefs, entropy)
 
 
-def _joined_until_they_pass(rows: SegmentRows, rules: SegmentRules, end: Longs) -> Longs:
+def _joined_until_they_pass(rows: SegmentRows, rules: BeliefSegmentRules, end: Longs) -> Longs:
     """Join groups with those after them until they pass, and the last ones with those before; drop what never does."""
     placed = np.flatnonzero(end >= 0)
     ends, group = np.unique(end[placed], return_inverse=True)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from seriatim.kernels.arrays import Longs
-from seriatim.kernels.series.belief_segments import SegmentRows, SegmentRules
+from seriatim.kernels.series.belief_segments import BeliefSegmentRules, SegmentRows
 
 MOST = 2_000
 """Groups that are looked at."""
@@ -31,7 +31,7 @@ class Leaks:
     """How far the values of dropped people are from the others' (total variation)."""
 
 
-def leaks_of_segments(rows: SegmentRows, rules: SegmentRules, end: Longs) -> Leaks:
+def leaks_of_segments(rows: SegmentRows, rules: BeliefSegmentRules, end: Longs) -> Leaks:
     """Measure both leaks of greedy segments, the first on up to ``MOST`` of them.
 
     ``end`` is the end of the segment of each position, -1 for dropped people.
@@ -76,14 +76,14 @@ def leak_notes(found: Leaks) -> list[str]:
     return notes
 
 
-def _fails(counts: Longs, last: int, rules: SegmentRules) -> bool:
+def _fails(counts: Longs, last: int, rules: BeliefSegmentRules) -> bool:
     """Return whether a group without one person of this value would break l or t."""
     less = counts.copy()
     less[last] -= 1
     return not leaks_values_pass(less, rules)
 
 
-def leaks_values_pass(counts: Longs, rules: SegmentRules) -> bool:
+def leaks_values_pass(counts: Longs, rules: BeliefSegmentRules) -> bool:
     """Return whether a group with these counts of values keeps l and t."""
     size, n = int(counts.sum()), int(rules.whole.sum())
     if (counts > 0).sum() < rules.l:
