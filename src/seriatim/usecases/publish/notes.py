@@ -104,10 +104,9 @@ def _nearly_unique(draft: Draft, policy: Policy) -> list[str]:
 def n_changed_people(history: History) -> int:
     """Count the people of the newest release who had another value when they were last published before it."""
     *before, newest = history
-    last = np.full(len(history.respondents), -1, dtype=np.int64)
+    last = np.full(len(history.respondents) + 1, -1, dtype=np.int32)
     for past in before:
-        real = past.person >= 0
-        last[past.person[real]] = past.value[real]
+        last[past.person] = past.value  # counterfeits, who are person -1, write into the place behind everyone
     real = newest.person >= 0
     then = last[newest.person[real]]
     return int(((then >= 0) & (then != newest.value[real])).sum())
