@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from seriatim.errors import Fault, InputError
-from seriatim.kernels.equivocation.sweep import sweep_class_areas
+from seriatim.kernels.check.sweep import sweep_class_areas
 from seriatim.kernels.equivocation.sweep_lanes import sweep_areas
 from seriatim.kernels.equivocation.window_entropies import window_entropies, window_hit_chances
 from seriatim.measures._equivocation import (
