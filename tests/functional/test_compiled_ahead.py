@@ -111,7 +111,7 @@ class TestStarting:
 
         monkeypatch.setattr(subprocess, "Popen", Process)
         monkeypatch.delenv("NUMBA_DISABLE_JIT", raising=False)
-        monkeypatch.setattr(starting, "_cores", lambda: 2)
+        monkeypatch.setattr(starting, "n_cores", lambda: 2)
         return calls
 
     def test_only_what_is_not_kept(self, started: list[list[str]], monkeypatch: pytest.MonkeyPatch) -> None:
@@ -131,7 +131,7 @@ class TestStarting:
 
     def test_not_on_one_core(self, started: list[list[str]], monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(starting, "_kept", lambda *_: False)
-        monkeypatch.setattr(starting, "_cores", lambda: 1)
+        monkeypatch.setattr(starting, "n_cores", lambda: 1)
         starting.compile_ahead("judging")
         assert started == []
 

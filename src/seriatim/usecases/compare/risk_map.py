@@ -266,7 +266,7 @@ def _risks(stage: _Stage, beliefs: FloatArray) -> FloatArray:
     held = rows.sum(axis=1) > 0  # where a number is missing for sure, nothing is left to learn
     domain, numbers = _banded(domain[known], rows[held] / rows[held].sum(axis=1, keepdims=True))
     areas = np.zeros(len(rows))
-    areas[held] = equivocations(domain, numbers).area
+    areas[held] = equivocations(domain, numbers, workers=stage.workers).area
     return np.asarray(1.0 - areas[1:] / areas[0]) if areas[0] > 0 else np.ones(len(beliefs))
 
 
