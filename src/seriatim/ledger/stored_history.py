@@ -33,14 +33,14 @@ _FEW = 20_000
 """So few rows are read before a second thread has begun."""
 
 
-def recall_people(place: Shelf, series: str, past: PastReleases) -> ReservedPeople:
+def stored_people(place: Shelf, series: str, past: PastReleases) -> ReservedPeople:
     """Return everyone in the series so far, except people who were erased or only in a recalled release.
 
     Numbers of those, and of people whose values were corrected, are not given to others.
     """
     facts, counting = past.made, past.counting
     tables = [pseudonyms.no_pseudonyms()]
-    tables += [recall_current_file(place, series, one, file, past.erased) for one, file in newcomers_files(counting)]
+    tables += [stored_current_file(place, series, one, file, past.erased) for one, file in newcomers_files(counting)]
     last = facts[-1]["people"] if facts else {"first": 0, "new": 0}
     firsts = tuple(one["people"]["first"] for one in facts)
     corrected = {number for one in counting for number in one.get("corrected", ())}
@@ -54,7 +54,7 @@ def _without(people: pa.Table, numbers: set[int]) -> pa.Table:
     return people.filter(pc.invert(hit))
 
 
-def recall_current_file(place: Shelf, series: str, facts: Facts, file: str, erased: Mapping[int, Facts]) -> pa.Table:
+def stored_current_file(place: Shelf, series: str, facts: Facts, file: str, erased: Mapping[int, Facts]) -> pa.Table:
     """Read a file that erasures may have changed; after a crash the new file may still be beside it."""
     path = place.release(series, facts["number"]) / file
     after = erased.get(facts["number"], {}).get(file)
@@ -65,24 +65,24 @@ def recall_current_file(place: Shelf, series: str, facts: Facts, file: str, eras
     return _read(path, wanted, None)
 
 
-def recall_memory_files(facts: Facts) -> dict[str, str]:
+def stored_memory_files(facts: Facts) -> dict[str, str]:
     """Return the files of a method's memory in one release, by name; none in ledgers before 0.2."""
     return {name: file for file in facts["private"] if (name := shelf.shelf_memory_name(file)) is not None}
 
 
-def recall_memory(connection: Connection, place: Shelf, series: str) -> dict[str, pa.Table]:
+def stored_memory(connection: Connection, place: Shelf, series: str) -> dict[str, pa.Table]:
     """Read what the newest release's method remembered; earlier memories are not read, however many there are."""
     past = catalogue_past(connection, series)
     facts = past.counting
-    files = recall_memory_files(facts[-1]) if facts else {}
+    files = stored_memory_files(facts[-1]) if facts else {}
     if not files:
         return {}
-    people = recall_people(place, series, past).known
-    tables = {name: recall_current_file(place, series, facts[-1], file, past.erased) for name, file in files.items()}
+    people = stored_people(place, series, past).known
+    tables = {name: stored_current_file(place, series, facts[-1], file, past.erased) for name, file in files.items()}
     return {name: pseudonyms.without_pseudonyms(table, people) for name, table in tables.items()}
 
 
-def recall_history(
+def stored_history(
     place: Shelf, series: str, facts: Sequence[Facts], crowd: ReservedPeople, sensitive: str | None
 ) -> History:
     """Return the published rows, with people as positions in ``respondents`` and values as positions in ``values``.
