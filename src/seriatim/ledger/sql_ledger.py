@@ -24,10 +24,10 @@ from seriatim.ledger.destinations import (
 from seriatim.ledger.erasure import erasure_of_person, settle_erasures
 from seriatim.ledger.imports import import_releases
 from seriatim.ledger.manifests import refuse_behind_manifest
+from seriatim.ledger.recall import clear_recalled, recall_release
 from seriatim.ledger.reservations import ReservedFolder
 from seriatim.ledger.shelf import Shelf
 from seriatim.ledger.stored_history import stored_history, stored_memory, stored_people
-from seriatim.ledger.withdrawal import clear_withdrawal, withdrawal_of_release
 from seriatim.model.history import History, SeriesState
 from seriatim.model.policy import Policy
 from seriatim.model.verdict import Approval
@@ -207,7 +207,7 @@ class SqlLedger:
 
     def recall(self, series: str, number: int, reason: str, approved_by: str = "") -> ReleaseRecord:
         """Recall the newest release if nobody has received it: it counts no longer. The chain keeps the reason."""
-        return withdrawal_of_release(self.database, self.shelf, series, number, Approval(approved_by, reason))
+        return recall_release(self.database, self.shelf, series, number, Approval(approved_by, reason))
 
     def erase(self, series: str, respondent: str) -> int:
         """Forget who a person is, and return the number of files that named them."""
@@ -226,7 +226,7 @@ class SqlLedger:
         for name in {record.series for record in everything}:
             settle_erasures(self.database, self.shelf, name)
         with durable_disk_errors(self.shelf.root):
-            clear_withdrawal(everything)
+            clear_recalled(everything)
             finish_deliveries(self.database, self.shelf)
             reservations.clear_without_reservation(self.database, self.shelf)
             reservations.clear_unwritten_reservations(self.database, self.shelf)

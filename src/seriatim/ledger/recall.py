@@ -22,7 +22,7 @@ from seriatim.storage.database import Database
 from seriatim.storage.durable import durable_disk_errors
 
 
-def withdrawal_of_release(database: Database, place: Shelf, series: str, number: int, why: Approval) -> ReleaseRecord:
+def recall_release(database: Database, place: Shelf, series: str, number: int, why: Approval) -> ReleaseRecord:
     """Recall the newest release of a series; raise an error if anyone received it. ``why.override`` is the reason."""
     reason = (why.override or "").strip()
     if not reason:
@@ -39,7 +39,7 @@ def withdrawal_of_release(database: Database, place: Shelf, series: str, number:
             catalogue.update_catalogue_release(connection, series, number, state=chain.RECALLED)
             record = catalogue.catalogue_newest_record(connection, series, number)
         assert record is not None
-        clear_withdrawal([record])
+        clear_recalled([record])
     return record
 
 
@@ -61,16 +61,16 @@ def _refuse_lasting(series: str, number: int, records: Sequence[ReleaseRecord]) 
             raise InputError(Fault(where, what, "the newest release, if nobody has received it"))
 
 
-def clear_withdrawal(records: Sequence[ReleaseRecord]) -> None:
+def clear_recalled(records: Sequence[ReleaseRecord]) -> None:
     """Remove the copies of recalled releases at their destinations; files that others put there stay."""
     for record in records:
         if record.state == chain.RECALLED:
-            for path in withdrawal_files(record):
+            for path in recalled_files(record):
                 path.unlink(missing_ok=True)
             _remove_empty(destination_of(record))
 
 
-def withdrawal_files(record: ReleaseRecord) -> list[Path]:
+def recalled_files(record: ReleaseRecord) -> list[Path]:
     """Return the files of a recalled release that still lie at its destination."""
     target = destination_of(record)
     if target is None or target.is_symlink() or not target.is_dir():
