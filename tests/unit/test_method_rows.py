@@ -50,7 +50,7 @@ ELSEWHERE = {
     ("usecases/publish/codebook.py", "noise"): "a key of the codebook",
     ("usecases/publish/followed.py", "sequence"): ATTACK,
     ("usecases/publish/judgement.py", "noise"): "the name of a measure",
-    ("usecases/publish/own_tables.py", "sequence"): ATTACK,
+    ("usecases/publish/joined_own_tables.py", "sequence"): ATTACK,
 }
 """Where a word is a method's name and another idea as well."""
 

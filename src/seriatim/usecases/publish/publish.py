@@ -42,6 +42,7 @@ from seriatim.usecases.publish.corrections import (
     memory_with_corrections,
 )
 from seriatim.usecases.publish.foreknowledge import refuse_untrue_foreknowledge
+from seriatim.usecases.publish.joined_own_tables import draft_of_own_tables, verdict_of_own_tables
 from seriatim.usecases.publish.judgement import (
     Followed,
     JudgementCase,
@@ -52,7 +53,6 @@ from seriatim.usecases.publish.judgement import (
 )
 from seriatim.usecases.publish.notes import n_changed_people, notes_of
 from seriatim.usecases.publish.other_series import other_series_notes
-from seriatim.usecases.publish.own_tables import draft_of_own_tables, verdict_of_own_tables
 from seriatim.usecases.publish.plan import Plan
 from seriatim.usecases.publish.repeated_view import judged_as_repeated, repeated_view
 from seriatim.usecases.publish.taken_over import taken_over
