@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import seriatim as sr
-from seriatim.cli import ahead as starting
+from seriatim.cli import compile_ahead as starting
 from seriatim.kernels import ahead
 from seriatim.kernels.check.box_counts import count_inside, estimate_box_counts
 from seriatim.kernels.check.class_figures import class_figures
