@@ -34,7 +34,7 @@ ELSEWHERE = {
     ("knowledge/sequence_model.py", "sequence"): KNOWLEDGE,
     ("model/policy.py", "noise"): OPTION,
     ("policies/adversary_section.py", "sequence"): KNOWLEDGE,
-    ("policies/arguments.py", "sequence"): KNOWLEDGE,
+    ("policies/questions.py", "sequence"): KNOWLEDGE,
     ("policies/load.py", "sequence"): KNOWLEDGE,
     ("promises/series/fair_cells.py", "lineage"): MARK,
     ("promises/series/newest.py", "lineage"): MARK,

@@ -45,7 +45,7 @@ def forecast(
     If a method would breach someone, the forecast also tries what lasts longer: publishing half as often, a larger m or
     n. ``sensitive`` is the column to follow, the first if omitted.
     """
-    from seriatim.policies.arguments import FORECAST_KEYS, forecast_question
+    from seriatim.policies.questions import FORECAST_KEYS, forecast_question
     from seriatim.usecases.forecast import forecast as forecast_case
 
     prepared_as_ledger(ledger)
