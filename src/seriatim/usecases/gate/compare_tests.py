@@ -11,7 +11,7 @@ import numpy as np
 
 from seriatim.gate.decision import Outcome
 from seriatim.gate.inputs import TESTS, FloatArray, LongArray
-from seriatim.gate.standing import standing_of
+from seriatim.gate.standings import standing_of
 from seriatim.ports import Progress, no_progress
 from seriatim.report import Grid, Page, Prose, Section
 from seriatim.report.filed import NO_ROWS, FiledReport

@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from seriatim.gate.dependencies import dependency_places
 from seriatim.gate.rules import GateRules
-from seriatim.gate.standing import Standing, standing_of
+from seriatim.gate.standings import Standing, standing_of
 from seriatim.gate.starvation import starvation_of, starved_targets
 from seriatim.model.chart import Chart, ChartAxis, Line, Lines
 from seriatim.report import Banner, Cell, Charts, Grid, Note, Page, Points, Prose, Section, Tile, Tiles
