@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from seriatim.kernels.arrays import Floats, Longs, leaf
-from seriatim.kernels.gate.merging import (
+from seriatim.kernels.gate.merged_cells import (
     ENOUGH,
     masked_merging_squares,
     merging_cells,
