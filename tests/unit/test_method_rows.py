@@ -48,7 +48,7 @@ ELSEWHERE = {
     ("usecases/compare/map_beliefs.py", "noise"): CHANCE,
     ("usecases/compare/risk_map.py", "noise"): OPTION,
     ("usecases/publish/codebook.py", "noise"): "a key of the codebook",
-    ("usecases/publish/followed.py", "sequence"): ATTACK,
+    ("usecases/publish/followed_people.py", "sequence"): ATTACK,
     ("usecases/publish/judgement.py", "noise"): "the name of a measure",
     ("usecases/publish/joined_own_tables.py", "sequence"): ATTACK,
 }

@@ -302,7 +302,7 @@ def _histories(order: PublishOrder, ledger: Ledger, memory: Mapping[str, pa.Tabl
     followed += [promise.column or first for promise in plan.promises if promise.judges == "series"]
     asked = order.corrections
     if asked is None and followed and _follows_newest(plan):
-        from seriatim.usecases.publish.followed import followed_history  # brings the attack
+        from seriatim.usecases.publish.followed_people import followed_history  # brings the attack
 
         return {column: followed_history(ledger, policy, column, memory) for column in dict.fromkeys(followed)}
     found = {column: ledger.history(policy.series, column) for column in dict.fromkeys(followed)}
