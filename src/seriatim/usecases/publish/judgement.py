@@ -199,7 +199,7 @@ def judgement_by_followers(case: JudgementCase) -> dict[str | None, FollowedPeop
 
 def _followed(judged: JudgedHistory, case: JudgementCase) -> FollowedPeople:
     """Believe as an exchangeable attacker does where values never change, or follow how they do."""
-    from seriatim.usecases.publish.believed import believed_people
+    from seriatim.usecases.publish.believed_people import believed_people
     from seriatim.usecases.publish.followed_people import followed_people
 
     return believed_people(judged, case.policy) or followed_people(judged, case.policy, case.memory)
