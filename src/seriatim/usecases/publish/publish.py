@@ -233,9 +233,9 @@ def _without_exposed(case: JudgementCase) -> JudgementCase:
     row = method_named(settings.method) if settings is not None else None
     if settings is None or row is None or "withhold" not in row.options or settings.options.withhold is None:
         return case
-    from seriatim.usecases.publish.withholding import withholding_exposed  # brings the attack
+    from seriatim.usecases.publish.withheld_classes import withhold_exposed_classes  # brings the attack
 
-    return replace(case, draft=withholding_exposed(case))
+    return replace(case, draft=withhold_exposed_classes(case))
 
 
 def _corrected(order: PublishOrder) -> tuple[str, ...]:
