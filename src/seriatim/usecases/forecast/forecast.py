@@ -26,7 +26,6 @@ from seriatim.model.judged import JudgedHistory
 from seriatim.model.methods import METHODS, OF_IMPORTED, Method, MethodDegree, serial_methods
 from seriatim.ports import Progress, Workers, no_progress
 from seriatim.promises.series.rules_of_m import TermsOfM, rule_of_m
-from seriatim.usecases.forecast.as_now import GroupsNow, SeriesNow, groups_as_now, split_as_now
 from seriatim.usecases.forecast.made_up_people import (
     MadeUpCrowd,
     MadeUpWorld,
@@ -35,6 +34,7 @@ from seriatim.usecases.forecast.made_up_people import (
     made_up_crowd,
     made_up_world,
 )
+from seriatim.usecases.forecast.series_now import GroupsNow, SeriesNow, groups_as_now, split_as_now
 from seriatim.usecases.forecast.sure_people import SureCourse, sure_people_courses, sure_people_unfollowed
 
 SEED = 20_262
