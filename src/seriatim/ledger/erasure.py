@@ -17,9 +17,9 @@ from seriatim.errors import Fault, InputError
 from seriatim.ledger import catalogue, chain, pseudonyms, shelf
 from seriatim.ledger.shelf import Shelf
 from seriatim.ledger.stored_history import Facts, stored_current_file, stored_memory_files
-from seriatim.storage import durable
+from seriatim.storage import durable_files
 from seriatim.storage.database import Database
-from seriatim.storage.durable import durable_disk_errors
+from seriatim.storage.durable_files import durable_disk_errors
 
 
 def erasure_of_person(database: Database, place: Shelf, series: str, respondent: str) -> int:
@@ -67,7 +67,7 @@ def _without(table: pa.Table, numbers: set[int]) -> pa.Table | None:
 def _written(folder: Path, files: Mapping[str, pa.Table]) -> dict[str, Any]:
     """Write the next versions of files beside them; return their fingerprints."""
     for name, table in files.items():
-        durable.write_durably(shelf.pending_on_shelf(folder / name), pseudonyms.pseudonymous_parquet(table))
+        durable_files.write_durably(shelf.pending_on_shelf(folder / name), pseudonyms.pseudonymous_parquet(table))
     return {name: shelf.shelf_fingerprint(shelf.pending_on_shelf(folder / name)) for name in files}
 
 
@@ -90,7 +90,7 @@ def settle_erasures(database: Database, place: Shelf, series: str) -> None:
                 path.rename(path.with_name(file))
             else:
                 path.unlink()
-            durable.make_folder_durable(path.parent)
+            durable_files.make_folder_durable(path.parent)
 
 
 def _waiting(place: Shelf, series: str) -> list[Path]:

@@ -22,7 +22,7 @@ from seriatim.model.name_order import name_order
 from seriatim.model.policy import Policy
 from seriatim.ports import ReleaseRecord
 from seriatim.storage.database import Database
-from seriatim.storage.durable import durable_disk_errors
+from seriatim.storage.durable_files import durable_disk_errors
 
 RELEASE = "release"
 _NAMING = (

@@ -19,7 +19,7 @@ from seriatim.ledger.shelf import Shelf
 from seriatim.model.verdict import Approval
 from seriatim.ports import ReleaseRecord
 from seriatim.storage.database import Database
-from seriatim.storage.durable import durable_disk_errors
+from seriatim.storage.durable_files import durable_disk_errors
 
 
 def recall_release(database: Database, place: Shelf, series: str, number: int, why: Approval) -> ReleaseRecord:

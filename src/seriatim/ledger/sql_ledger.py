@@ -33,7 +33,7 @@ from seriatim.model.policy import Policy
 from seriatim.model.verdict import Approval
 from seriatim.ports import LedgerCheck, ReleaseRecord, Reservation
 from seriatim.storage.database import Database, open_database
-from seriatim.storage.durable import durable_disk_errors
+from seriatim.storage.durable_files import durable_disk_errors
 from seriatim.usecases.deliver.delivery import Delivery, delivery_approval, judge_delivery
 
 

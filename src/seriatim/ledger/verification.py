@@ -23,7 +23,7 @@ from seriatim.ledger.recall import recalled_files
 from seriatim.ledger.shelf import Shelf
 from seriatim.ports import PUBLIC, LedgerCheck, ReleaseRecord
 from seriatim.storage.database import Database
-from seriatim.storage.durable import durable_disk_errors
+from seriatim.storage.durable_files import durable_disk_errors
 
 
 @dataclass(slots=True)
