@@ -124,7 +124,7 @@ def publishes_what_is_dropped(draft: Draft, view: View, state: SeriesState, work
 
 
 def hides_ids_in_a_plain_column(draft: Draft, view: View, state: SeriesState, workers: Workers) -> Draft:
-    ids = view.table.data["patient"].slice(0, draft.table.num_rows)
+    ids = view.data["patient"].slice(0, draft.table.num_rows)
     place = draft.table.column_names.index("ward")
     return _with_table(draft, draft.table.set_column(place, "ward", ids.cast(pa.string())))
 

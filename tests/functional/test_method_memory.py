@@ -169,7 +169,7 @@ def test_a_method_meets_its_own_memory_again(
         def defend(view: Any, policy: Any, state: Any, workers: Any) -> Draft:
             before = state.memory.get("times")
             met.append(before and before.column("times")[0].as_py())
-            times = pa.table({"respondent": view.table.data.column("patient"), "times": [len(met)] * len(view)})
+            times = pa.table({"respondent": view.cells("patient"), "times": [len(met)] * len(view)})
             return replace(defence_named(method)(view, policy, state, workers), memory={"times": times})
 
         return defend

@@ -128,7 +128,7 @@ def test_the_time_is_bounded(tmp_path: Path, seconds: float) -> None:
     from seriatim.usecases.publish.publish import PublishOrder, publish
 
     ready = api.prepare(hospital_months(60, 1)[0], policy({"k": 70}, {"method": "median"}))
-    parts = wiring.wired_publishing(wiring.wired_without_ledger(), ready.view.table)
+    parts = wiring.wired_publishing(wiring.wired_without_ledger(), ready.view.source)
     order = PublishOrder(ready.view, ready.plan, dry_run=True)
     found, tried, all_tried = suggestions.suggestions(order, parts, publish(order, parts).verdict, seconds - 1)
     assert (found, tried, all_tried) == ([], 0, False)

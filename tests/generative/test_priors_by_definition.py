@@ -6,13 +6,14 @@ import itertools
 from collections import Counter
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.histories import histories
 
 from seriatim.attacks import exclusion, intersection
-from seriatim.model import History, PriorSets
+from seriatim.model import History, PriorSets, Table, View
 
 IDS, CELLS, VALUES = ["1", "2", "3", "4"], ["x", "y", None], ["a", "b", "c", "d"]
 SETS = st.frozensets(st.sampled_from(VALUES), min_size=1)
@@ -31,7 +32,10 @@ def test_every_row_gets_what_is_known_of_it(known: PriorSets, rows: list[tuple[A
         "sex": pa.array([r[1] for r in rows], pa.string()),
         "town": pa.array([r[2] for r in rows], pa.string()).dictionary_encode(),
     })  # fmt: skip
-    number, priors = known.of_rows(table, "who")
+    view = View(Table(table), (), (), (), "who", np.zeros(len(rows), dtype=np.bool_))
+    back = np.arange(len(rows))[::-1].copy()
+    assert known.of_rows(view.taken(back))[0].tolist() == [known.of_rows(view)[0][at] for at in back]
+    number, priors = known.of_rows(view)
     for at, (who, sex, town) in enumerate(rows):
         allowed = [
             v for v in VALUES

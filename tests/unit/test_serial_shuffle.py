@@ -115,7 +115,7 @@ def test_rows_values_and_side_table_agree(method: str):
 
 def _assert_boxes_cover(view: View, draft: Draft, box: tuple[str, ...]) -> None:
     """Per box as many real rows as records, each covered; found through the visit, which rows carry along."""
-    data = {row["visit"]: row for row in view.table.data.to_pylist()}
+    data = {row["visit"]: row for row in view.data.to_pylist()}
     fakes: Counter[tuple[object, ...]] = Counter()
     for row in draft.counterfeits.to_pylist():
         fakes[tuple(row[name] for name in box)] += row["counterfeits"]
@@ -144,9 +144,9 @@ def test_there_are_counterfeits_to_speak_of():
 
 def test_two_sensitive_columns_are_refused():
     view = a_view(np.arange(10))
-    double = View(view.table, view.quasi, view.sensitive * 2, view.plain, view.respondent, view.suppressed)
+    double = View(view.source, view.quasi, view.sensitive * 2, view.plain, view.respondent, view.suppressed)
     with pytest.raises(PolicyError, match="2 sensitive columns"):
         stage_shuffle(double, np.arange(10), pa.array([], pa.string()))
-    none = View(view.table, view.quasi, (), view.plain, view.respondent, view.suppressed)
+    none = View(view.source, view.quasi, (), view.plain, view.respondent, view.suppressed)
     with pytest.raises(PolicyError, match="no sensitive column"):
         stage_shuffle(none, np.arange(10), pa.array([], pa.string()))

@@ -49,7 +49,7 @@ def compare(
         raise InputError(Fault("compare", "no view", "one or more", "name a table"))
     ready = [one if isinstance(one, Prepared) else prepare(one, policy, separator, encoding) for one in views]
     chosen = (methods,) if isinstance(methods, str) else None if methods is None else tuple(methods)
-    parts = wiring.wired_publishing(wiring.wired_without_ledger(), ready[0].view.table, progress)
+    parts = wiring.wired_publishing(wiring.wired_without_ledger(), ready[0].view.source, progress)
     orders = [publish_case.PublishOrder(one.view, one.plan, again=True) for one in ready]
     found = compare_case.compare(orders, parts, wiring.wired_scratch_ledger, chosen)
     return Comparison(policy.series, found, len(orders))
@@ -68,5 +68,5 @@ def compare_on_map(
 
     ready = view if isinstance(view, Prepared) else prepare(view, policy)
     asked = map_wish_of(ready.view, wish or MapWish())
-    parts = wiring.wired_publishing(wiring.wired_without_ledger(), ready.view.table, progress)
+    parts = wiring.wired_publishing(wiring.wired_without_ledger(), ready.view.source, progress)
     return RiskMap(policy.series, risk_map(ready.view, policy, parts.workers, asked, progress), asked)

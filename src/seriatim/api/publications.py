@@ -46,7 +46,7 @@ class Published:
         """
         if self.release.table is None or self.number is None:
             return None
-        return writer_like_source(self.release.table, self.view.table, (*self.view.plain, *self._sensitive))
+        return writer_like_source(self.release.table, self.view.source, (*self.view.plain, *self._sensitive))
 
     @cached_property
     def tables(self) -> Mapping[str, Any]:
@@ -55,14 +55,14 @@ class Published:
             return {}
         kept = (*self.view.plain, *self._sensitive)
         own = self.release.draft.own_tables
-        return {name: writer_like_source(draft.table, self.view.table, kept) for name, draft in own.items()}
+        return {name: writer_like_source(draft.table, self.view.source, kept) for name, draft in own.items()}
 
     @cached_property
     def values(self) -> Any:
         """Return the values of each group, as ``table`` returns the people of it; None unless the form is buckets."""
         if self.table is None or not self.release.draft.buckets or not isinstance(self.release, Release):
             return None
-        return writer_like_source(self.release.files[VALUES], self.view.table, self._sensitive)
+        return writer_like_source(self.release.files[VALUES], self.view.source, self._sensitive)
 
     @cached_property
     def plain(self) -> Any:
@@ -70,12 +70,12 @@ class Published:
         first = next(iter(self.release.draft.tables.values()))
         if self.table is None or not isinstance(self.release, Release) or PLAIN not in first.files:
             return None
-        return writer_like_source(first.files[PLAIN], self.view.table, self.view.plain)
+        return writer_like_source(first.files[PLAIN], self.view.source, self.view.plain)
 
     @cached_property
     def groups(self) -> Any:
         """Return who is in which group, for the publisher's eyes only."""
-        return writer_like_source(self.release.draft.groups_by_source, self.view.table, self._sensitive)
+        return writer_like_source(self.release.draft.groups_by_source, self.view.source, self._sensitive)
 
     @property
     def verdict(self) -> Verdict:
@@ -179,7 +179,7 @@ def publish(
         input_name=ready.source.name,
         input_sha256=ready.source.sha256,
     )
-    parts = wiring.wired_publishing(ledger, ready.view.table, progress)
+    parts = wiring.wired_publishing(ledger, ready.view.source, progress)
     made = publish_case.publish(order, parts)
     if suggest and isinstance(made, Refusal) and not all(finding.kept for finding in made.verdict.findings):
         from seriatim.usecases.publish.suggestions import with_suggestions

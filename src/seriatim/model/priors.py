@@ -16,6 +16,7 @@ import pyarrow.compute as pc
 
 from seriatim.model.history import History
 from seriatim.model.scale import IntArray
+from seriatim.model.view import View
 
 
 class Prior(NamedTuple):
@@ -44,10 +45,10 @@ class PriorSets:
     def __repr__(self) -> str:
         return f"PriorSets({len(self.named)} people named, cells of {sorted(self.impossible)})"
 
-    def of_rows(self, data: pa.Table, respondent: str | None) -> tuple[IntArray, tuple[Prior, ...]]:
+    def of_rows(self, view: View) -> tuple[IntArray, tuple[Prior, ...]]:
         """Return the number of each row's prior, and the priors that occur."""
-        keys = [(self._named_sets(), self._who(data, respondent))]
-        keys += [(list(cells.values()), _index_in(data.column(name), cells)) for name, cells in self.impossible.items()]
+        keys = [(self._named_sets(), self._who(view))]
+        keys += [(list(cells.values()), _index_in(view.cells(name), cells)) for name, cells in self.impossible.items()]
         which = np.column_stack([index for _, index in keys])
         distinct, number = np.unique(which, axis=0, return_inverse=True)
         priors = []
@@ -73,12 +74,12 @@ class PriorSets:
     def _named_sets(self) -> list[frozenset[str]]:
         return list(dict.fromkeys(self.named.values()))
 
-    def _who(self, data: pa.Table, respondent: str | None) -> IntArray:
-        if respondent is None or not self.named:
-            return np.full(data.num_rows, -1, dtype=np.int32)
+    def _who(self, view: View) -> IntArray:
+        if view.respondent is None or not self.named:
+            return np.full(len(view), -1, dtype=np.int32)
         number = {values: at for at, values in enumerate(self._named_sets())}
         set_of = np.array([number[values] for values in self.named.values()], dtype=np.int32)
-        place = _index_in(data.column(respondent), self.named)
+        place = _index_in(view.cells(view.respondent), self.named)
         return np.where(place < 0, -1, set_of[place]).astype(np.int32)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -56,7 +56,8 @@ class CodedColumn:
 class View:
     """Roles and codes. Suppressed records (missing or unseen values, by policy) have code 0 and do not count."""
 
-    table: Table
+    source: Table
+    """As it came in, in its own order: read a column by ``cells``."""
     quasi: tuple[CodedColumn, ...]
     sensitive: tuple[CodedColumn, ...]
     plain: tuple[str, ...]
@@ -67,20 +68,55 @@ class View:
     """The same by the column whose cells are the reason; columns that suppress nobody are left out."""
     once: bool = False
     """Whether everyone is known to have one record only; nobody has looked if not."""
+    rows: npt.NDArray[np.int64] | None = None
+    """The row of the source that each record is; None where the records are in the order of the source."""
+    other_cells: Mapping[str, pa.ChunkedArray] = field(default_factory=dict)
+    """Columns whose cells are others than in the source, in the order of the records."""
 
     def __len__(self) -> int:
-        return int(self.table.data.num_rows)
+        return len(self.suppressed)
 
     def __repr__(self) -> str:
         return f"View({len(self)} records, {int(self.suppressed.sum())} withheld, columns {[*self.published_names()]})"
 
-    def taken(self, rows: npt.NDArray[np.int64], apply: Callable[..., Iterable[pa.ChunkedArray]] = map) -> View:
-        """Return the view of these records, in this order; ``apply`` may take several columns at once."""
-        data, wanted = self.table.data, pa.array(rows)
-        columns = list(apply(lambda column: column.take(wanted), data.columns))
+    def cells(self, name: str, records: npt.NDArray[np.signedinteger] | None = None) -> pa.ChunkedArray:
+        """Return the cells of a column, in the order of the records; or those of some records, in the order asked for.
+
+        Columns are put in order when they are asked for: a second copy of a large table would be the largest thing in
+        memory, and most columns are never read again once they are coded.
+        """
+        other = self.other_cells.get(name)
+        column, rows = (self.source.data.column(name), self.rows) if other is None else (other, None)
+        if records is not None:
+            rows = records if rows is None else rows[records]
+        return column if rows is None else column.take(pa.array(rows))
+
+    def cell_type(self, name: str) -> pa.DataType:
+        other = self.other_cells.get(name)
+        return self.source.data.schema.field(name).type if other is None else other.type
+
+    @property
+    def data(self) -> pa.Table:
+        """Return all cells in the order of the records: a copy of the table, unless nothing was reordered."""
+        if self.rows is None and not self.other_cells:
+            return self.source.data
+        return pa.table({name: self.cells(name) for name in self.names})
+
+    @property
+    def names(self) -> list[str]:
+        """Return all columns of the source, in its order."""
+        return list(self.source.data.column_names)
+
+    def with_cells(self, name: str, cells: pa.Array) -> View:
+        """Return the view with other cells in a column."""
+        return replace(self, other_cells={**self.other_cells, name: pa.chunked_array([cells])})
+
+    def taken(self, rows: npt.NDArray[np.int64]) -> View:
+        """Return the view of these records, in this order."""
         return replace(
             self,
-            table=replace(self.table, data=pa.table(columns, schema=data.schema)),
+            rows=rows if self.rows is None else self.rows[rows],
+            other_cells={name: column.take(pa.array(rows)) for name, column in self.other_cells.items()},
             quasi=tuple(replace(column, codes=column.codes[rows]) for column in self.quasi),
             sensitive=tuple(replace(column, codes=column.codes[rows]) for column in self.sensitive),
             suppressed=self.suppressed[rows],
@@ -91,4 +127,4 @@ class View:
     def published_names(self) -> Iterator[str]:
         """Yield the published columns, in the order they came in."""
         kept = {c.name for c in self.quasi} | {c.name for c in self.sensitive} | set(self.plain)
-        return (name for name in self.table.data.column_names if name in kept)
+        return (name for name in self.names if name in kept)

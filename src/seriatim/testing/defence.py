@@ -88,6 +88,6 @@ class DefenceTrial:
 
     def with_rows(self, step: TrialStep, rows: Sequence[int]) -> Draft:
         """Draft a step from some rows of its table only, or from all of them in another order."""
-        source = step.view.table
+        source = step.view.source
         table = Table(source.data.take(pa.array(rows, pa.int64())), name=source.name)
         return self.defence(view_of(table, self.policy), self.policy, step.state, OneByOne())

@@ -27,7 +27,7 @@ def _every_record_is_accounted_for(trial: DefenceTrial) -> None:
         real = step.draft.groups.filter(pc.invert(step.draft.groups["counterfeit"]))
         require_clause(real.num_rows == len(step.view), f"{real.num_rows} rows for {len(step.view)} records")
         if step.view.respondent is not None:
-            expected = _texts(step.view.table.data[step.view.respondent])
+            expected = _texts(step.view.data[step.view.respondent])
             require_clause(_texts(real["respondent"]) == expected, "other people than those of the view")
         counterfeits = step.draft.groups.filter(step.draft.groups["counterfeit"])
         require_clause(
@@ -95,7 +95,7 @@ def _respondents_are_not_published(trial: DefenceTrial) -> None:
     for step in trial.steps:
         if step.view.respondent is None:
             continue
-        data = step.view.table.data
+        data = step.view.data
         before = set().union(*(_texts(data[name]) for name in step.view.published_names()))
         ids = {one for one in _texts(data[step.view.respondent]) if one is not None and not one.isdigit()} - before
         for name, file in step.draft.files.items():
@@ -106,7 +106,7 @@ def _respondents_are_not_published(trial: DefenceTrial) -> None:
 def _kept_columns_keep_their_type(trial: DefenceTrial) -> None:
     """Plain and sensitive columns keep their type; a generalised column is text."""
     for step in trial.steps:
-        data, table = step.view.table.data, step.draft.table
+        data, table = step.view.data, step.draft.table
         aside = step.draft.files.get(PLAIN, table)
         for name in (*step.view.plain, *step.draft.sensitive):
             shown = (aside if name in step.view.plain else table)[name]
@@ -180,7 +180,7 @@ def _a_small_view_is_no_accident(trial: DefenceTrial) -> None:
 def _memory_is_about_respondents(trial: DefenceTrial) -> None:
     """What is remembered of people has a column ``respondent`` without gaps, and nobody else's."""
     for step in trial.steps:
-        known = set(_texts(step.view.table.data[step.view.respondent])) if step.view.respondent else set()
+        known = set(_texts(step.view.data[step.view.respondent])) if step.view.respondent else set()
         earlier = set(step.state.history.respondents.cast(pa.string()).to_pylist()) if step.state.history else set()
         for name, table in step.draft.memory.items():
             require_clause("respondent" in table.column_names, f"no respondent in the memory {name!r}")
@@ -213,7 +213,7 @@ def _counts(draft: Draft) -> tuple[int, int, dict[str, Counter[str | None]]]:
 def _contents(step: TrialStep) -> list[Any]:
     coded = [(column.name, column.codes.tobytes()) for column in (*step.view.quasi, *step.view.sensitive)]
     past = [[(p.person.tobytes(), p.group.tobytes(), p.value.tobytes()) for p in step.state.history or ()]]
-    rows = [column.to_pylist() for column in step.view.table.data.columns]
+    rows = [column.to_pylist() for column in step.view.data.columns]
     return [coded, past, rows, step.view.suppressed.tobytes(), step.state.secret, step.state.n_releases]
 
 

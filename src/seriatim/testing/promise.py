@@ -38,7 +38,7 @@ def check_promise(promise: Promise, *, keeps: Case | History, breaks: Case | His
 def published_table(table: Any, policy: Policy) -> PublishedTable:
     """Return a table as if it were published as it is: classes by the quasi columns of the policy."""
     view = view_of(read_table(table), policy)
-    data = view.table.data
+    data = view.data
     classes = classes_of(data, [column.name for column in view.quasi])
     named = None
     if view.respondent is not None:

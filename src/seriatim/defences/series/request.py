@@ -57,7 +57,7 @@ def _ready(view: View, policy: Policy, state: SeriesState) -> tuple[ShuffledView
 def _with_inherited(view: View, stage: ShuffledView, history: History, left: Candidates) -> ShuffledView:
     """Add what releases of another method leave possible to the stage."""
     assert view.respondent is not None
-    of_record = left.sets_of(view.table.data.column(view.respondent))[stage.rows]
+    of_record = left.sets_of(view.cells(view.respondent))[stage.rows]
     flags = left.flags(stage.domain)
     single = flags.sum(axis=1) == 1
     single[-1] = False  # strangers, though the table may have one value only
@@ -67,7 +67,7 @@ def _with_inherited(view: View, stage: ShuffledView, history: History, left: Can
 
 def _with_priors(view: View, stage: ShuffledView, known: PriorSets) -> ShuffledView:
     """Add everyone's set of possible values to the stage; sets that are equal on this domain become one."""
-    number, priors = known.of_rows(view.table.data, view.respondent)
+    number, priors = known.of_rows(view)
     flags = np.array([prior.flags(stage.domain) for prior in priors], dtype=np.bool_)
     flags = flags.reshape(len(priors), len(stage.domain))
     possible, same = np.unique(flags, axis=0, return_inverse=True)
@@ -79,7 +79,7 @@ def _number_request(view: View, history: History) -> LongArray:
     """Return everyone's number in the series: known people by their position in the history, then newcomers."""
     if view.respondent is None:
         raise PolicyError(Fault("[series] respondent", "missing", "the column that identifies people", "add it"))
-    column = view.table.data.column(view.respondent)
+    column = view.cells(view.respondent)
     column = column.cast(column.type.value_type) if pa.types.is_dictionary(column.type) else column
     number, _ = identity_numbers(pc.cast(history.respondents, pa.string()), pc.cast(column, pa.string()))
     return number.astype(np.int64)

@@ -74,7 +74,7 @@ def stage_shuffle(
         raise PolicyError(Fault("[columns]", found, "one for each table of a serial method", remedy))
     rows = np.flatnonzero(~view.suppressed)
     rows = rows if chance is None else chance.permutation(rows)
-    cells = _plain(view.table.data.column(view.sensitive[0].name)).take(pa.array(rows))
+    cells = _plain(view.cells(view.sensitive[0].name, rows))
     past = _in_type(past_values, cells.type)
     cells = cells if past.type == cells.type else pc.cast(cells, past.type)
     domain = pc.unique(pa.chunked_array([past, cells]))
@@ -194,7 +194,7 @@ def _table(
     names = list(view.published_names())
     if GROUP in names:
         raise PolicyError(Fault(f"[columns.{GROUP}]", "serial methods publish a column of this name", "", "rename it"))
-    columns: dict[str, Any] = {name: view.table.data.column(name).take(pa.array(rows.record)) for name in view.plain}
+    columns: dict[str, Any] = {name: view.cells(name, rows.record) for name in view.plain}
     columns |= {g.name: label_column(g, rows.box) for g in generalised}
     columns[view.sensitive[0].name] = stage.domain.take(pa.array(rows.value))
     return pa.table({GROUP: pa.array(number[rows.group]), **{name: columns[name] for name in names}})
@@ -220,7 +220,7 @@ def _plain_table(
 ) -> pa.Table:
     """Return a row for each real person published: their box and plain cells, in an order that says nothing."""
     rows = chance.permutation(np.flatnonzero(box >= 0))
-    columns: dict[str, Any] = {name: view.table.data.column(name).take(pa.array(rows)) for name in view.plain}
+    columns: dict[str, Any] = {name: view.cells(name, rows) for name in view.plain}
     columns |= {g.name: label_column(g, box[rows].astype(np.int64)) for g in generalised}
     return pa.table({name: columns[name] for name in view.published_names() if name in columns})
 
@@ -236,13 +236,13 @@ def _shuffled_groups(view: View, stage: ShuffledView, made: SerialGrouping, numb
     group[stage.rows], group[n:] = made.group, made.counterfeit_group
     hidden = group < 0
     shown = np.where(hidden, 0, number[group]) if made.n_groups else group
-    data, sensitive = view.table.data, view.sensitive[0].name
-    who = _plain(data.column(view.respondent)) if view.respondent else pa.nulls(n, pa.string())
+    sensitive = view.sensitive[0].name
+    who = _plain(view.cells(view.respondent)) if view.respondent else pa.nulls(n, pa.string())
     made_up = stage.domain.take(pa.array(made.counterfeit_value))
     columns = {
         "respondent": pa.concat_arrays([who, pa.nulls(n_made_up, who.type)]),
         "group": pa.array(shown.astype(np.int32), mask=hidden),
-        sensitive: pa.concat_arrays([pc.cast(_plain(data.column(sensitive)), made_up.type), made_up]),
+        sensitive: pa.concat_arrays([pc.cast(_plain(view.cells(sensitive)), made_up.type), made_up]),
         "counterfeit": pa.array(np.arange(n + n_made_up) >= n),
         "suppressed": pa.array(hidden),
     }

@@ -31,10 +31,10 @@ def draft_of(
     generalised, class_of = _alike(labelled, pieces.n_groups)
     group[pieces.order] = class_of[group[pieces.order]]
     rows = chance.permutation(np.flatnonzero(group >= 0))
-    shown, take = {one.name: one for one in generalised}, pa.array(rows)
+    shown = {one.name: one for one in generalised}
 
     def column_of(name: str) -> pa.Array | pa.ChunkedArray:
-        return label_column(shown[name], group[rows]) if name in shown else view.table.data.column(name).take(take)
+        return label_column(shown[name], group[rows]) if name in shown else view.cells(name, rows)
 
     names = list(view.published_names())
     columns = workers.map(column_of, names)
@@ -76,12 +76,11 @@ def _draft_groups(view: View, group: np.ndarray) -> pa.Table:
     """Return release.groups: one row per record of the view, for the publisher's eyes only."""
     n = len(view)
     suppressed = group < 0
-    data = view.table.data
-    respondent = data.column(view.respondent) if view.respondent else pa.nulls(n, pa.string())
+    respondent = view.cells(view.respondent) if view.respondent else pa.nulls(n, pa.string())
     columns = {
         "respondent": respondent,
         "group": pa.array(group, mask=suppressed),
-        **{column.name: _typed(data.column(column.name)) for column in view.sensitive},
+        **{column.name: _typed(view.cells(column.name)) for column in view.sensitive},
         "counterfeit": pa.array(np.zeros(n, dtype=bool)),
         "suppressed": pa.array(suppressed),
     }

@@ -20,7 +20,7 @@ def with_enough_people(pieces: LabelPieces, view: View, k: int) -> LabelPieces:
     """Return the pieces, joined where one has fewer than k different respondents."""
     if view.respondent is None or view.once or k < 2 or pieces.n_groups < 2:
         return pieces
-    person, names = class_text_codes(view.table.data.column(view.respondent))
+    person, names = class_text_codes(view.cells(view.respondent))
     if len(names) == len(person):
         return pieces
     return LabelPieces(pieces.order, bounds_with_enough_people(person[pieces.order], pieces.bounds, k))

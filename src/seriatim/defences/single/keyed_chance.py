@@ -21,10 +21,9 @@ _WORDS = float(1 << 53)
 
 def keyed_names(view: View) -> list[str]:
     """Return a name for every record that stays the same from release to release."""
-    data = view.table.data
     if view.respondent is not None:
-        return [repr(cell) for cell in _texts(data.column(view.respondent))]
-    cells = list(zip(*(_texts(column) for column in data.columns), strict=True))
+        return [repr(cell) for cell in _texts(view.cells(view.respondent))]
+    cells = list(zip(*(_texts(view.cells(name)) for name in view.names), strict=True))
     seen: Counter[str] = Counter()
     names = []
     for cell in cells:

@@ -37,7 +37,7 @@ def noise(view: View, policy: Policy, state: SeriesState, workers: Workers) -> D
     for column in (*view.quasi, *view.sensitive):
         if column.name in amounts:
             texts = column.scale.texts.to_pylist()
-            _must_take(column, amounts[column.name], view.table.data.schema.field(column.name).type)
+            _must_take(column, amounts[column.name], view.cell_type(column.name))
             keys = [f"{name}/{texts[code]}" for name, code in zip(names, column.codes, strict=True)]
             chance = keyed_uniform(state.secret, f"noise/{column.name}", keys)
             noisy = _with_noise(noisy, column, amounts[column.name], chance)
@@ -132,7 +132,7 @@ def _nearest(positions: FloatArray, wanted: FloatArray) -> IntArray:
 def _new_numbers(view: View, column: CodedColumn, numbers: FloatArray) -> View:
     """Return the view with other numbers in a sensitive column, of the same type; a missing cell stays missing."""
     missing = np.asarray(column.scale.texts.is_null())[column.codes]
-    kind = view.table.data.schema.field(column.name).type
+    kind = view.cell_type(column.name)
     if pa.types.is_integer(kind):
         numbers = np.rint(numbers)
     distinct, codes = np.unique(numbers[~missing], return_inverse=True)
@@ -143,12 +143,10 @@ def _new_numbers(view: View, column: CodedColumn, numbers: FloatArray) -> View:
         texts = pa.concat_arrays([texts, pa.array([None], pa.string())])
         positions = np.append(positions, positions[-1] + 1.0 if len(positions) else 0.0)
     full = np.where(missing, len(distinct), _filled(codes, missing)).astype(np.int32)
-    place = view.table.data.column_names.index(column.name)
-    data = view.table.data.set_column(place, column.name, cells)
     scale = replace(scale_of("interval", texts, positions), dated=column.scale.dated)
     changed = CodedColumn(column.name, full, scale)
     sensitive = tuple(changed if other.name == column.name else other for other in view.sensitive)
-    return replace(view, table=replace(view.table, data=data), sensitive=sensitive)
+    return replace(view.with_cells(column.name, cells), sensitive=sensitive)
 
 
 def _filled(codes: npt.NDArray[Any], missing: npt.NDArray[np.bool_]) -> IntArray:
@@ -174,12 +172,9 @@ def _written(distinct: FloatArray, kind: pa.DataType, *, dated: bool) -> tuple[p
 
 def _recoded(view: View, changed: CodedColumn) -> View:
     """Return the view with other codes of a column on the same scale; its cells follow."""
-    place = view.table.data.column_names.index(changed.name)
     cells = changed.scale.texts.take(pa.array(changed.codes))
-    data = view.table.data.set_column(place, changed.name, cells)
     return replace(
-        view,
-        table=replace(view.table, data=data),
+        view.with_cells(changed.name, cells),
         quasi=tuple(changed if other.name == changed.name else other for other in view.quasi),
         sensitive=tuple(changed if other.name == changed.name else other for other in view.sensitive),
     )

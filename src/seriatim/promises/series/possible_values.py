@@ -77,10 +77,9 @@ class PossibleValues:
 
     def _keys(self, view: View) -> list[Key]:
         """Return what is known about each record of the view, row by row."""
-        data, known = view.table.data, self.priors
-        n = data.num_rows
-        who = _texts(data.column(view.respondent)) if view.respondent else [None] * n
-        cells = {name: _texts(data.column(name)) for name in known.impossible}
+        known, n = self.priors, len(view)
+        who = _texts(view.cells(view.respondent)) if view.respondent else [None] * n
+        cells = {name: _texts(view.cells(name)) for name in known.impossible}
         nothing: frozenset[str] = frozenset()
         keys = []
         for i in range(n):

@@ -128,9 +128,10 @@ def _published_last(history: History, people: pa.ChunkedArray) -> _Found:
 
 
 def _told(view: View, column: str, people: pa.ChunkedArray) -> _Found:
-    who = pc.cast(_plain(view.table.data.column(view.respondent)), pa.string()).combine_chunks()
+    assert view.respondent is not None
+    who = pc.cast(_plain(view.cells(view.respondent)), pa.string()).combine_chunks()
     found = pc.index_in(people.combine_chunks(), value_set=who)
-    values = pc.cast(_plain(view.table.data.column(column)), pa.string()).combine_chunks()
+    values = pc.cast(_plain(view.cells(column)), pa.string()).combine_chunks()
     return _Found(found, values.take(found))
 
 

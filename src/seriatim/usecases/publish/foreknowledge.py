@@ -33,13 +33,12 @@ def refuse_untrue_foreknowledge(view: View, policy: Policy) -> None:
     """Raise an error for a prior that excludes the truth, or that is about a column the table lacks."""
     if policy.adversary.priors is None:
         return
-    data = view.table.data
-    missing = [name for name in policy.adversary.priors.impossible if name not in data.column_names]
+    missing = [name for name in policy.adversary.priors.impossible if name not in view.names]
     if missing:
         faults = [Fault(f"column {name!r}", "missing", "[adversary] impossible names it") for name in missing]
         raise TableError(faults)
-    number, priors = policy.adversary.priors.of_rows(data, view.respondent)
-    value = pc.cast(_plain(data.column(view.sensitive[0].name)), pa.string())
+    number, priors = policy.adversary.priors.of_rows(view)
+    value = pc.cast(_plain(view.cells(view.sensitive[0].name)), pa.string())
     kinds = pc.unique(value)
     place = pc.index_in(value, value_set=kinds).to_numpy()
     flags = np.array([prior.flags(kinds) for prior in priors], dtype=np.bool_).reshape(len(priors), len(kinds))
@@ -57,12 +56,12 @@ def foreknowledge_by_person(view: View, policy: Policy, history: History) -> dic
     if policy.adversary.priors is None:
         return None
     found = policy.adversary.priors.of_history(history)
-    if not policy.adversary.priors.impossible:
+    if not policy.adversary.priors.impossible or view.respondent is None:
         return found
-    number, priors = policy.adversary.priors.of_rows(view.table.data, view.respondent)
+    number, priors = policy.adversary.priors.of_rows(view)
     values = history.values.to_pylist()
     sets = [frozenset(v for v, ok in zip(values, prior.flags(history.values), strict=True) if ok) for prior in priors]
-    who = pc.cast(_plain(view.table.data.column(view.respondent)), history.respondents.type).to_pylist()
+    who = pc.cast(_plain(view.cells(view.respondent)), history.respondents.type).to_pylist()
     return found | {person: sets[at] for person, at in zip(who, number.tolist(), strict=True)}
 
 

@@ -6,8 +6,6 @@ place. The view is made up, so it says what to expect, not what will be.
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -43,7 +41,7 @@ def later_view(view: View, leaving: float, intervals: int) -> View:
 
 def _respondents(view: View) -> pa.Array:
     assert view.respondent is not None
-    column = view.table.data.column(view.respondent)
+    column = view.cells(view.respondent)
     column = column.cast(column.type.value_type) if pa.types.is_dictionary(column.type) else column
     texts = pc.cast(column, pa.string())
     return texts.combine_chunks() if isinstance(texts, pa.ChunkedArray) else texts
@@ -51,6 +49,4 @@ def _respondents(view: View) -> pa.Array:
 
 def _with_people(view: View, who: pa.Array) -> View:
     assert view.respondent is not None
-    data = view.table.data
-    data = data.set_column(data.column_names.index(view.respondent), view.respondent, who)
-    return replace(view, table=replace(view.table, data=data))
+    return view.with_cells(view.respondent, who)

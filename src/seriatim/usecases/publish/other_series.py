@@ -13,7 +13,7 @@ def other_series_notes(ledger: Ledger, policy: Policy, view: View) -> tuple[str,
     """Return a note for every other series of the ledger in which people of this view were published."""
     if policy.respondent is None or not len(view):
         return ()
-    people = pc.cast(view.table.data.column(policy.respondent), pa.string())
+    people = pc.cast(view.cells(policy.respondent), pa.string())
     found = []
     for name in ledger.series():
         if name == policy.series:

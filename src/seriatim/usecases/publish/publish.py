@@ -121,7 +121,7 @@ def publish(order: PublishOrder, parts: PublishParts) -> Release | Refusal:
     verdicts = [_judged(case, order, parts, state.n_releases) for case in cases]
     draft, verdict = _joined(cases, verdicts)
     verdict = replace(verdict, notes=(*verdict.notes, *notes, *other_series_notes(parts.ledger, policy, order.view)))
-    again = repeated_view(state.views, digest, order.view.table.name)
+    again = repeated_view(state.views, digest, order.view.source.name)
     made = release(draft, judged_as_repeated(verdict, again, order.again))
     if isinstance(made, Release) and not order.dry_run:
         kept = {name: table for case in cases for name, table in judgement_memory(case).items()}
@@ -160,14 +160,14 @@ def _drafted(order: PublishOrder, parts: PublishParts, state: SeriesState, keys:
     assert secret is not None
     alone = keys is not None
     keys = view_keys(order.view, secret, parts.by_record) if keys is None else keys
-    view, rows = view_in_order(order.view, keys, secret, state.n_releases + 1, parts.by_record)
+    view = view_in_order(order.view, keys, secret, state.n_releases + 1)
     order = replace(order, view=view)
     histories = _histories(order, parts.ledger, state.memory)
     history = next(iter(histories.values()), no_history())
     before = taken_over(view, policy, history, state.memory) if alone else None
     state = replace(state, history=history, candidates=None if before is None else before.candidates)
     parts.progress("grouping", 0.1)
-    draft = replace(order.plan.defence(view, policy, state, parts.workers), source_rows=rows)
+    draft = replace(order.plan.defence(view, policy, state, parts.workers), source_rows=view.rows)
     holders, promises = _holders(order, parts, history), order.plan.promises
     if before is None:
         return JudgementCase(view, draft, policy, promises, histories, holders, state.memory)
@@ -339,7 +339,7 @@ def _reserve(
             groups=made.groups,
             n_published=sum(one.table.num_rows for one in made.draft.tables.values()),
             view_digest=digest,
-            source=order.view.table.name,
+            source=order.view.source.name,
             input_name=order.input_name,
             input_sha256=order.input_sha256,
             corrected=() if order.corrections is None else tuple(order.corrections.people.to_pylist()),

@@ -142,7 +142,7 @@ def _coarser_columns(order: PublishOrder, parts: PublishParts) -> Iterator[tuple
         for line, rule in coarser_rules(column, order.policy.columns[column.name]):
             policy = coarser_policy(order.policy, rule)
             try:
-                view = parts.read(order.view.table, policy)
+                view = parts.read(order.view.source, policy)
             except InputError:
                 continue
             told = f"[columns.{column.name}] {line}"

@@ -73,13 +73,14 @@ def taken_over(view: View, policy: Policy, history: History, memory: Mapping[str
 
 def _changed(view: View, history: History, until: int) -> pa.Array:
     """Return who holds another value now, or held one since, than when the series was taken over."""
+    assert view.respondent is not None
     before, since = np.full((2, len(history.respondents)), -1, dtype=np.int64)
     for past in history:
         real = past.person >= 0
         (before if past.number <= until else since)[past.person[real]] = past.value[real]
     texts = pc.cast(history.respondents, pa.string())
-    who = pc.cast(_plain(view.table.data.column(view.respondent)), pa.string())
-    values = pc.cast(_plain(view.table.data.column(view.sensitive[0].name)), pa.string())
+    who = pc.cast(_plain(view.cells(view.respondent)), pa.string())
+    values = pc.cast(_plain(view.cells(view.sensitive[0].name)), pa.string())
     place = pc.index_in(who, value_set=texts, skip_nulls=True).fill_null(-1).to_numpy()
     now = pc.index_in(values, value_set=pc.cast(history.values, pa.string())).fill_null(len(history.values)).to_numpy()
     since[place[place >= 0]] = now[place >= 0]

@@ -44,7 +44,7 @@ def view_keys(view: View, secret: bytes, workers: Workers) -> ViewKeys:
             return _cells(view, name, hidden.get(name), _key(secret, f"column {name}"))
         if view.respondent is None:
             return np.zeros(len(view), dtype=np.uint64)
-        return text_hashes(view.table.data.column(view.respondent), _key(secret, "respondent"))
+        return text_hashes(view.cells(view.respondent), _key(secret, "respondent"))
 
     known, *cells = workers.map(numbers, (None, *names))
     content = np.where(view.suppressed, known ^ _WITHHELD, known)
@@ -56,7 +56,7 @@ def view_keys(view: View, secret: bytes, workers: Workers) -> ViewKeys:
 def _cells(view: View, name: str, hidden: CodedColumn | None, key: int) -> WordArray:
     """Return the numbers of a column's cells: quasi-identifiers by their values, all others as they are."""
     if hidden is None:
-        return text_hashes(view.table.data.column(name), key)
+        return text_hashes(view.cells(name), key)
     return text_hashes(hidden.scale.texts, key)[hidden.codes]
 
 
@@ -67,13 +67,11 @@ def view_order_digest(keys: ViewKeys, secret: bytes) -> str:
     return digest.hexdigest()
 
 
-def view_in_order(
-    view: View, keys: ViewKeys, secret: bytes, number: int, workers: Workers
-) -> tuple[View, npt.NDArray[np.int64]]:
-    """Return the view in the order of this release, and the row of the source that each record was."""
+def view_in_order(view: View, keys: ViewKeys, secret: bytes, number: int) -> View:
+    """Return the view in the order of this release; its ``rows`` say which row of the source each record was."""
     key = np.uint64(_key(secret, f"order of release {number}"))
     order, once = _order(_mixed(keys.who, key), keys.content)
-    return replace(view.taken(order, workers.map), once=once and view.respondent is not None), order
+    return replace(view.taken(order), once=once and view.respondent is not None)
 
 
 def _order(who: WordArray, content: WordArray) -> tuple[npt.NDArray[np.int64], bool]:

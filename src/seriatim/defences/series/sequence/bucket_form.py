@@ -26,9 +26,9 @@ def in_buckets(draft: Draft, view: View, chance: np.random.Generator) -> Draft:
     rows = chance.permutation(np.flatnonzero(group >= 0))
     partner = _partners(group, rows, chance)
     coded = {column.name: column.scale.texts.take(pa.array(column.codes[rows])) for column in view.quasi}
-    values = {column.name: view.table.data.column(column.name).take(pa.array(partner)) for column in view.sensitive}
+    values = {column.name: view.cells(column.name, partner) for column in view.sensitive}
     names = list(view.published_names())
-    others = {name: view.table.data.column(name).take(pa.array(rows)) for name in names if name not in coded}
+    others = {name: view.cells(name, rows) for name in names if name not in coded}
     table = pa.table({GROUP: pa.array(shown[rows]), **{name: (coded | others | values)[name] for name in names}})
     back = np.argsort(number).astype(np.int32)
     place = draft.groups.column_names.index(GROUP)

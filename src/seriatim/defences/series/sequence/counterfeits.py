@@ -144,7 +144,7 @@ def with_counterfeits(draft: Draft, view: View, records: Longs, value: Longs, ch
     holder = np.zeros(len(column.scale), dtype=np.int64)
     holder[column.codes] = np.arange(len(column.codes))
     labels = {one.name: label_column(one, own) for one in draft.generalised}
-    cells = {name: view.table.data.column(name) for name in view.published_names() if name not in labels}
+    cells = {name: view.cells(name) for name in view.published_names() if name not in labels}
     names = list(view.published_names())
     columns = [
         labels[name]

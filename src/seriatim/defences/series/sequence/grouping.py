@@ -143,7 +143,7 @@ def _by_respondent(view: View) -> npt.NDArray[Any]:
     there = np.flatnonzero(~view.suppressed)
     if view.respondent is None:
         return there
-    who = view.table.data.column(view.respondent).take(pa.array(there)).combine_chunks()
+    who = view.cells(view.respondent, there).combine_chunks()
     rows: npt.NDArray[Any] = there[pc.sort_indices(pc.cast(who, pa.string())).to_numpy()]
     return rows
 
@@ -203,8 +203,8 @@ def _beliefs(view: View, policy: Policy, state: SeriesState, order: npt.NDArray[
     n_values = len(column.scale)
     if policy.terms.series.j is None or view.respondent is None or not len(order):
         return np.full((len(order), n_values), 1.0 / max(n_values, 1))
-    who = view.table.data.column(view.respondent).take(pa.array(order)).combine_chunks()
-    shown = view.table.data.column(column.name)
+    who = view.cells(view.respondent, order).combine_chunks()
+    shown = view.cells(column.name)
     shown = shown.cast(shown.type.value_type) if pa.types.is_dictionary(shown.type) else shown
     history = state.history or no_history()
     if shown.type != history.values.type:

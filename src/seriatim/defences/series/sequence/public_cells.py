@@ -68,7 +68,7 @@ def cells_of_series(view: View, state: SeriesState, k: int) -> CellCut:
 def cells_memory(tree: CellCut, view: View, state: SeriesState) -> dict[str, pa.Table]:
     """Return what the ledger keeps: the tree, beside the id of one person, since memories are about people."""
     assert view.respondent is not None
-    who = view.table.data.column(view.respondent).cast(pa.string()).slice(0, 1)
+    who = view.cells(view.respondent).cast(pa.string()).slice(0, 1)
     kept = {"tree": _written(tree), "middles": _kept(state).get("middles", _middles(view))}
     return {CELLS: pa.table({"respondent": who, "cells": pa.array([json.dumps(kept)])})}
 
