@@ -26,7 +26,7 @@ from seriatim.kernels.arrays import Flags
 from seriatim.model.history import History
 
 Changes = tuple[tuple[object, str, object], ...]
-NO_FEW_ALIKE: Changes = ((_solver_answers.SolverAnswers, "open_few_alike", lambda _answers, _work: None),)
+NO_FEW_ALIKE: Changes = ((_solver_answers.SolverAnswers, "clear_few_alike", lambda _answers, _work: None),)
 ONE_BY_ONE: Changes = (
     *NO_FEW_ALIKE,
     (_solver_answers.SolverAnswers, "exchange", lambda _answers, _work: None),
@@ -90,7 +90,7 @@ def test_it_finds_exactly_what_enumeration_finds(history: History, n_told: int, 
 
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.filter_too_much])
 @given(histories(changing=True, most=6))
-def test_exchanges_open_nobody_who_is_certain(history: History) -> None:
+def test_exchanges_clear_nobody_who_is_certain(history: History) -> None:
     """Also where they are tried one by one, as in large histories, and where one of interchangeable people may move."""
     assume(is_small(history))
     with pytest.MonkeyPatch.context() as patch:
@@ -108,7 +108,7 @@ def test_exchanges_open_nobody_who_is_certain(history: History) -> None:
 @settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.filter_too_much])
 @given(histories(changing=True, most=6))
 def test_neighbourhoods_as_clauses_find_the_same(history: History) -> None:
-    """Small neighbourhoods open people, with everyone else at the truth; certainty is left to the whole part."""
+    """Small neighbourhoods clear people, with everyone else at the truth; certainty is left to the whole part."""
     assume(is_small(history))
     with pytest.MonkeyPatch.context() as patch:
         steps = [_solver_answers._Step(size, 20.0) for size in (1, 2, 3)] + [
@@ -150,7 +150,7 @@ def one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.usefixtures("by_programmes")
 @pytest.mark.parametrize("way", ["exchanges", "few alike"])
-def test_they_open_only_whom_a_world_opens_and_leave_fewer_to_ask_about(way: str) -> None:
+def test_they_clear_only_whom_a_world_clears_and_leave_fewer_to_ask_about(way: str) -> None:
     held = {who: "123"[at % 3] for at, who in enumerate("abcdefghi")}
     history = history_of(grouped(held, "abc", "def", "ghi"), grouped(held, "aei", "bfg", "cdh"))
     run = prepare(history).compromise(np.empty(0, dtype=np.int32))
@@ -159,18 +159,18 @@ def test_they_open_only_whom_a_world_opens_and_leave_fewer_to_ask_about(way: str
     parts = _connected_parts.connected_parts(worlds)
     exchanges = _exchanges.Exchanges(worlds, parts.some_alike)
 
-    def opened(open_ones: Flags) -> tuple[Flags, float]:
+    def opened(cleared: Flags) -> tuple[Flags, float]:
         if way == "exchanges":
-            return _exchanges.open_by_exchanges(exchanges, open_ones, nobody, 1_000.0)
-        found, closed, work = _few_alike.open_by_few_alike(parts, open_ones, 1_000.0)
+            return _exchanges.clear_by_exchanges(exchanges, cleared, nobody, 1_000.0)
+        found, closed, work = _few_alike.clear_by_few_alike(parts, cleared, 1_000.0)
         assert not closed.any()
         return found, work
 
-    open_ones, work = opened(nobody)
+    cleared, work = opened(nobody)
     assert opened(~nobody)[1] == 0, "nobody is sought"
     found = complete_sample(run)
     assert work > 0
-    assert found.opened == open_ones.sum() > 0
+    assert found.opened == cleared.sum() > 0
     assert found.whole
     assert found.breached == certain_by_enumeration(history, [])
 
@@ -193,7 +193,7 @@ def test_a_sample_is_seeded_and_its_interval_holds_the_rest(monkeypatch: pytest.
     run = prepare(subtraction()).compromise(np.empty(0, dtype=np.int32))
     asked = [complete_sample(run, 1, seed).asked.tolist() for seed in range(8)]
     assert asked == [complete_sample(run, 1, seed).asked.tolist() for seed in range(8)]
-    assert {who for one in asked for who in one} == {5, 6}  # f and g, who are twins and open
+    assert {who for one in asked for who in one} == {5, 6}  # f and g, who are twins and undecided
     monkeypatch.setattr(_complete, "SAMPLE", 1)
     estimate = complete_share(prepare(subtraction()), 0.0, (1, 2))
     assert estimate.high == pytest.approx(2 / 7 * (1 - 0.025))  # 0 of 1 asked about

@@ -1,7 +1,7 @@
 """Complete: people whose value is certain although the rules of exclusion do not find it.
 
 Everyone is first judged by rules, which are sound and fast but miss conclusions that only many groups together allow.
-Of the people they leave, easy worlds open many at once (:mod:`seriatim.attacks._few_alike`,
+Of the people they leave undecided, simple worlds clear many at once (:mod:`seriatim.attacks._few_alike`,
 :mod:`seriatim.attacks._exchanges`). Of the others some are drawn, and for each a solver decides whether there is a
 world in which their value is another one: a SAT solver where hardly anybody is interchangeable
 (:mod:`seriatim.attacks._connected_parts`), else an integer programme (:mod:`seriatim.attacks._worlds`). What it finds
@@ -43,13 +43,13 @@ comes to the same verdict as an idle one.
 
 @dataclass(frozen=True, repr=False, eq=False)
 class Complete:
-    """What the solver found about a sample of the people whom rules leave open."""
+    """What the solver found about a sample of the people whom rules leave undecided."""
 
     exclusion: Exclusion
     left: int
     """People whom neither rules nor an interchangeable person of another value decide."""
     opened: int
-    """Those of them whom easy worlds open, many at once."""
+    """Those of them whom simple worlds clear, many at once."""
     asked: Ints
     """Those of the others who were asked about one by one, as indices of respondents."""
     certain: Ints
@@ -83,13 +83,13 @@ def complete(
 
 
 def complete_sample(found: Exclusion, sample: int | None = None, seed: int = 1, work: float = BUDGET) -> Complete:
-    """Ask a solver about people whom exclusion leaves open: everyone, or a seeded sample where they are many."""
+    """Ask a solver about people whom exclusion leaves undecided: everyone, or a seeded sample where they are many."""
     worlds = worlds_of(found.traces, found.words)
     answers = SolverAnswers(connected_parts(worlds), work)
-    everyone = _left(found, worlds, answers.open_ones)
+    everyone = _left(found, worlds, answers.cleared)
     if len(everyone):
-        answers.open_few_alike(work / 4)
-    if len(_left(found, worlds, answers.open_ones)) > SAMPLE:
+        answers.clear_few_alike(work / 4)
+    if len(_left(found, worlds, answers.cleared)) > SAMPLE:
         answers.exchange(work / 4)
     left, chosen, people = _drawn(found, worlds, answers, sample, seed)
     said = answers.ask(people)
@@ -102,19 +102,19 @@ def _drawn(
     found: Exclusion, worlds: Worlds, answers: SolverAnswers, sample: int | None, seed: int
 ) -> tuple[Ints, Ints, list[Ints]]:
     """Return the people left, those of them to ask about, and the classes of each of these."""
-    left = _left(found, worlds, answers.open_ones)
+    left = _left(found, worlds, answers.cleared)
     order = open_chance(seed, "complete").permutation(len(left))
     chosen = left[order if sample is None or len(left) <= FEW else order[:sample]]
     return left, chosen, [_classes_of(found, worlds, who) for who in chosen.tolist()]
 
 
-def _left(found: Exclusion, worlds: Worlds, open_ones: Flags) -> Ints:
-    """Return the people, as indices, with an open episode that no interchangeable person of another value keeps open.
+def _left(found: Exclusion, worlds: Worlds, cleared: Flags) -> Ints:
+    """Return the people, as indices, with an undecided episode that no interchangeable person of another value clears.
 
-    People who are compromised or breached by rules are not among them, nor episodes of classes known to be open.
+    People who are compromised or breached by rules are not among them, nor episodes of classes already cleared.
     """
     traces = found.traces
-    alone = (worlds.class_of >= 0) & np.append(worlds.pure & ~open_ones, False)[worlds.class_of]
+    alone = (worlds.class_of >= 0) & np.append(worlds.pure & ~cleared, False)[worlds.class_of]
     known = np.zeros(len(traces.history.respondents), dtype=np.bool_)
     known[traces.respondent[(found.sizes == 1) | found.compromised]] = True
     people = np.unique(traces.respondent[alone])

@@ -88,7 +88,7 @@ class ConnectedParts:
 
     @cached_property
     def some_alike(self) -> Ints:
-        """Return open episodes, a few of each class and value, an example of each class among them."""
+        """Return undecided episodes, a few of each class and value, an example of each class among them."""
         worlds = self.worlds
         episodes = np.flatnonzero(worlds.class_of >= 0)
         first = np.zeros(len(worlds.class_of), dtype=np.bool_)
@@ -107,7 +107,7 @@ class ConnectedParts:
 
     @cached_property
     def _by_class(self) -> tuple[Longs, Longs]:
-        """Return the open episodes, class by class, and where each class begins."""
+        """Return the undecided episodes, class by class, and where each class begins."""
         class_of = self.worlds.class_of
         order = np.argsort(class_of, kind="stable")[int((class_of < 0).sum()) :]
         return order, np.concatenate(([0], np.cumsum(self.worlds.size)))
@@ -120,7 +120,7 @@ class ConnectedParts:
 
 
 def connected_parts(worlds: Worlds) -> ConnectedParts:
-    """Return the parts into which groups, and values that follow each other, tie the open classes."""
+    """Return the parts into which groups, and values that follow each other, tie the undecided classes."""
     from scipy.sparse import coo_matrix
     from scipy.sparse.csgraph import connected_components
 

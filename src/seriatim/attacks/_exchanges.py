@@ -1,9 +1,9 @@
 """Exchanges: worlds in which people of a few values change them among themselves, all over the history.
 
-Asking about all values at once is dear, and a solver easily gets lost in them. But most people are open by worlds that
+Asking about all values at once is expensive, and solvers often fail at it. But most people are cleared by worlds that
 are much simpler: some holders of one value and some of another change places, or of three or four values. With
 everyone else at the truth that is a small question even about a whole history, and the one world that answers it
-differs for many people; each of them is open. Nothing follows about the others
+differs for many people; each of them is cleared. Nothing follows about the others
 (:mod:`seriatim.attacks._solver_answers`). Of interchangeable people a few are enough.
 
 They come after :mod:`seriatim.attacks._few_alike`, where many people are left or a solver is stuck.
@@ -35,7 +35,7 @@ ONE_SET = 2_000.0
 LARGE = 20_000
 """Sets of values with more literals are not tried."""
 FRUITLESS = 10
-"""So many people in a row whom no set opens end the round."""
+"""After this many people in a row whom no set clears, the round ends."""
 
 
 @dataclass(repr=False, eq=False)
@@ -47,7 +47,7 @@ class Exchanges:
     """The people who may change their value, as episodes."""
     _parts: dict[tuple[int, ...], ConnectedPart] = field(default_factory=dict)
 
-    def open(self, one: int, together: int, work: float) -> tuple[Ints | None, float]:
+    def clear(self, one: int, together: int, work: float) -> tuple[Ints | None, float]:
         """Return the classes that differ in a world where class ``one`` does, None if none was found, and the work."""
         spent = 0.0
         for values in self._sets(one, together):
@@ -85,7 +85,7 @@ class Exchanges:
 
     @cached_property
     def _frequent(self) -> Longs:
-        """Return how many people with an open value hold each value."""
+        """Return how many people with an undecided value hold each value."""
         traces = self.worlds.traces
         return np.bincount(traces.value[self.worlds.class_of >= 0], minlength=traces.n_values)
 
@@ -97,18 +97,18 @@ class Exchanges:
         return np.split(self.some_alike[order], np.cumsum(counts)[:-1])
 
 
-def open_by_exchanges(exchanges: Exchanges, open_ones: Flags, closed: Flags, work: float) -> tuple[Flags, float]:
-    """Return the classes that are open, with those that exchanges open, and the work; ``closed`` ones are not asked."""
-    worlds, found, spent = exchanges.worlds, open_ones.copy(), 0.0
+def clear_by_exchanges(exchanges: Exchanges, cleared: Flags, closed: Flags, work: float) -> tuple[Flags, float]:
+    """Return the cleared classes, with those that exchanges clear, and the work; ``closed`` ones are not tried."""
+    worlds, found, spent = exchanges.worlds, cleared.copy(), 0.0
     for together in TOGETHER:
         fruitless = 0
         for one in np.flatnonzero(worlds.pure & ~found & ~closed).tolist():
             if fruitless == FRUITLESS or spent >= work:
                 break
             if not found[one]:
-                opened, took = exchanges.open(one, together, work - spent)
+                cleared_now, took = exchanges.clear(one, together, work - spent)
                 spent += took
-                fruitless = fruitless + 1 if opened is None else 0
-                if opened is not None:
-                    found[opened] = True
+                fruitless = fruitless + 1 if cleared_now is None else 0
+                if cleared_now is not None:
+                    found[cleared_now] = True
     return found, spent

@@ -1,7 +1,7 @@
 """A few alike: worlds in which some of a part's people differ from the truth, a few of those who are interchangeable.
 
-Where one of the interchangeable people can hold another value, each of them can: a few of each class are enough to open
-it, and a part of so few people is asked about within milliseconds. One world opens everybody who differs in it.
+Where one of the interchangeable people can hold another value, each of them can: a few of each class are enough to
+clear it, and a solver decides a part of so few people within milliseconds. One world clears everyone who differs in it.
 Nothing is proved about the others (:mod:`~seriatim.attacks._solver_answers`): a world may need more of those alike.
 """
 
@@ -22,11 +22,11 @@ FAILURES = 4
 """So many classes in a row that are not decided end the questions about a part."""
 
 
-def open_by_few_alike(parts: ConnectedParts, open_ones: Flags, work: float) -> tuple[Flags, Flags, float]:
-    """Return the classes that are open, those that a few cannot open, and the work it took."""
-    found, closed, spent = open_ones.copy(), np.zeros(len(open_ones), dtype=np.bool_), 0.0
+def clear_by_few_alike(parts: ConnectedParts, cleared: Flags, work: float) -> tuple[Flags, Flags, float]:
+    """Return the cleared classes, those that a few cannot clear, and the work it took."""
+    found, closed, spent = cleared.copy(), np.zeros(len(cleared), dtype=np.bool_), 0.0
     failed = Counter[int]()
-    for one in np.flatnonzero(parts.worlds.pure & ~open_ones).tolist():
+    for one in np.flatnonzero(parts.worlds.pure & ~cleared).tolist():
         number = int(parts.part_of[one])
         if found[one] or failed[number] >= FAILURES or spent >= work:
             continue

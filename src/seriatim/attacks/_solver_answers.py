@@ -2,9 +2,9 @@
 
 Where a SAT solver is asked, a small part is asked as a whole. In a large one everyone is first asked about with the
 people near by, and only those who are not decided with more people around them, or with more work. A world that leaves
-everyone far away at the truth is a world, so a small neighbourhood can open a person; only the whole connected part can
-prove that a value is certain. The questions of a part are alike: one in which some of them failed in a row waits for
-the next round.
+everyone far away at the truth is a world, so a small neighbourhood can clear a person; only the whole connected part
+can prove that a value is certain. The questions of a part are alike: one in which some of them failed in a row waits
+for the next round.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from typing import NamedTuple
 import numpy as np
 
 from seriatim.attacks._connected_parts import LITERALS, PROPAGATIONS, ConnectedParts
-from seriatim.attacks._exchanges import FRUITLESS, TOO_MANY_CLASSES, Exchanges, open_by_exchanges
-from seriatim.attacks._few_alike import open_by_few_alike
+from seriatim.attacks._exchanges import FRUITLESS, TOO_MANY_CLASSES, Exchanges, clear_by_exchanges
+from seriatim.attacks._few_alike import clear_by_few_alike
 from seriatim.attacks._worlds import BALLS, differing_world, world_neighbourhood
 from seriatim.kernels.arrays import Flags, Ints
 
@@ -59,14 +59,14 @@ class SolverAnswers:
     parts: ConnectedParts
     most_work: float
     work: float = 0.0
-    open_ones: Flags = field(init=False)
+    cleared: Flags = field(init=False)
     closed: Flags = field(init=False)
-    """Classes that easy worlds do not open."""
+    """Classes that simple worlds do not clear."""
     _failed: Counter[int] = field(default_factory=Counter)
     """Questions that failed in a row in this round, by part."""
 
     def __post_init__(self) -> None:
-        self.open_ones, self.closed = np.zeros((2, len(self.parts.worlds.size)), dtype=np.bool_)
+        self.cleared, self.closed = np.zeros((2, len(self.parts.worlds.size)), dtype=np.bool_)
 
     def ask(self, people: Sequence[Ints]) -> list[bool | None]:
         """Return whether a value of each person, given by their classes, is certain; None if it was not decided.
@@ -91,16 +91,16 @@ class SolverAnswers:
             hard = [at for at in hard if said[at] is None and (step.together or self._by_clauses(people[at]).all())]
         return said
 
-    def open_few_alike(self, work: float) -> None:
-        """Look for worlds of whole parts that open many people at once, in histories that are not too large."""
-        if len(self.open_ones) <= MOST_CLASSES:
-            self.open_ones, self.closed, spent = open_by_few_alike(self.parts, self.open_ones, work)
+    def clear_few_alike(self, work: float) -> None:
+        """Look for worlds of whole parts that clear many people at once, in histories that are not too large."""
+        if len(self.cleared) <= MOST_CLASSES:
+            self.cleared, self.closed, spent = clear_by_few_alike(self.parts, self.cleared, work)
             self.work += spent
 
     def exchange(self, work: float) -> None:
-        """Look for worlds of a few values that open many people at once, in histories that are not too large."""
-        if len(self.open_ones) <= MOST_CLASSES:
-            self.open_ones, spent = open_by_exchanges(self.exchanges, self.open_ones, self.closed, work)
+        """Look for worlds of a few values that clear many people at once, in histories that are not too large."""
+        if len(self.cleared) <= MOST_CLASSES:
+            self.cleared, spent = clear_by_exchanges(self.exchanges, self.cleared, self.closed, work)
             self.work += spent
 
     @cached_property
@@ -121,7 +121,7 @@ class SolverAnswers:
     def _class(self, one: int, step: _Step) -> bool | None:
         """Return whether everyone of a class must hold their value."""
         number = int(self.parts.part_of[one])
-        if self.open_ones[one]:
+        if self.cleared[one]:
             return False
         if not self.parts.suited[number] and not step.together:
             return self._programmes(one) if step.first else None
@@ -132,14 +132,14 @@ class SolverAnswers:
         return said
 
     def _exchanged(self, one: int, together: int) -> bool | None:
-        """Return that a class is not certain if an exchange opens it, in histories that are not too large."""
-        if len(self.open_ones) > TOO_MANY_CLASSES:
+        """Return that a class is not certain if an exchange clears it, in histories that are not too large."""
+        if len(self.cleared) > TOO_MANY_CLASSES:
             return None
-        opened, work = self.exchanges.open(one, together, self.most_work - self.work)
+        cleared_now, work = self.exchanges.clear(one, together, self.most_work - self.work)
         self.work += work
-        if opened is None:
+        if cleared_now is None:
             return None
-        self.open_ones[opened] = True
+        self.cleared[cleared_now] = True
         return False
 
     def _clauses(self, one: int, step: _Step) -> bool | None:
@@ -151,7 +151,7 @@ class SolverAnswers:
         said, work = part.differing(one, min(most, max(self.most_work - self.work, 1.0)))
         self.work += work
         if isinstance(said, np.ndarray):
-            self.open_ones[said] = True
+            self.cleared[said] = True
             return False
         return None if said is None or near else True
 
@@ -159,10 +159,10 @@ class SolverAnswers:
         worlds = self.parts.worlds
         for size in BALLS:
             question = world_neighbourhood(worlds, one, size)
-            said, work = differing_world(worlds, question, one, self.open_ones)
+            said, work = differing_world(worlds, question, one, self.cleared)
             self.work += work
             if isinstance(said, np.ndarray):
-                self.open_ones[question.classes[said]] = True
+                self.cleared[question.classes[said]] = True
                 return False
             if said is None or question.whole:  # a larger programme would take longer still
                 return None if said is None else True

@@ -121,8 +121,8 @@ def certain_twins(traces: Traces, words: Words, sets: Iterable[set[Any]]) -> set
     for held in sets:
         at = [place[who] for who in held if who in place]
         if len(at) > 1 and np.bitwise_count(np.bitwise_and.reduce(words[at])).sum() == 1:
-            open_ones = np.bitwise_count(words[at]).sum(axis=1) > 1
-            found |= {ids[episode] for episode, unsure in zip(at, open_ones.tolist(), strict=True) if unsure}
+            undecided = np.bitwise_count(words[at]).sum(axis=1) > 1
+            found |= {ids[episode] for episode, unsure in zip(at, undecided.tolist(), strict=True) if unsure}
     return found
 
 

@@ -47,7 +47,7 @@ class WorldQuestion(NamedTuple):
 
 @dataclass(frozen=True, repr=False, eq=False)
 class Worlds:
-    """The people of a history whose value is open, in classes of interchangeable ones."""
+    """The people of a history whose value is undecided, in classes of interchangeable ones."""
 
     traces: Traces
     words: Words
@@ -76,7 +76,7 @@ class Worlds:
 
 
 def worlds_of(traces: Traces, words: Words) -> Worlds:
-    """Return the open people of a history, given the values that sound rules have left to everyone."""
+    """Return the undecided people of a history, given the values that sound rules have left to everyone."""
     n_left = np.bitwise_count(words).sum(axis=1)
     is_open = n_left > 1
     class_of = np.full(len(is_open), -1, dtype=np.int32)
@@ -140,7 +140,7 @@ def world_neighbourhood(worlds: Worlds, one: int, most: int) -> WorldQuestion:
 
 
 def _linked(worlds: Worlds, classes: Ints) -> Ints:
-    """Return the classes of the open episodes next to those of classes, of the same person."""
+    """Return the classes of the undecided episodes next to those of classes, of the same person."""
     found = worlds.class_of[episodes_beside(worlds, classes)[1]]
     return found[found >= 0]
 
