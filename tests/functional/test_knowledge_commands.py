@@ -67,7 +67,7 @@ def test_a_file_that_is_no_knowledge(corpus: Path) -> None:
     (corpus / "other.toml").write_text("a = 1\n")
     ran = seriatim(corpus, "knowledge", "show", "other.toml")
     assert ran.code == 2
-    assert "is no knowledge file" in ran.err
+    assert "is not a knowledge file" in ran.err
 
 
 def test_the_attack_follows_people_whose_values_change(corpus: Path) -> None:

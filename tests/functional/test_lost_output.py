@@ -24,7 +24,7 @@ def test_a_full_disk_behind_the_output(tmp_path: Path, k: int, form: tuple[str, 
         said.seek(0)
         err = said.read()
     assert ended == code, err
-    assert "could not be written" in err
+    assert "could not write the output" in err
     assert len(err.splitlines()) == 1
     assert len(api.open_ledger(tmp_path / "ledger.db").records()) == releases
 

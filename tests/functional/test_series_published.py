@@ -339,7 +339,7 @@ def test_a_bound_holds_for_people_who_wait(tmp_path: Path, suppress: float | Non
     assert f"{0.05 if suppress is None else suppress:.0%} allowed" in made.report.to_html()
 
 
-@pytest.mark.parametrize(("text", "told"), [(SERIES, "is no record of one person"), (POLICY, "is the record of one")])
+@pytest.mark.parametrize(("text", "told"), [(SERIES, "does not describe one person"), (POLICY, "is the record of one")])
 def test_the_codebook_says_what_a_row_is(tmp_path: Path, views: list[pa.Table], text: str, told: str) -> None:
     made = api.publish(views[0], policy_of(tmp_path, text), api.open_ledger(tmp_path / "ledger.db"))
     assert made.codebook is not None

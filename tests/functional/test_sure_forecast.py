@@ -96,11 +96,11 @@ def test_people_with_too_many_values_are_not_left_out_silently(tmp_path: Path) -
     assert found.sure == ()
     assert found.n_unfollowed == sr.attack(ledger, series="s").n_unfollowed > 100
     report = api.forecast_report(found, "s")
-    assert f"{found.n_unfollowed:,} people changed their value and were not followed" in report.to_html()
+    assert f"{found.n_unfollowed:,} people changed their value and were not judged" in report.to_html()
     assert report.record()["unfollowed"] == found.n_unfollowed
     told = seriatim(tmp_path, "forecast", "s", "--releases", "2", "--ledger", "sqlite:///l.db")
     assert told.code == 0, told.err
-    assert "were not followed, since the column has more than 100 values" in " ".join(told.out.split())
+    assert "were not judged, since the column has more than 100 values" in " ".join(told.out.split())
 
 
 def test_a_forecast_is_held_against_the_series_own_bound(tmp_path: Path) -> None:

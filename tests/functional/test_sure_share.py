@@ -128,9 +128,7 @@ def test_people_who_change_are_counted_where_nothing_follows_them(tmp_path: Path
     sr.publish(first, asked, ledger)
     changed = sum(a != b for a, b in zip(first["job"].to_pylist(), second["job"].to_pylist(), strict=True))
     notes = sr.publish(second, asked, ledger).verdict.notes
-    assert any(
-        note.startswith(f"{changed} people have another value than before, and were not followed") for note in notes
-    )
+    assert any(note.startswith(f"the value of {changed} people changed, and they were not judged") for note in notes)
 
 
 def test_a_common_value_names_nobody_unless_the_releases_raised_it(tmp_path: Path) -> None:
@@ -302,10 +300,10 @@ def test_a_share_of_people_nobody_followed_is_no_green_zero(tmp_path: Path) -> N
     found = next(f for f in made.verdict.findings if f.rule == "breach_share")
     assert (found.result, found.n_unjudged) == ("not judged", 60)
     assert np.isnan(found.worst)
-    assert "60 of 60 people published more than once have another value than before" in found.detail
+    assert "the value of 60 of 60 people published more than once changed" in found.detail
     assert "3 of 4 promises kept, 1 not judged for everyone" in repr(made.verdict)
     (page,) = (tmp_path / "out").rglob("private/report.html")
-    assert "breach_share: not judged, 60 people were not followed" in page.read_text()
+    assert "breach_share: not judged; 60 people were not judged" in page.read_text()
     assert "Every promise of the policy is kept" not in page.read_text()
     told = json.loads(page.with_suffix(".json").read_text())["findings"]
     assert next(f for f in told if f["rule"] == "breach_share")["result"] == "not judged"
@@ -352,6 +350,6 @@ def test_an_attack_that_is_sure_of_people_is_no_green_page(tmp_path: Path) -> No
     assert found.sequence is not None
     assert found.sequence.sure.right > 0
     page = attack_report(found, "s").to_html()
-    assert f"{found.sequence.sure.right} people are believed right with certainty" in page
+    assert f"{found.sequence.sure.right} people are inferred with certainty" in page
     assert "Nobody exposed" not in page
-    assert "ever believed right with certainty" in page
+    assert "ever inferred with certainty" in page

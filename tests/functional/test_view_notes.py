@@ -74,7 +74,7 @@ def test_a_value_that_is_withheld_whole_is_noted(tmp_path: Path):
         }
     )
     said = notes_of(table(rare, place=["here"] * (N - 3) + ["far"] * 3), plan, tmp_path)
-    assert "column 'illness': all 3 records of 1 values are withheld: whoever is missing holds one of them" in said
+    assert "column 'illness': all 3 records of 1 values are withheld: everyone missing has one of them" in said
     assert "rare" not in said.replace("series 'rare'", "")
     said = notes_of(table(rare, place=["here"] * (N - 4) + ["far"] * 4), plan, tmp_path)
     assert "column 'illness': all 3 records of 1 values are withheld: 3 of the 4 missing" in said

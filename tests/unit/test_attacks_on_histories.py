@@ -165,7 +165,7 @@ def test_people_who_change_among_many_values_are_counted_as_not_followed() -> No
     found = sr.attack(history_of(first, second))
     assert found.sequence is None
     assert found.n_unfollowed == 120
-    assert "120 people changed their value and were not followed" in attack_report(found, "s").to_html()
+    assert "120 people changed their value and were not judged" in attack_report(found, "s").to_html()
     assert sr.attack(history_of(first, first)).n_unfollowed == 0
 
 

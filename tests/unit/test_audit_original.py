@@ -85,7 +85,7 @@ def test_records_are_matched_by_the_respondent_in_any_order():
     assert found["distance_linkage"].value == pytest.approx(1.0)
     assert found["untrue_share"].value == 0.0
     twice = before.set_column(3, "id", pa.array(list("uuwxyz")))
-    with pytest.raises(TableError, match="1 respondents stand more than once"):
+    with pytest.raises(TableError, match="1 respondents occur more than once"):
         sr.audit(after, sr.Policy.from_dict(roles), original=twice)
 
 

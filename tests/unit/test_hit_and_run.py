@@ -60,7 +60,7 @@ def test_a_refusal_depends_on_the_prior_and_not_on_the_values() -> None:
         SampledRefusals(4, (0, 100), queries=2, width=0.2, delta=0.2, draws=200, prior=prior).reason(few)
         for prior in (None, (0.98, 0.005, 0.005, 0.005, 0.005))
     ]
-    assert reasons == ["", "too likely to tell too much"]
+    assert reasons == ["", "the answer is too likely to reveal too much"]
     told = []
     for values in ([5.0, 1, 2, 9], [1.0, 5, 9, 2]):
         rule = SampledRefusals(4, (0, 100), queries=3, width=0.05, delta=0.5, draws=20, prior=(0.9, 0.1))

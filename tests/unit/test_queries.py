@@ -138,7 +138,7 @@ def test_another_rule_needs_a_name(tmp_path: Path) -> None:
 def test_the_default_rule_keeps_spreads() -> None:
     service = Answering([1.0, 2, 3, 4], None, (0, 10))
     assert service.ask(sums((0, 4))[0]).value == 10
-    assert service.ask(sums((0, 3))[0]).refused == "it would tell too much about a record"
+    assert service.ask(sums((0, 3))[0]).refused == "it would reveal too much about a record"
 
 
 def test_weighted_sums() -> None:
@@ -364,7 +364,7 @@ def test_what_follows_from_the_answers_is_answered_again() -> None:
     service = Answering([1.0, 2, 3, 4], SpreadRefusals(4, spread=0.5), (0, 10))
     for query in sums((0, 4), (0, 2), (2, 4), (0, 2)):
         assert service.ask(query).value == query.answer(np.array([1.0, 2, 3, 4]))
-    assert service.ask(sums((0, 3))[0]).refused == "it would tell too much about a record"
+    assert service.ask(sums((0, 3))[0]).refused == "it would reveal too much about a record"
     assert service.ask(Query("max", (0, 1))).refused
     assert service.ask(Query("sum", (3,))).refused == "fewer than 2 records"
 

@@ -222,4 +222,4 @@ def test_the_way_out_of_a_breach_is_not_the_method_in_use_nor_silent_about_the_u
 
     assert "take over" not in told(share=0.5, low=0.4, high=0.6)
     said = told(share=0.0, low=0.0, high=0.6, detail={"asked": 380, "undecided": 370})
-    assert "370 of 380 people asked about stay undecided" in said
+    assert "370 of 380 people checked stay undecided" in said

@@ -78,7 +78,7 @@ def test_the_report_has_counts_and_no_values() -> None:
     record = made.record()["withheld"]
     assert [one["n_withheld"] for one in record["releases"]] == [3, 2]
     assert record["series"]["hit_share"] == 0.75
-    assert "What being withheld tells" in made.to_html()
+    assert "What being withheld reveals" in made.to_html()
 
 
 def policy(**promise: Any) -> sr.Policy:

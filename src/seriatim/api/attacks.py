@@ -38,12 +38,12 @@ def attack(
 ) -> AttackResult:
     """Return what an adversary with every release concludes. ``target`` is a History, or a ledger with ``series``.
 
-    With ``recipient`` the adversary has what this recipient received, with ``collusion`` what the worst of any so many
-    recipients received together; with both, the recipient is one of them. ``sensitive`` is a column of the ledger.
+    With ``recipient`` the adversary has what this recipient received, with ``collusion`` what the worst group of that
+    many recipients hold together; with both, the recipient is one of them. ``sensitive`` is a column of the ledger.
     ``private`` is a file for a list of the people who are breached, and by which releases; keep it secret.
 
     ``adversary`` is the ``[adversary]`` of a policy: ``compromised`` is the share of people whose value is known. It
-    may also have ``least`` (people with fewer possible values are exposed) and ``repetitions`` (seeded draws).
+    may also have ``least`` (people with fewer possible values are counted) and ``repetitions`` (seeded draws).
     ``priors`` is a file or ``{id: values}``; a history has no other columns, so ``impossible`` is an error here.
     """
     from seriatim.policies.questions import questions_about_attack

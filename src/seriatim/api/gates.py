@@ -54,7 +54,7 @@ def gate_requests(
     known = _baseline_of(baseline)
     if recount:
         if known is None:
-            raise InputError(Fault("--recount", "no baseline to count anew", "--baseline beside it"))
+            raise InputError(Fault("--recount", "no baseline to recount", "--baseline beside it"))
         known = known.recounted(columns)
     return requests_of(columns, pairs, bands, known, others or "", attribute_ranges(ranges))
 
@@ -82,7 +82,7 @@ def gate_replay(
     joint: bool = False,
     title: str = "requests",
 ) -> ReplayReport:
-    """Say what a gate would have released of these requests, and what an observer would learn from it.
+    """Show what a gate would have released of these requests, and what an observer would learn from it.
 
     Without ``queue`` an unsafe request is denied for good. With ``joint`` a set of waiting records may leave together
     where none is safe alone.
@@ -166,7 +166,7 @@ def gate_show(journal: str | Path, gate: str) -> dict[str, Any]:
 def gate_compare(
     requests: GateRequests, *, title: str = "requests", progress: Progress = no_progress
 ) -> GateComparison:
-    """Put all tests at 20% and 5% side by side on the same requests."""
+    """Compare all tests at 20% and 5% on the same requests."""
     from seriatim.usecases.gate.compare_tests import compare_tests
 
     return compare_tests(requests, title=title, progress=progress)
@@ -175,7 +175,7 @@ def gate_compare(
 def gate_suggest(
     table: Any, bands: int = 10, most: int = 20, separator: str | None = None, encoding: str | None = None
 ) -> GateSuggestions:
-    """Rank pairs of columns by how much releasing one tells about the other."""
+    """Rank pairs of columns by how much releasing one reveals about the other."""
     from seriatim.tables.columns import columns_of
     from seriatim.usecases.gate.suggest import suggest_pairs
 

@@ -57,7 +57,7 @@ Recipient = Annotated[
 ]
 Collusion = Annotated[
     Optional[int],  # noqa: UP045
-    typer.Option(min=1, help="Attack what any so many recipients received together, and name the worst."),
+    typer.Option(min=1, help="Attack what any N recipients hold together; report the worst N."),
 ]
 AdversaryFile = Annotated[
     Optional[Path],  # noqa: UP045
@@ -85,7 +85,7 @@ def attack_command(
     collusion: Collusion = None,
     adversary: AdversaryFile = None,
     compromised: Compromised = None,
-    least: Annotated[int, typer.Option(min=1, help="People with fewer possible values than this are exposed.")] = 3,
+    least: Annotated[int, typer.Option(min=1, help="Count people who have fewer than this many possible values.")] = 3,
     repetitions: Annotated[int, typer.Option(min=1, max=100, help="Number of seeded draws of compromised people.")] = 5,
     out: ReportFile = None,
     private: BreachedPeople = None,
@@ -216,7 +216,7 @@ def _show(report: AttackReport, guessed: bool, out: Path | None) -> None:
     if result.sequence is not None:
         from seriatim.usecases.attack.attack_page import attack_page_appearances, attack_page_sequence
 
-        console.print("values change; someone who knows how they follow each other:")
+        console.print("values change; for an attacker who knows how values usually change:")
         for line in (*attack_page_sequence(result.sequence), attack_page_appearances(result.sequence)):
             console.print(f"  {line}", soft_wrap=True, highlight=False)
     if result.n_unfollowed:

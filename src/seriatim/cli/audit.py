@@ -23,7 +23,7 @@ Beside = Annotated[
 ]
 Original = Annotated[
     Optional[Path],  # noqa: UP045
-    typer.Option(help="Table this one was made from; adds what was lost and how closely rows match it."),
+    typer.Option(help="Table this one was made from; adds information loss and the distance to the nearest rows."),
 ]
 Aligned = Annotated[
     bool, typer.Option("--aligned", help="Row i was made from row i of the original; adds linkage risks.")

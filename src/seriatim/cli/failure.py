@@ -22,7 +22,7 @@ def fail_on_arguments(arguments: Sequence[str]) -> None:
 
 
 def end_in_failure(error: SeriatimError, as_json: bool) -> int:
-    """Tell an error of ours and return its exit code."""
+    """Print a SeriatimError and return its exit code."""
     faults = error.faults if isinstance(error, InputError) else ()
     lines = [str(fault) for fault in faults] or [" ".join(str(error).split())]
     fields = [

@@ -17,7 +17,9 @@ def forecast_command(
     series: Annotated[str, typer.Argument(help="Series of the ledger.")],
     releases: Annotated[int, typer.Option("--releases", "-r", min=1, max=120, help="Releases to simulate.")] = 12,
     m: Annotated[int, typer.Option(min=2, help="Values that stay possible for everyone.")] = 3,
-    n: Annotated[int, typer.Option(min=1, help="Least difference in people between groups of different releases.")] = 1,
+    n: Annotated[
+        int, typer.Option(min=1, help="Minimum number of people in which groups of different releases differ.")
+    ] = 1,
     compromised: Annotated[
         Optional[float],  # noqa: UP045
         typer.Option(min=0, max=1, help="Share of people whose value the attacker knows (0.04 if omitted)."),
@@ -81,7 +83,7 @@ def _show(report: ForecastReport, out: Path | None) -> None:
     output_whole(table)
     console.print(escape(report.advice), soft_wrap=True)
     if found.sure:
-        console.print("values change; people believed right with certainty by someone who knows how they follow:")
+        console.print("values change; people inferred with certainty by an attacker who knows how values change:")
     for line in report.sure:
         console.print(f"  {escape(line)}", soft_wrap=True, highlight=False)
     if out is not None:

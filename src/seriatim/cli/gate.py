@@ -14,31 +14,31 @@ if TYPE_CHECKING:
     from seriatim.usecases.gate.replay_page import ReplayReport
     from seriatim.usecases.gate.requests import GateRequests
 
-_ABOUT = "Release single records on demand: what a gate would let out, which columns need one, and serving it."
+_ABOUT = "Release single records on demand: replay, suggest and serve a gate."
 app = typer.Typer(help=_ABOUT, rich_markup_mode=None, no_args_is_help=True)
 
 TableFile = Annotated[Path, typer.Argument(help="Requests in their order: a CSV or Parquet file.")]
 X = Annotated[
     Optional[list[str]],  # noqa: UP045
-    typer.Option("--x", help="A column that is released; repeat it for several."),
+    typer.Option("--x", help="Column that is released; may be repeated."),
 ]
-Y = Annotated[Optional[str], typer.Option("--y", help="The column of the targets to protect.")]  # noqa: UP045
+Y = Annotated[Optional[str], typer.Option("--y", help="Column of the targets to protect.")]  # noqa: UP045
 Dependency = Annotated[
     Optional[list[str]],  # noqa: UP045
-    typer.Option("--dependency", help="Guard this one, too, such as 'age, sex ~> ward'; repeat it. All must hold."),
+    typer.Option("--dependency", help="Dependency to guard, such as 'age, sex ~> ward'; may be repeated (all must hold)."),
 ]
 Bands = Annotated[int, typer.Option(min=2, max=200, help="Ranges of equal share for a numeric column.")]
 Ranges = Annotated[
     Optional[list[str]],  # noqa: UP045
-    typer.Option("--ranges", help="Cut a numeric column here instead, such as 'age: 18, 40, 65'; repeat it."),
+    typer.Option("--ranges", help="Cut a numeric column here instead, such as 'age: 18, 40, 65'; may be repeated."),
 ]
 BaselineFile = Annotated[
     Optional[Path],  # noqa: UP045
-    typer.Option("--baseline", help="A baseline file; without it the table is its own baseline."),
+    typer.Option("--baseline", help="Baseline file (the table is its own baseline if omitted)."),
 ]
 Out = Annotated[
     Optional[Path],  # noqa: UP045
-    typer.Option("--out", "-o", help="Write the page here as HTML, and as JSON beside it."),
+    typer.Option("--out", "-o", help="Write the page here as HTML, and beside it as JSON."),
 ]
 
 
@@ -63,23 +63,23 @@ def gate_replay_command(
         Optional[list[str]],  # noqa: UP045
         typer.Option("--test", help="kld (default), wdt, mis, cst or dqt; all given must hold."),
     ] = None,
-    alpha: Annotated[float, typer.Option(help="Level: 0.2 against curiosity, 0.05 against a costly attack.")] = 0.2,
+    alpha: Annotated[float, typer.Option(help="Level: 0.2 stops casual guessing, 0.05 only attackers who must be sure.")] = 0.2,
     bands: Bands = 10,
     ranges: Ranges = None,
     baseline: BaselineFile = None,
     recount: Annotated[
-        bool, typer.Option("--recount", help="Count the baseline anew on this table: the same ranges and targets.")
+        bool, typer.Option("--recount", help="Recount the baseline on this table, keeping its ranges and targets.")
     ] = False,
     others: Annotated[
         Optional[str],  # noqa: UP045
-        typer.Option("--others", help="Count targets that the baseline does not know as this one, not refused."),
+        typer.Option("--others", help="Treat unknown targets as this target instead of refusing them."),
     ] = None,
     save_baseline: Annotated[
         Optional[Path],  # noqa: UP045
-        typer.Option("--save-baseline", help="Write the baseline here, to use it again."),
+        typer.Option("--save-baseline", help="Write the baseline to this file."),
     ] = None,
-    queue: Annotated[bool, typer.Option(help="Queue unsafe requests, or deny them for good.")] = True,
-    joint: Annotated[bool, typer.Option("--joint", help="Let sets leave that are safe only together.")] = False,
+    queue: Annotated[bool, typer.Option(help="Queue unsafe requests (--no-queue: deny them).")] = True,
+    joint: Annotated[bool, typer.Option("--joint", help="Also release sets that are safe only together.")] = False,
     journal: Annotated[
         Optional[str],  # noqa: UP045
         typer.Option("--journal", help="Store baseline and replay in this journal (with --gate), to serve the gate."),
@@ -93,7 +93,7 @@ def gate_replay_command(
     encoding: Encoding = None,
     as_json: AsJson = False,
 ) -> None:
-    """Say what a gate would have released of these requests, and what an observer would learn from it.
+    """Show what a gate would have released of these requests, and what an observer would learn from it.
 
     Example: seriatim gate replay requests.csv --x age --y location --out replay.html
     """
@@ -154,7 +154,7 @@ def gate_compare_command(
     encoding: Encoding = None,
     as_json: AsJson = False,
 ) -> None:
-    """Put all tests at 20% and 5% side by side on the same requests.
+    """Compare all tests at 20% and 5% on the same requests.
 
     Example: seriatim gate compare requests.csv --x age --y location --out tests.html
     """
@@ -178,13 +178,13 @@ def gate_compare_command(
 def gate_suggest_command(
     table: TableFile,
     bands: Bands = 10,
-    most: Annotated[int, typer.Option(min=1, help="How many pairs to list.")] = 20,
+    most: Annotated[int, typer.Option(min=1, help="Number of pairs to list.")] = 20,
     out: Out = None,
     separator: Separator = None,
     encoding: Encoding = None,
     as_json: AsJson = False,
 ) -> None:
-    """Rank pairs of columns by how much releasing one tells about the other.
+    """Rank pairs of columns by how much releasing one reveals about the other.
 
     Example: seriatim gate suggest people.csv
     """

@@ -24,7 +24,7 @@ token_app = typer.Typer(help="Make, rotate, revoke and list tokens.", rich_marku
 
 def gate_service_hold_command(
     table: Annotated[Path, typer.Argument(help="Records, one per person: a CSV or Parquet file.")],
-    respondent: Annotated[str, typer.Option(help="The column that names the person; it never leaves.")],
+    respondent: Annotated[str, typer.Option(help="Column with the person's id; it is never released.")],
     gate: GateName,
     journal: Journal = HERE,
     separator: Separator = None,
@@ -70,15 +70,15 @@ def gate_service_show_command(gate: GateName, journal: Journal = HERE, as_json: 
 
 def gate_service_serve_command(
     gate: GateName,
-    expire_days: Annotated[float, typer.Option(min=0.0, help="Days after which a waiting request is given up.")],
+    expire_days: Annotated[float, typer.Option(min=0.0, help="Days after which a waiting request expires.")],
     journal: Journal = HERE,
-    host: Annotated[str, typer.Option(help="Address to listen on; behind a proxy with TLS.")] = "127.0.0.1",
+    host: Annotated[str, typer.Option(help="Address to listen on (put a TLS proxy in front).")] = "127.0.0.1",
     port: Annotated[int, typer.Option(min=0, max=65_535, help="Port to listen on.")] = 8080,
     batch_seconds: Annotated[
-        float, typer.Option(min=0.0, help="Show releases in shuffled batches, so many seconds apart; 0 at once.")
+        float, typer.Option(min=0.0, help="Show releases in shuffled batches every N seconds (0: immediately).")
     ] = 0.0,
     rate: Annotated[float, typer.Option(help="Requests per second that one token may send.")] = 100.0,
-    standby: Annotated[bool, typer.Option("--standby", help="Wait until the present service ends.")] = False,
+    standby: Annotated[bool, typer.Option("--standby", help="Wait for the running service to stop, then take over.")] = False,
     quiet: Annotated[bool, typer.Option("--quiet", help="Log only what went wrong.")] = False,
 ) -> None:
     """Serve a gate over HTTP. Needs a stored replay and tokens.
@@ -98,18 +98,18 @@ def gate_service_token_make_command(
     role: Annotated[str, typer.Option(help="requester, officer or auditor.")],
     gate: GateName,
     journal: Journal = HERE,
-    label: Annotated[str, typer.Option(help="Whom it is for.")] = "",
+    label: Annotated[str, typer.Option(help="Name of the token's holder.")] = "",
     respondent: Annotated[
         Optional[list[str]],  # noqa: UP045
-        typer.Option("--respondent", help="A person the requester may ask for; repeat it. Without it, anyone."),
+        typer.Option("--respondent", help="A person the requester may ask for; may be repeated (anyone if omitted)."),
     ] = None,
     quota: Annotated[
         Optional[int],  # noqa: UP045
-        typer.Option(help="How many requests in all."),
+        typer.Option(help="Total number of requests allowed."),
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Make a token and show it this once; the journal keeps its SHA-256 alone.
+    """Create a token and show it once; the journal stores only its SHA-256.
 
     Example: seriatim gate token make --role requester --gate soldiers
     """
@@ -134,7 +134,7 @@ def gate_service_token_rotate_command(
 def gate_service_token_revoke_command(
     number: Number, gate: GateName, journal: Journal = HERE, as_json: AsJson = False
 ) -> None:
-    """End a token for good; a running service notices within a second or two.
+    """Revoke a token for good; a running service notices within a second or two.
 
     Example: seriatim gate token revoke 2 --gate soldiers
     """
@@ -144,7 +144,7 @@ def gate_service_token_revoke_command(
 
 @token_app.command("list")
 def gate_service_token_list_command(gate: GateName, journal: Journal = HERE, as_json: AsJson = False) -> None:
-    """List tokens: number, role, label, how many people they are bound to, quota. Secrets are nowhere.
+    """List tokens: number, role, label, how many people they are bound to, quota. Secrets are not stored.
 
     Example: seriatim gate token list --gate soldiers
     """

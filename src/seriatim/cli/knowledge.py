@@ -10,7 +10,7 @@ import typer
 from seriatim.cli.options import LEDGER, AsJson, LedgerUrl, ShelfFolder
 
 app = typer.Typer(
-    help="Mine and show what an attacker may know about how values follow each other.",
+    help="Mine and show what an attacker may know about sequences of values.",
     rich_markup_mode=None,
     no_args_is_help=True,
 )
@@ -25,8 +25,8 @@ def knowledge_mine_command(
     out: Annotated[Path, typer.Option("--out", "-o", help="TOML file to write; a Parquet file goes beside it.")] = Path(
         "knowledge.toml"
     ),
-    respondent: Annotated[str, typer.Option(help="Column that says who.")] = "respondent",
-    time: Annotated[str, typer.Option(help="Column that says when: whole steps, or dates with --step.")] = "release",
+    respondent: Annotated[str, typer.Option(help="Column with the person's id.")] = "respondent",
+    time: Annotated[str, typer.Option(help="Column with the time: whole steps, or dates (needs --step).")] = "release",
     step: Annotated[
         Optional[str],  # noqa: UP045
         typer.Option(help="What one step is, for dates: day, week, month, quarter or year."),
@@ -38,10 +38,10 @@ def knowledge_mine_command(
     ] = None,
     order: Annotated[
         Optional[int],  # noqa: UP045
-        typer.Option(min=1, max=12, help="Values of a person's past that matter (2 where the pairs allow it, else 1)."),
+        typer.Option(min=1, max=12, help="Number of past values to use (2 if omitted and the data suffice, else 1)."),
     ] = None,
-    unseen: Annotated[str, typer.Option(help="Runs never seen: backoff, or zero as the paper prints it.")] = "backoff",
-    denominators: Annotated[str, typer.Option(help="continued, or printed as in the paper.")] = "continued",
+    unseen: Annotated[str, typer.Option(help="Unseen runs: backoff to shorter runs, or zero as in the paper.")] = "backoff",
+    denominators: Annotated[str, typer.Option(help="Runs to divide by: continued ones, or all (printed), as in the paper.")] = "continued",
     ledger: LedgerUrl = LEDGER,
     series: Annotated[Optional[str], typer.Option(help="Series of the ledger, instead of a table.")] = None,  # noqa: UP045
     shelf: ShelfFolder = None,
@@ -75,7 +75,7 @@ def knowledge_mine_command(
 def knowledge_show_command(
     knowledge: Annotated[Path, typer.Argument(help="TOML file of seriatim knowledge mine.")], as_json: AsJson = False
 ) -> None:
-    """Say what a knowledge file holds: how many keep their value, and what follows what.
+    """Show what a knowledge file holds: how many keep their value, and what follows what.
 
     Example: seriatim knowledge show knowledge.toml
     """

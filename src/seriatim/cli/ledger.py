@@ -85,7 +85,7 @@ def ledger_resume_command(
     series: Series = None,
     out: Annotated[
         Optional[Path],  # noqa: UP045
-        typer.Option("--out", "-o", help="Finish them in this folder instead of the one they were made for."),
+        typer.Option("--out", "-o", help="Write the releases to this folder instead of their original one."),
     ] = None,
     shelf: ShelfFolder = None,
     as_json: AsJson = False,
@@ -117,7 +117,7 @@ def ledger_import_command(
     ] = None,
     history: Annotated[
         Optional[Path],  # noqa: UP045
-        typer.Option(help="Or a folder with one published table per release, ordered by name."),
+        typer.Option(help="Folder with one published table per release (instead of a long table)."),
     ] = None,
     respondents: Annotated[
         Optional[Path],  # noqa: UP045
@@ -179,7 +179,7 @@ def ledger_deliver_command(
     shelf: ShelfFolder = None,
     as_json: AsJson = False,
 ) -> None:
-    """Record who received a release, and copy what is theirs to read: table, codebook, report for recipients.
+    """Record who received a release, and copy its public files: table, codebook, report for recipients.
 
     Example: seriatim ledger deliver ward-visits 3 --to "Dr Weber" --out for-dr-weber
 
@@ -204,7 +204,7 @@ def ledger_sign_off_command(
     shelf: ShelfFolder = None,
     as_json: AsJson = False,
 ) -> None:
-    """Write the page to sign of a release anew: its input, promises and chain, and who has received it by now.
+    """Write a release's page to sign again: its input, promises and chain, and who has received it so far.
 
     Example: seriatim ledger sign-off ward-visits 3 --out to-sign.html
     """

@@ -60,7 +60,8 @@ def output_after_the_fact() -> Iterator[None]:
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         why = os.strerror(error.errno) if error.errno else type(error).__name__
         with suppress(OSError):
-            print(f"note: the output could not be written ({why}); what it tells has happened", file=sys.stderr)  # noqa: T201
+            said = f"note: could not write the output ({why}); the command itself was completed"
+            print(said, file=sys.stderr)  # noqa: T201
 
 
 def output_json(value: Any) -> None:

@@ -42,9 +42,9 @@ ExposedPeople = Annotated[
     ),
 ]
 Empty = Annotated[
-    bool, typer.Option("--empty", help="Allow a table without records in a running series: everyone has left.")
+    bool, typer.Option("--empty", help="Allow an empty table in a running series (it means that everyone has left).")
 ]
-Nodes = Annotated[bool, typer.Option("--nodes", help="Also list every minimal node (only for the method lattice).")]
+Nodes = Annotated[bool, typer.Option("--nodes", help="Also list all minimal generalisations (method lattice only).")]
 
 
 def publish_command(

@@ -89,7 +89,7 @@ def study_equivocation_command(
         Optional[Path],  # noqa: UP045
         typer.Argument(help="A PUMS extract as CSV (a made-up one is used if omitted)."),
     ] = None,
-    replicates: Annotated[int, typer.Option(min=1, max=1000, help="Random samples, orders and noises each.")] = 30,
+    replicates: Annotated[int, typer.Option(min=1, max=1000, help="Number of random repetitions of each setting.")] = 30,
     quick: Annotated[bool, typer.Option("--quick", help="Use one replicate and 200 records.")] = False,
     out: Annotated[Path, typer.Option("--out", "-o", help="HTML page to write.")] = Path("study-equivocation.html"),
     as_json: AsJson = False,
@@ -109,10 +109,10 @@ def study_equivocation_command(
 @app.command("safe-release")
 def study_safe_release_command(
     sequences: Annotated[int, typer.Option(min=2, max=10_000, help="Random sequences of 10,000 requests.")] = 200,
-    out: Annotated[Path, typer.Option("--out", "-o", help="The page to write.")] = Path("study-safe-release.html"),
+    out: Annotated[Path, typer.Option("--out", "-o", help="HTML page to write.")] = Path("study-safe-release.html"),
     as_json: AsJson = False,
 ) -> None:
-    """Release of single records: examples, Figures 12 to 19 of the paper from its own counts.
+    """Repeat the examples and Figures 12 to 19 of the paper on releasing single records, from its own counts.
 
     Example: seriatim study safe-release --sequences 20
     """
@@ -142,7 +142,7 @@ def study_js_reduce_command(
     out: Annotated[Path, typer.Option("--out", "-o", help="HTML page to write.")] = Path("study-js-reduce.html"),
     as_json: AsJson = False,
 ) -> None:
-    """Sequence knowledge against Mondrian, JS-reduce and its best cut: Figures 3 to 8, and looking back.
+    """Attack Mondrian, JS-reduce and its best cut with sequence knowledge: Figures 3 to 8, and looking back.
 
     Example: seriatim study js-reduce --quick --out study-js-reduce.html
     """

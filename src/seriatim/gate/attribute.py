@@ -32,7 +32,7 @@ class Attribute:
         if bool(self.values) == bool(self.edges):
             raise InputError(Fault(self.name, "values and edges both or neither", "one of the two"))
         if len(set(self.values)) != len(self.values):
-            raise InputError(Fault(self.name, "a value stands twice", "each value once"))
+            raise InputError(Fault(self.name, "a value occurs twice", "each value once"))
         if self.edges and (len(self.edges) < 3 or not _grow(self.edges)):
             raise InputError(Fault(self.name, "edges that do not grow, or fewer than two ranges", "growing edges"))
 

@@ -47,7 +47,7 @@ class Baseline:
         if len(shares) != len(self.targets) or len(set(self.targets)) != len(self.targets):
             raise InputError(Fault("baseline", "targets do not match their shares", "one share per target, named once"))
         if self.others and self.others not in self.targets:
-            raise InputError(Fault("baseline", "the target for unknown ones is none of its targets", "one of them"))
+            raise InputError(Fault("baseline", "the target for unknown ones is not one of its targets", "one of them"))
         object.__setattr__(self, "probabilities", p)
         object.__setattr__(self, "target_shares", shares)
 

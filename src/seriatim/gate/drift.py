@@ -46,7 +46,7 @@ def drift(
     from scipy.special import chdtrc
 
     if old.attributes != new.attributes or old.targets != new.targets:
-        raise InputError(Fault("baseline", "other values, ranges or targets than before", "the same, counted anew"))
+        raise InputError(Fault("baseline", "other values, ranges or targets than before", "the same, recounted"))
     p, q = old.probabilities, new.probabilities
     with np.errstate(divide="ignore", invalid="ignore"):
         bits = float(np.where(q > 0, q * np.log2(q / p), 0.0).sum())

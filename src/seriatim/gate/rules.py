@@ -204,5 +204,5 @@ def _places(names: tuple[Any, ...] | None) -> dict[Any, int]:
     except TypeError:
         raise InputError(Fault("names", "a name that cannot be looked up", "texts or numbers")) from None
     if len(places) != len(names):
-        raise InputError(Fault("names", f"{len(names) - len(places)} names stand twice", "each name once"))
+        raise InputError(Fault("names", f"{len(names) - len(places)} names occur twice", "each name once"))
     return places

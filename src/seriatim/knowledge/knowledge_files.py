@@ -107,7 +107,7 @@ def _head(path: Path) -> dict[str, Any]:
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError):
         raise AdversaryError(Fault(str(path), "cannot be read", "a file of seriatim knowledge mine")) from None
     if head.get("format") != _FORMAT or not isinstance(head.get("values"), list) or not head["values"]:
-        raise AdversaryError(Fault(str(path), "is no knowledge file", f'format = "{_FORMAT}", values, table'))
+        raise AdversaryError(Fault(str(path), "is not a knowledge file", f'format = "{_FORMAT}", values, table'))
     return {"classes": [""], "kind": "table", "pairs": {}, "table": path.with_suffix(".parquet").name, **head}
 
 
@@ -268,7 +268,7 @@ def _prior(stated: StatedKnowledge | None) -> dict[str, float] | None:
         return None
     table = json.loads(stated.table or "{}")
     if not table or any(not isinstance(chance, int | float) or chance < 0 for chance in table.values()):
-        raise AdversaryError(Fault("[adversary] value_priors", "chances that are no numbers from 0", "value = chance"))
+        raise AdversaryError(Fault("[adversary] value_priors", "chances that are not numbers from 0", "value = chance"))
     return {str(value): float(chance) for value, chance in table.items()}
 
 

@@ -53,7 +53,7 @@ def _refuse_lasting(series: str, number: int, records: Sequence[ReleaseRecord]) 
     said = {
         "was recalled already": found.state == chain.RECALLED,
         "was made before this ledger, which cannot know who holds it": found.state == chain.IMPORTED,
-        f"was delivered to {len(found.recipients)} recipients: it cannot be called back": bool(found.recipients),
+        f"was delivered to {len(found.recipients)} recipients: it cannot be taken back": bool(found.recipients),
         f"release {max(later, default=0)} was judged together with it: recall that first": bool(later),
     }
     for what, holds in said.items():

@@ -63,7 +63,7 @@ def _refuse_undeliverable(record: ReleaseRecord) -> None:
         raise LedgerError(f"{where}: reserved, not finished; run seriatim ledger resume first")
     if not shelf.is_split_shelf(record.manifest["files"]):
         found = "holds no public part: it was imported or made by an older version"
-        raise InputError(Fault(where, found, "", "hand its table out by hand, and leave --out away"))
+        raise InputError(Fault(where, found, "", "copy its table yourself, and omit --out"))
 
 
 @dataclass(frozen=True, slots=True)

@@ -164,7 +164,7 @@ def _check_copy(folder: Path, manifest: Mapping[str, Any], findings: _Findings) 
     wrong = seals.seal_differences(folder, manifest)
     findings.faults += [f"{folder / name}: the published copy was changed or is missing" for name in wrong]
     strange = seals.foreign_beside_seal(folder, manifest)
-    findings.notes += [f"{folder / name}: not a file of this release; who put it there?" for name in strange]
+    findings.notes += [f"{folder / name}: not part of this release; check where it came from" for name in strange]
 
 
 def _unknown(database: Database, folder: Path, head: str) -> list[str]:

@@ -106,7 +106,8 @@ def _instants(found: npt.NDArray[np.object_]) -> npt.NDArray[np.generic]:
     """Return Python's times; those with a zone as UTC, so that equal instants are equal."""
     zoned = [value.tzinfo is not None for value in found]
     if any(zoned) and not all(zoned):
-        raise InputError(Fault("values", "times with and without a time zone", _ALLOWED, "give all of them a zone"))
+        mixed = "times with and without a time zone"
+        raise InputError(Fault("values", mixed, _ALLOWED, "add a time zone to all of them"))
     utc = [value.astimezone(datetime.UTC).replace(tzinfo=None) if zoned[0] else value for value in found]
     return np.array(utc, dtype="datetime64[us]")
 

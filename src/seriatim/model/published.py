@@ -77,7 +77,7 @@ def _on_scale(column: pa.ChunkedArray, coded: CodedColumn) -> CodedColumn:
     place[seen] = coded.codes
     found = place[seen]
     if not np.array_equal(found, coded.codes):
-        raise AssertionError(f"column {coded.name!r}: equal published values stand at different places of the scale")
+        raise AssertionError(f"column {coded.name!r}: equal published values have different positions on the scale")
     return CodedColumn(coded.name, found, coded.scale)
 
 

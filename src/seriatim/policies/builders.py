@@ -57,7 +57,7 @@ def _built(shape: BuilderShape, column: ColumnShape, path: KeyPath, faults: Faul
     name = asked[0]
     inner = (*path, name)
     if shape.origin is not None and name != "interval":
-        faults.add((*path, "origin"), "origin stands beside interval only", remedy="remove origin")
+        faults.add((*path, "origin"), "origin is allowed beside interval only", remedy="remove origin")
     if name == "group" and not column.order:
         faults.add(
             inner, f"{fault_path(inner)} needs the column's order", "order = [...]", "add the order, low to high"

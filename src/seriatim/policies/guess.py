@@ -140,7 +140,7 @@ _OVER_TIME = """\
 [adversary]
 breach_share = 0.01           # guess: at most this share of people breached by all releases together
 # If people's values change from release to release (jobs, incomes), breach_share judges few of them: add
-# sure_share = 0.01            # at most this share believed right with certainty, looking back"""
+# sure_share = 0.01            # at most this share inferred with certainty, looking back"""
 
 
 def _check_names(columns: Sequence[ColumnSketch]) -> None:

@@ -79,7 +79,8 @@ def _named(given: Any, base: Path | None) -> dict[str, frozenset[str]]:
     empty = sum(not values for values in given.values())
     if empty:
         found = f"{empty} people without any possible value"
-        raise PolicyError(Fault("[adversary] priors", found, "at least one each", "remove people who can have any"))
+        remedy = "remove people for whom every value is possible"
+        raise PolicyError(Fault("[adversary] priors", found, "at least one each", remedy))
     return {who: frozenset(values) for who, values in given.items()}
 
 

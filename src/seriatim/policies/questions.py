@@ -91,7 +91,7 @@ def forecast_question(releases: int, rules: Mapping[str, Any] | None) -> Forecas
 def _growth(common: Any) -> float | None:
     if common is None or (isinstance(common, int | float) and not isinstance(common, bool) and common >= 1):
         return common
-    raise AdversaryError(Fault("common", "not a number from 1 on", "1 or more", "1.5, for example"))
+    raise AdversaryError(Fault("common", "not a number of at least 1", "1 or more", "1.5, for example"))
 
 
 def _stated(where: str, given: Mapping[str, Any] | None, keys: tuple[str, ...]) -> dict[str, Any]:

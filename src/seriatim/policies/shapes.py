@@ -129,7 +129,7 @@ class SeriesShape(_Shape):
     """[series]"""
 
     name: Name = Field(description="a text that is not empty, without control characters")
-    respondent: Annotated[str, Field(min_length=1)] | None = _key("the column that says whom a record is about")
+    respondent: Annotated[str, Field(min_length=1)] | None = _key("the column that identifies the person")
     epoch: Count = _key("a whole number from 1", default=1)
 
 
@@ -212,12 +212,12 @@ class DefenceShape(_Shape):
     when_not_eligible: Fallback | None = _word(Fallback)
     group_cap: Count | None = _promise("group_cap")
     loss: LossName | None = _word(LossName)
-    lineage_size: Crowd | None = _key("a whole number from 180: people in a new lineage at least; smaller ones leak")
-    cohort_size: Crowd | None = _key("a whole number from 180: people in a new cohort at least")
+    lineage_size: Crowd | None = _key("a whole number from 180: minimum number of people in a new lineage")
+    cohort_size: Crowd | None = _key("a whole number from 180: minimum number of people in a new cohort")
     exits: Exits | None = _word(Exits)
     rate: Annotated[float, Field(gt=0, le=1)] | None = _key("a share above 0 and up to 1: records in the sample")
     noise: Annotated[dict[str, str], AfterValidator(_amounts)] | None = _key(
-        'a table of column = "10" (at most so many units either way, above 0; the spread is an eighth of it) or "10%"'
+        'a table of column = "10" (at most 10 units either way, above 0; the spread is an eighth of it) or "10%"'
     )
     withhold: Withhold | None = _word(Withhold)
 
@@ -232,7 +232,7 @@ class AdversaryShape(_Shape):
     sure: Annotated[float, Field(gt=0, lt=1)] | None = _key("a number between 0 and 1: beliefs above it are certain")
     sure_share: Share | None = _promise("sure_share")
     raised: Annotated[float, Field(ge=1)] | None = _key("a number from 1: how many times the odds must have grown")
-    harmless: list[Value] | None = _key("a list of values that nobody minds being believed to have")
+    harmless: list[Value] | None = _key("a list of values whose disclosure does no harm")
     window: Annotated[int, Field(ge=0, le=1000)] | None = _key(
         "a whole number from 0: how many bands either side of the truth count as near it"
     )

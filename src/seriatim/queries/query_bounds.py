@@ -117,7 +117,7 @@ def _by(way: Way | None, queries: list[Query], totals: FloatArray, low: FloatArr
     if way == "closed form" and not (half and plain):
         raise InputError(Fault("way", "closed form for other queries", "chained sums of equal size, from the first"))
     if way == "paths" and any(query.span is None for query in queries):
-        raise InputError(Fault("way", "paths for sums that are no ranges", "sums of neighbouring records"))
+        raise InputError(Fault("way", "paths for sums that are not ranges", "sums of neighbouring records"))
     if half and plain and way in (None, "closed form"):
         return query_bounds_chained(totals, half, len(low), (float(low[0]), float(high[0])))
     if way == "paths" or (way is None and all(query.span is not None for query in queries)):

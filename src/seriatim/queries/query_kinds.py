@@ -36,7 +36,7 @@ class Query:
             object.__setattr__(self, "records", _positions(self.records))
         twice = not isinstance(self.records, range) and len(set(self.records)) < len(self.records)
         if not len(self.records) or twice or self._ends[0] < 0:
-            raise InputError(Fault("query", "no records, or one twice, or one before the first", "positions from 0"))
+            raise InputError(Fault("query", "empty, repeated or negative record positions", "positions from 0"))
         if self.weights is not None:
             object.__setattr__(self, "weights", _weights(self.kind, self.weights, len(self.records)))
 
@@ -109,7 +109,7 @@ def _positions(records: Any) -> tuple[int, ...]:
     try:
         return tuple(index(record) for record in records)
     except TypeError:
-        raise InputError(Fault("query", "records that are no whole numbers", "positions from 0")) from None
+        raise InputError(Fault("query", "records that are not whole numbers", "positions from 0")) from None
 
 
 def _weights(kind: Kind, weights: Any, n: int) -> tuple[float, ...] | None:

@@ -98,7 +98,7 @@ class SampledRefusals:
         slips = self._slips(query, self._tables(chance))
         # (slips + 1) / (draws + 2) is the chance to expect after so many slips, and within delta / queries
         allowed = self.delta / self.queries * (self._n_draws + 2) - 1
-        return "too likely to tell too much" if slips > max(allowed, 0.0) else ""
+        return "the answer is too likely to reveal too much" if slips > max(allowed, 0.0) else ""
 
     def answered(self, query: Query, answer: float) -> tuple[int, ...]:
         """Take note of an answer; return the records that it closes."""
@@ -112,7 +112,7 @@ class SampledRefusals:
     def _slips(self, query: Query, tables: FloatArray) -> int:
         """Return in how many of the tables the answer would make the bounds of an open record too narrow.
 
-        Sets that are no ranges need programmes: they are tried on a few tables, and one slip counts as all.
+        Sets that are not ranges need programmes: they are tried on a few tables, and one slip counts as all.
         """
         spans = [asked.span for asked in (*self._asked, query)]
         totals = tables @ query.row(self.n)

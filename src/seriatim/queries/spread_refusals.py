@@ -53,7 +53,7 @@ class SpreadRefusals:
         if new is None:
             return ""
         left = 1.0 - self._known - new**2
-        return "it would tell too much about a record" if (left < self.spread**2 - _NOTHING_NEW).any() else ""
+        return "it would reveal too much about a record" if (left < self.spread**2 - _NOTHING_NEW).any() else ""
 
     def answered(self, query: Query, answer: float) -> tuple[int, ...]:  # noqa: ARG002 - the values do not matter
         """Take note of an answer; nobody is ever closed."""

@@ -89,8 +89,8 @@ class PublishedRelease:
         for table in tables:
             if {*names} <= {*table.column_names}:
                 return table
-        found, allowed = "these columns stand in different tables", "columns of one of them"
-        raise TableError(Fault(", ".join(names), found, allowed, "ask apart: nothing links their rows"))
+        found, allowed = "these columns are in different tables", "columns of one of them"
+        raise TableError(Fault(", ".join(names), found, allowed, "ask separately: nothing links their rows"))
 
     def _axis(self, name: str) -> Axis:
         if name not in self.axes:

@@ -67,7 +67,7 @@ def background_limits(policy: Policy, verdict: Verdict) -> Section:
         ),
         (
             "What is true of a whole class.",
-            "A pattern that holds for many people can be learnt from this table: it is published for that.",
+            "A pattern that holds for many people can be learnt from this table; that is its purpose.",
         ),
         (
             "What is legal.",

@@ -119,6 +119,6 @@ def _files() -> Section:
     said = (
         "manifest.json names every file that came with this table and its SHA-256: a file that differs from it was "
         "changed. codebook.json says the same as this page to programs.",
-        "Keep the table to yourself unless you were told otherwise: who holds several releases can conclude more.",
+        "Keep the table to yourself unless you were told otherwise: anyone who holds several releases can infer more.",
     )
-    return Section("What lies beside it", (Prose(said),))
+    return Section("What comes with it", (Prose(said),))

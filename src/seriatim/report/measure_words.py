@@ -18,7 +18,7 @@ class MeasureWords:
 
 MEASURES: dict[str, MeasureWords] = {
     "gcp": MeasureWords(
-        "Detail lost (GCP)", "0% keeps every cell as it was, 100% tells nothing; the mean over all cells."
+        "Detail lost (GCP)", "0% keeps every cell as it was, 100% keeps nothing; the mean over all cells."
     ),
     "ncp": MeasureWords("Detail lost (NCP)", "How wide the published cells are, as a share of their column's range."),
     "discernibility": MeasureWords(
@@ -40,8 +40,8 @@ MEASURES: dict[str, MeasureWords] = {
     ),
     "noise_hit_chance": MeasureWords(
         "Best guess behind the noise",
-        "How often an attacker comes near who knows the population and how noise is drawn; without any release as said "
-        "beside it.",
+        "How often an attacker who knows the population and how noise is drawn comes near; beside it, the same without "
+        "any release.",
     ),
     "fresh_noise_near": MeasureWords(
         "If every release had fresh noise",

@@ -53,8 +53,8 @@ def outcome_banner(verdict: Verdict, facts: Facts) -> Banner:
 def _unjudged(verdict: Verdict) -> tuple[str, ...]:
     """Say which promises were not judged for everyone."""
     return tuple(
-        f"{' of '.join(filter(None, (one.rule, one.column)))}: {one.result}, "
-        f"{format_count(one.n_unjudged)} people were not followed"
+        f"{' of '.join(filter(None, (one.rule, one.column)))}: {one.result}; "
+        f"{format_count(one.n_unjudged)} people were not judged"
         for one in verdict.unjudged
     )
 
@@ -207,7 +207,7 @@ def _finding_row(finding: Finding) -> tuple[str | Cell, ...]:
 def outcome_cell(finding: Finding) -> Cell:
     """Return what became of a promise, in its colour."""
     tone: dict[str, Tone] = {"kept": "good", "broken": "bad"}
-    unjudged = f"{format_count(finding.n_unjudged)} people not followed" if finding.n_unjudged else ""
+    unjudged = f"{format_count(finding.n_unjudged)} people not judged" if finding.n_unjudged else ""
     return Cell(finding.result, tone.get(finding.result, "warn"), note=unjudged)
 
 

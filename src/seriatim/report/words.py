@@ -7,8 +7,8 @@ ATTACKS: dict[str, str] = {
     "intersection": "Keeps the values common to all groups a person was in",
     "twins": "Finds people who must hold the same value",
     "sequence": "Uses which values usually follow one another",
-    "belief": "Holds people for exchangeable and believes what the groups say",
-    "columns together": "Weighs the tables of two sensitive columns, knowing how their values go together",
+    "belief": "Assumes people are exchangeable and infers values from group counts",
+    "columns together": "Combines the tables of two sensitive columns, knowing how their values are related",
     "withheld": "Guesses the value of people who are in the view and not in the release",
 }
 

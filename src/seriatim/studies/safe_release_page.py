@@ -46,7 +46,7 @@ DEVIATIONS = (
      "be reproduced by any reading. CST depends on how cells are merged and on the order of requests."),
     ("Section 7.2", "the exception for CST is L2, not L4 and L3; “140 tuples” are 114."),
     ("Figure 2", "percentages have 23 errors in their last digits: only the counts are used."),
-    ("wdt", "is our own test: no linear score of X separates a target at the level. Its price stands beside."),
+    ("wdt", "is our own test: no linear score of X separates a target at the level. Its cost is shown beside it."),
 )  # fmt: skip
 
 

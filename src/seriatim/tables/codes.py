@@ -217,7 +217,8 @@ def _parse_number(column: pa.ChunkedArray, where: str) -> pa.ChunkedArray:
     readable = pc.sum(pc.match_substring_regex(column, _NUMBER)).as_py() or 0
     bad = len(column) - column.null_count - readable
     found = f"{bad} cells cannot be read as numbers" if bad else "numbers too large to read"
-    raise UnreadableColumn(Fault(where, found, "numbers with a decimal point", 'mend them or set kind = "category"'))
+    remedy = 'correct them, or set kind = "category"'
+    raise UnreadableColumn(Fault(where, found, "numbers with a decimal point", remedy))
 
 
 def _wide_kinds(column: pa.ChunkedArray) -> tuple[pa.DataType, ...]:
@@ -272,5 +273,5 @@ def _as_date(column: pa.ChunkedArray, where: str) -> pa.ChunkedArray:
             except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
                 continue
     raise UnreadableColumn(
-        Fault(where, "cells that are not dates", "dates as 2026-11-15", 'mend them or drop kind = "date"')
+        Fault(where, "cells that are not dates", "dates as 2026-11-15", 'correct them, or drop kind = "date"')
     )

@@ -86,6 +86,6 @@ def _rows_by_key(before: Table, key: str) -> dict[Any, int]:
     people = before.data.column(key).cast(pa.string()).to_pylist()
     place = {person: row for row, person in enumerate(people)}
     if len(place) < len(people):
-        found = f"{len(people) - len(place)} respondents stand more than once"
+        found = f"{len(people) - len(place)} respondents occur more than once"
         raise TableError(Fault(f"{before.name}, column {key!r}", found, "one record each", "give --aligned instead"))
     return place

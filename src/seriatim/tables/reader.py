@@ -94,7 +94,7 @@ def _check_names(table: Table) -> None:
     again = [(name, count) for name, count in Counter(names).items() if count > 1 and name]
     repeated = [_repeated(table.name, names, name, count) for name, count in again[:MOST_NAMED]]
     left = len(again) - len(repeated)
-    faults += [*repeated, *([Fault(table.name, f"{left} more names that stand several times")] if left else [])]
+    faults += [*repeated, *([Fault(table.name, f"{left} more names that occur several times")] if left else [])]
     if not names:
         faults.append(Fault(table.name, "no columns", "at least one column"))
     if faults:
@@ -119,7 +119,7 @@ def _read_parquet(path: Path) -> Table:
         return table
     except UnicodeDecodeError:  # Arrow reads such names, and fails whenever they are used
         found = "a name of a column is not UTF-8"
-        raise TableError(Fault(path.name, found, "UTF-8", "rename the column, or write the file anew")) from None
+        raise TableError(Fault(path.name, found, "UTF-8", "rename the column, or write the file again")) from None
     except (pa.ArrowException, OSError) as error:
         raise TableError(
             Fault(path.name, f"cannot be read as Parquet ({type(error).__name__})", "a Parquet file")

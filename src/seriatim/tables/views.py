@@ -183,7 +183,7 @@ def _cells(table: Table, rule: ColumnRule, where: str) -> CodedCells:
         return codes_of(column, Kind.NUMBER, where) if table.kind == "csv" else cells
     if numbers > _MOSTLY * (numbers + others):
         found = f"{others:,} of {numbers + others:,} cells are not numbers, so the column would be read as categories"
-        remedy = 'mend or empty them, or say kind = "category" in the policy'
+        remedy = 'correct or empty them, or set kind = "category" in the policy'
         raise UnreadableColumn(Fault(where, found, "one kind of cells, or a kind in the policy", remedy))
     return cells
 

@@ -237,7 +237,7 @@ class Clerk:
                 self._writer = self.journal.writer(self.settings.gate, 0.0)
             self._read()
         except JournalHeld as error:
-            log.error("another service has this gate", extra={"said": _said(error)})
+            log.error("another service serves this gate", extra={"said": _said(error)})
             self._let_go()
             return False
         except Exception as error:  # noqa: BLE001 - try again until it works

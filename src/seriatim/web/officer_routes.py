@@ -111,7 +111,7 @@ async def _drifts(service: Service, new: ServingRules) -> list[DriftFound]:
     number, guards = await service.look(lambda desk: (desk.baseline, desk.intake.guards))
     old = service.rules(number).baseline
     if len(old.baselines) != len(new.rules):
-        raise InputError(Fault("baseline", "other dependencies than before", "the same, counted anew"))
+        raise InputError(Fault("baseline", "other dependencies than before", "the same, recounted"))
     found = await asyncio.to_thread(
         lambda: [
             drift(*pair, guard.counts, asked.tests, asked.alpha, asked)

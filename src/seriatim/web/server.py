@@ -80,9 +80,9 @@ def _tell_of_service(service: Service, port: int) -> None:
     told = {"host": settings.host, "port": port, "entries": service.clerk.desk.n_entries}
     log.info("serving", extra=told | {"records_held": service.n_held})
     if not service.access.any_tokens():
-        log.warning("nobody has a token yet: seriatim gate token make")
+        log.warning("no tokens yet; create one with 'seriatim gate token make'")
     if not _is_loopback(settings.host):
-        log.warning("others can reach this address: put a proxy with TLS before it")
+        log.warning("others can reach this address: put a TLS proxy in front of it")
 
 
 def _is_loopback(host: str) -> bool:

@@ -101,5 +101,5 @@ def caps_baseline(view: SerialView, before: LongArray, newcomers: BoolArray) -> 
     most = np.bincount(view.sensitive, minlength=1).max() / max(len(view), 1)
     if most * MILLION > SAYS_NOTHING:
         found, allowed = f"one value has {most:.1%}", f"at most {SAYS_NOTHING / MILLION:.0%}"
-        raise TableError(Fault("sensitive column", found, allowed, "the column says nothing; drop it"))
+        raise TableError(Fault("sensitive column", found, allowed, "the column carries no information; drop it"))
     return out

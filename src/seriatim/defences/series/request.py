@@ -90,7 +90,7 @@ def _rules_of(policy: Policy) -> SerialRules:
     assert policy.defence is not None
     terms, options = policy.terms.series, policy.defence.options
     if terms.m is None:
-        raise PolicyError(Fault("[promise] m", "missing", "2 or more", "say how many values stay possible"))
+        raise PolicyError(Fault("[promise] m", "missing", "2 or more", "set how many values stay possible"))
     return SerialRules(
         terms.m,
         1 if terms.degree is None else terms.degree,

@@ -2,8 +2,8 @@
 
 There are two independent bounds: ``breach`` on the closed form, for an adversary who draws every conclusion once, and
 ``breach_share`` on a simulation of one who builds on each finding until nothing new follows, completed by a solver for
-a sample of the people whom rules leave open; whoever it cannot decide counts as breached. The use case runs the attack;
-the promise only judges what it found.
+a sample of the people whom rules leave undecided; anyone it cannot decide counts as breached. The use case runs the
+attack; the promise only judges what it found.
 """
 
 from __future__ import annotations
@@ -104,17 +104,17 @@ class BreachShare:
         if not changes.n_changed:
             return ""
         who = f"{changes.n_changed:,} of {changes.n_returned:,} people published more than once"
-        else_ = "sure_share judges them" if self.changes_followed else "they were not followed"
-        return f"; {who} have another value than before: {else_}"
+        else_ = "sure_share judges them" if self.changes_followed else "they were not judged"
+        return f"; the value of {who} changed: {else_}"
 
 
 def _way_out(judged: JudgedHistory, estimate: Estimate, allowed: float) -> str:
     undecided = estimate.detail.get("undecided", 0)
     if undecided and estimate.share <= allowed:
         counted = (
-            f"{undecided:,} of {estimate.detail['asked']:,} people asked about stay undecided and count as breached"
+            f"{undecided:,} of {estimate.detail['asked']:,} people checked stay undecided and count as breached"
         )
-        return f"publish less often; {counted}, as do the like of them whom nobody asked about"
+        return f"publish less often; {counted}, and so do people like them who were not checked"
     if judged.once(_changes).n_changed:
         return (
             "publish less often, or in larger groups (k); values change in this series, so no serial method can take "
@@ -122,7 +122,7 @@ def _way_out(judged: JudgedHistory, estimate: Estimate, allowed: float) -> str:
         )
     if judged.history.releases and "slot" in judged.history.releases[-1].marks:
         return "publish less often, or with a larger m or larger groups ([defence] lineage_size or cohort_size)"
-    return 'publish less often, or let method = "lineage" take over the series (see how-to/change-method)'
+    return 'publish less often, or let method = "lineage" take over the series'
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,4 +151,5 @@ def _solver_words(estimate: Estimate) -> str:
     asked, certain, undecided = (estimate.detail.get(key, 0) for key in ("asked", "certain_by_solver", "undecided"))
     if not asked:
         return ""
-    return f"; a solver was asked about {asked} people whom rules leave open: {certain} certain, {undecided} undecided"
+    whom = f"{asked} of the people whom the rules did not decide"
+    return f"; a solver checked {whom}: {certain} certain, {undecided} undecided"

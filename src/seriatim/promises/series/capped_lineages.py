@@ -142,6 +142,6 @@ def fair_waiting(judged: JudgedHistory, asked: CapsAsked) -> Finding:
     ratio = max(ratio, asked.m * unseen / len(waiting)) if len(waiting) else 0.0
     unfair = bool((counts > caps.limits(np.array([len(waiting)]), 0)[0]).any()) or asked.m * unseen > len(waiting)
     told = f"{len(waiting)} newcomers wait; the most frequent value among them has {ratio:.2f} x its cap"
-    detail = f"{told}: waiting tells something about them (told, not refused)" if unfair else told
+    detail = f"{told}: waiting reveals something about them (reported only)" if unfair else told
     return Finding(WAITING, True, ratio, 1.0, None, 0, len(waiting) if unfair else 0, detail if len(waiting) else
                    "no newcomer waits")  # fmt: skip

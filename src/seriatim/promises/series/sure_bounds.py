@@ -47,6 +47,6 @@ class SureShare:
             self.allowed,
             column=estimate.detail.get("column"),
             n_people=0 if kept else round(estimate.share * estimate.n_people),
-            detail=f"share of people believed right above {sure:g} after all releases{window}{rate}",
+            detail=f"share of people inferred with a certainty above {sure:g} after all releases{window}{rate}",
             remedy="" if kept else "a larger k, or values published in wider bands; forecast says which k holds",
         )

@@ -106,7 +106,7 @@ class NumberBound:
     def _must_have_distances(self, scale: Scale) -> None:
         if not has_nearness(scale):
             where, found = f"[promise] {self.rule}", f"the column {self.column!r} holds categories without an order"
-            remedy = 'say kind = "number" or add an order'
+            remedy = 'set kind = "number", or add an order'
             raise PolicyError(Fault(where, found, "numbers, dates, or an order", remedy))
         if scale.dated and any("%" in text for text, _ in self.limits):
             where, found = f"[promise] {self.rule}", f"per cent of the dates in {self.column!r}"

@@ -37,5 +37,5 @@ class Suppression:
             detail="share of people withheld from this release"
             if published.serial
             else "share of records not published",
-            remedy="" if kept else f"suppress = {share:.4g} would pass; or promise less",
+            remedy="" if kept else f"suppress = {share:.4g} would pass, or a weaker promise",
         )

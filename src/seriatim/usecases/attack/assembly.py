@@ -83,7 +83,7 @@ def _check_columns(tables: Mapping[str, pa.Table], respondents: pa.Table, sensit
         if header.seems_missing and (missing or not quasi):
             faults.append(header.missing)
             continue
-        remedy = "rename it, or move files that are no releases elsewhere"
+        remedy = "rename it, or move files that are not releases out of the folder"
         faults += [Fault(name, f"no column {column}", ", ".join(shared), remedy) for column in missing]
         faults += [
             Fault(

@@ -29,13 +29,13 @@ from seriatim.usecases.attack.assembly import AssembledHistory
 
 @dataclass(frozen=True, slots=True)
 class AttackPlan:
-    """What the adversary knows, and who counts as exposed."""
+    """What the adversary knows, and how few possible values count."""
 
     compromised: float = 0.0
     """Share of people whose value the adversary knows beforehand."""
     seeds: tuple[int, ...] = (1, 2, 3, 4, 5)
     least: int = 3
-    """People with fewer possible values than this are exposed."""
+    """People with fewer possible values than this are counted in the report."""
     priors: PriorSets | None = None
     """The values each person can have."""
     sequential: SequentialAdversary | None = None

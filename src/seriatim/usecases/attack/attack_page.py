@@ -129,7 +129,7 @@ class AttackReport(FiledReport):
         whole = found.series
         rows.append(("all", f"{whole.n_withheld:,}", _share(whole.hit_share, whole), _share(whole.margin_share)))
         grid = Grid("People who were in the view and not in the release", head, tuple(rows), _NUMBERS)
-        return (Section("What being withheld tells", (grid,), attack_page_withheld(found)),)
+        return (Section("What being withheld reveals", (grid,), attack_page_withheld(found)),)
 
     def _tiles(self) -> Tiles:
         found = self.result
@@ -151,7 +151,7 @@ class AttackReport(FiledReport):
         if found is None:
             return ()
         hit = f"such beliefs are right {found.sure.hit_rate:.0%} of the time" if found.sure.n_beliefs else ""
-        return (Tile("ever believed right with certainty", format_percent(found.sure.share), hit),)
+        return (Tile("ever inferred with certainty", format_percent(found.sure.share), hit),)
 
     def _rows(self, releases: tuple[IntersectionCounts, ...]) -> tuple[tuple[str, ...], ...]:
         return tuple((self.name_of(r.number), f"{r.n_people:,}", f"{r.below:,}", f"{r.single:,}") for r in releases)
@@ -168,7 +168,7 @@ def attack_page_sequence(found: SequenceFigures) -> list[str]:
     return [
         f"belief in the truth: {found.before:.3f} before any release, {found.one:.3f} after one, "
         f"{found.series:.3f} after the series{back}",
-        f"{found.sure.right:,} of {found.n_people:,} people ({found.sure.share:.2%}) are believed right with certainty "
+        f"{found.sure.right:,} of {found.n_people:,} people ({found.sure.share:.2%}) are inferred with certainty "
         f"({found.sure_one.right:,} after one release){hit}",
         f"{found.n_changed:,} people changed their value; belief in rare values {found.rare[0]:.3f} after one release, "
         f"{found.rare[1]:.3f} at the end; in common ones {found.common[0]:.3f} and {found.common[1]:.3f}",
@@ -188,8 +188,8 @@ def attack_page_appearances(found: SequenceFigures) -> str:
 def attack_page_unfollowed(n_people: int) -> str:
     """Say who was not followed, and how to ask for it."""
     return (
-        f"{n_people:,} people changed their value and were not followed, since the column has more than {MOST_VALUES} "
-        "values: give knowledge of sequences (--adversary), or publish bands of the values"
+        f"{n_people:,} people changed their value and were not judged, since the column has more than {MOST_VALUES} "
+        "values: declare sequence knowledge (--adversary), or publish values in bands"
     )
 
 
@@ -224,19 +224,22 @@ def _people_who_change(found: AttackResult) -> tuple[Section, ...]:
     if found.sequence is None:
         if not found.n_unfollowed:
             return ()
-        note = Note("Not followed", (attack_page_unfollowed(found.n_unfollowed),))
+        note = Note("Not judged", (attack_page_unfollowed(found.n_unfollowed),))
         return (Section("People whose values change", (note,)),)
     people = tuple((str(at), f"{n:,}") for at, n in enumerate(found.sequence.sure_by_release, 1))
     sure = Grid(
-        "People believed right with certainty, up to each release", ("release", "people"), people, frozenset({1})
+        "People whose value is inferred with certainty, up to each release",
+        ("release", "people"),
+        people,
+        frozenset({1}),
     )
     head = ("appearances", "people", "gain")
     rows = tuple((label, f"{n:,}", f"{gain:.3f}") for label, n, gain in found.sequence.by_appearances)
-    told = "The exclusion attack is told when a value changes, which nobody is in truth."
+    told = "The exclusion attack is told when values change; a real attacker would not know."
     lines = (*attack_page_sequence(found.sequence), told)
     grid = Grid("Gain by the number of a person's appearances", head, rows, frozenset({1, 2}))
     return (
-        Section("What someone believes who knows how values follow each other", (Note("Found", lines), sure, grid)),
+        Section("What an attacker who knows how values usually change can infer", (Note("Found", lines), sure, grid)),
     )
 
 
@@ -269,11 +272,11 @@ def _banner(found: AttackResult, who: str) -> Banner:
             (exposed, f"{exposed:,} people of the last release {few}."),
             (found.n_determined, f"The value of {found.n_determined:,} people follows from the groups alone."),
             (found.n_joined, f"{found.n_joined:,} people are breached once twins share what is known about them."),
-            (sure, f"{sure:,} people are believed right with certainty by someone who knows how values follow."),
+            (sure, f"{sure:,} people are inferred with certainty by an attacker who knows how values usually change."),
         )
         return Banner("Exposed", sentence, "bad", tuple(reason for count, reason in reasons if count))
     if found.n_unfollowed:
-        return Banner("Not everyone was followed", attack_page_unfollowed(found.n_unfollowed), "warn")
+        return Banner("Not everyone was judged", attack_page_unfollowed(found.n_unfollowed), "warn")
     return Banner("Nobody exposed", f"Nobody is breached by {attacker}, using the attacks below.", "good")
 
 
@@ -293,15 +296,15 @@ def _words(found: AttackResult) -> tuple[tuple[str, str], ...]:
         ),
         (
             "twins",
-            f"{found.n_twins:,} people in {found.n_twin_sets:,} sets must hold equal values: whoever learns one "
+            f"{found.n_twins:,} people in {found.n_twin_sets:,} sets must hold equal values: anyone who learns one "
             f"knows them all. The value of {found.n_determined:,} people follows from such sums alone, that of "
             f"{found.n_joined:,} more from the values their twins can hold.",
         ),
         (
             "what to do",
-            "What is published cannot be called back. Before the next release, bound the share of people breached by "
+            "What is published cannot be taken back. Before the next release, bound the share of people breached by "
             "all releases together ([adversary] breach_share), or let method lineage take over the series. Where "
-            "values change, bound the share believed right with certainty instead (sure_share).",
+            "values change, bound the share inferred with certainty instead (sure_share).",
         ),
         ("checked", f"Every conclusion was compared with the truth: {found.wrong} were wrong."),
     )

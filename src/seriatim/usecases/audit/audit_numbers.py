@@ -65,7 +65,7 @@ def audit_number_scale(audit: Audit, column: str, near: str | None) -> tuple[Sca
     """Return the scale of a sensitive column, and what counts as near on it; an error if nothing can."""
     scale = _scale_of(audit.audited, column)
     if not has_nearness(scale):
-        where, remedy = f"column {column!r}", 'say kind = "number" or add an order'
+        where, remedy = f"column {column!r}", 'set kind = "number", or add an order'
         raise InputError(Fault(where, "categories without an order", "numbers, dates, or an order", remedy))
     return scale, usual_nearness(scale) if near is None else _checked_window(near)
 

@@ -56,7 +56,7 @@ def audit_promises_carried(audited: AuditedTable, policy: Policy) -> tuple[str, 
     """Return a note if the table has the respondent column."""
     if policy.respondent is None or policy.respondent not in audited.table.column_names:
         return ()
-    return (f"the column {policy.respondent} says whom a record is about: with it everyone is identified",)
+    return (f"the column {policy.respondent} identifies the person each record is about: with it, nobody is protected",)
 
 
 def audit_grouped(audited: AuditedTable) -> tuple[str, ...]:

@@ -43,7 +43,7 @@ FOUND_AGAIN: dict[str, tuple[str, str]] = {
     "noise_spread": ("Standard deviation of the noise", "About an eighth of the most that noise moves a value."),
     "noise_hit_chance": (
         "Best guess behind the noise",
-        "How often an attacker comes near who knows the published values' distribution and how noise is drawn.",
+        "How often an attacker who knows the published values' distribution and how noise is drawn comes near.",
     ),
     "noise_near": ("Noise still near the truth", "Values that one noisy number comes near to."),
     "fresh_noise_near": ("If every release had fresh noise", "Values that the mean of 8 releases would come near to."),
@@ -53,7 +53,7 @@ FOUND_AGAIN: dict[str, tuple[str, str]] = {
 
 LOST: dict[str, tuple[str, str]] = {
     "suppressed_share": ("Withheld", "Records withheld, or with '*' in every quasi-identifier."),
-    "gcp": ("Detail lost (GCP)", "0% keeps every cell as it was, 100% tells nothing; the mean over all cells."),
+    "gcp": ("Detail lost (GCP)", "0% keeps every cell as it was, 100% keeps nothing; the mean over all cells."),
     "discernibility": (
         "Discernibility",
         "Pairs that cannot be told apart; a withheld record counts as alike to all.",

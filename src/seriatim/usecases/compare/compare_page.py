@@ -53,7 +53,7 @@ class Comparison(FiledReport):
             Bars(tuple(found.method for found in made), tuple(found.gcp or 0.0 for found in made)),
             x=ChartAxis("method"),
             y=ChartAxis("certainty lost", "percent"),
-            caption="0% keeps every cell as it was, 100% tells nothing.",
+            caption="0% keeps every cell as it was, 100% keeps nothing.",
             topic="usefulness",
         )
         rows: tuple[tuple[str | Cell, ...], ...] = tuple(

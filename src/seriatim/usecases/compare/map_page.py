@@ -61,7 +61,7 @@ class RiskMap(FiledReport):
             _line(name, [point for point in drawn if point.technique == name])  # by parameter: a path
             for name in sorted(dict.fromkeys(point.technique for point in drawn), key="policy".__eq__)
         ]
-        caption = "Lower and to the left is better. Points of the front are beaten by no other in both."
+        caption = "Lower and to the left is better. No other point beats those of the front on both axes."
         return Chart(
             "Risk against usefulness",
             Lines((_line("Pareto front", list(self.front)), *lines)),  # the policy's point last, on top of the others
@@ -80,7 +80,7 @@ class RiskMap(FiledReport):
         risk = f"{'' if self.wish.risk == 'hit_chance' else 'the '}{RISK_WORDS[self.wish.risk]}"
         story = (
             f"Each technique with several parameters on the same table, as a first release. Risk{about} is the mean "
-            f"over people of {risk}; beside it, that of whoever is most at risk. Cost is the "
+            f"over people of {risk}; beside it, that of the person most at risk. Cost is the "
             f"{COST_WORDS[self.wish.cost]}. {self._hit_words()}Nothing was published; the seed is {self.wish.seed}.",
             *(f"The policy's own point, marked: {map_point_words(point)}." for point in self.points if point.of_policy),
         )

@@ -115,7 +115,7 @@ def _named(text: str, columns: Columns) -> Callable[[Columns], float]:
     shape = {"mean": (1, 0), "quantile": (1, 1), "share": (1, 1), "correlation": (2, 0), "slope": (2, 0)}.get(kind)
     if shape != (len(names), len(numbers)):
         allowed = "mean:COLUMN, quantile:COLUMN:0.9, share:COLUMN:20, correlation:COLUMN:COLUMN, slope:COLUMN:COLUMN"
-        raise InputError(Fault("statistic", "not one of those that can be asked for", allowed))
+        raise InputError(Fault("statistic", "unknown or incomplete", allowed))
     if any(name not in columns for name in names):
         raise InputError(Fault("statistic", "a column that has no numbers, or is not there", ", ".join(columns)))
     try:

@@ -237,7 +237,8 @@ def _lost_to_noise(stage: _Stage, settings: DefenceSettings) -> float:
 def _cost_of_queries(stage: _Stage, rows: LongArray, told: FloatArray, size: int) -> float:
     """Return what a user loses who knows means of half a query's records only."""
     if stage.wish.cost == "query_error":
-        raise InputError(Fault("cost", "sums tell no counts of people", "statistics, loss, models"))
+        found = "query_error needs counts of people; answered queries are sums"
+        raise InputError(Fault("cost", found, "statistics, loss, models"))
     if stage.wish.cost == "loss":
         return 1.0 - 2.0 / size
     place = np.cumsum(~stage.view.suppressed) - 1

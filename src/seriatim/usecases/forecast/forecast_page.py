@@ -27,7 +27,7 @@ _WORDS = (
     (
         "an episode per value",
         "Values change between releases, which the method cannot follow: a changed value counts as another respondent, "
-        "such as id and episode number. What two episodes of one person tell together was not attacked.",
+        "such as id and episode number. What two episodes of one person reveal together was not attacked.",
     ),
     ("withheld", "Share of people withheld, over all releases of the forecast."),
     ("counterfeits", "Share of published rows that belong to nobody; their number in each group is published."),
@@ -103,7 +103,8 @@ class ForecastReport(FiledReport):
         if lasting:
             ways = " and ".join(course.way.label for course in lasting[:2])
             unlinked = self.forecast.sure and any(course.way.episodes for course in lasting[:2])
-            apart = " Episodes of one person are attacked apart; who links them believes more." if unlinked else ""
+            linked = " Episodes of one person are attacked separately; anyone who links them learns more."
+            apart = linked if unlinked else ""
             return f"Nobody would be breached until {until} with {ways}.{apart}"
         breached = [course for course in self.forecast.courses if course.first_break]
         if not breached:

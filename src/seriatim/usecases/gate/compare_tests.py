@@ -27,7 +27,7 @@ PROTECTS = (
     ,
     "kld is the one to serve with: what it releases hardly depends on the order of requests. wdt is the strict option, "
     "for up to 12 values of X and targets of 100 records or more. mis, cst and dqt depend on the order of requests and "
-    "are here for comparison; dqt lets most of an outlier out.",
+    "are here for comparison; dqt releases most of an outlier.",
 )  # fmt: skip
 
 

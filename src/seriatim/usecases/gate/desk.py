@@ -183,7 +183,7 @@ class GateDesk:
     def may_take(self, rules: Sequence[GateRules]) -> None:
         """Refuse rules that cannot replace the present ones; nothing changes."""
         if not same_rules_domain(self.intake.rules, rules):
-            raise InputError(Fault("baseline", "other values, ranges or targets than before", "the same, counted anew"))
+            raise InputError(Fault("baseline", "other values, ranges or targets than before", "the same, recounted"))
         self.intake.under(rules)
 
     def state(self, number: int) -> str:

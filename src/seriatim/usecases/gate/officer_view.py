@@ -35,7 +35,7 @@ NAMES = {
 }  # fmt: skip
 TELL_NOBODY = (
     "A record waits because its target differs from the baseline. Do not tell anyone which records wait, how many "
-    "do, or how many a target has: that alone names the targets that deviate."
+    "do, or how many a target has: that alone identifies the targets that deviate."
 )
 
 

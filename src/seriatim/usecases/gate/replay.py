@@ -67,10 +67,10 @@ class GateReplay:
 
     @property
     def warning(self) -> str:
-        """Said when the pair is not a secret of one target."""
+        """Return a warning if most targets deviate; else an empty text."""
         if 2 * self.n_deviating <= self.n_targets:
             return ""
-        return f"this pair is not a secret of one target; the gate will withhold {1 - self.share:.0%}"
+        return f"most targets deviate, so a gate is the wrong tool; it would withhold {1 - self.share:.0%}"
 
 
 def replay_requests(requests: GateRequests, question: GateQuestion, seed: int = 1) -> tuple[GateReplay, ...]:

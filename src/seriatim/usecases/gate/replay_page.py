@@ -16,9 +16,9 @@ from seriatim.report.page import Tone
 from seriatim.usecases.gate.replay import GateReplay
 
 BLURS = (
-    "A gate blurs, it does not hide. Waiting itself tells: a target whose records wait differs from the baseline. "
-    "Keep target sizes, requests per target and totals to the officer; where target sizes are public, the gate cannot "
-    "hide which targets deviate. Do not tell anyone which records wait."
+    "A gate blurs, it does not hide. Waiting itself is revealing: a target whose records wait differs from the "
+    "baseline. Share target sizes, requests per target and totals with the officer only; where target sizes are "
+    "public, the gate cannot hide which targets deviate. Do not tell anyone which records wait."
 )
 HEAD = ("target", "requested", "released", "share", "never released", "deviates at 5%")
 _SHOWN = 60
@@ -194,7 +194,7 @@ def _observer(found: GateReplay, before: str) -> Section:
                 continue
             word = f"first {format_percent(one.first)}, top 3 {format_percent(one.top_3)}"
             tone: Tone = "bad" if one.first >= 0.5 else "warn" if one.top_3 >= 0.5 else "good"
-            held = f"{format_percent(one.deficit)} of its suspect held back"
+            held = f"{format_percent(one.deficit)} of the suspected target's records withheld"
             cells.append(Cell(word, tone, f"Spearman {format_number(one.spearman)}, {held}"))
         rows.append(tuple(cells))
     runs = max((one.runs for named in found.observed.values() for one in named), default=0)

@@ -126,7 +126,7 @@ def _must_be_of_x(ranges: Mapping[str, Attribute], pairs: Sequence[Pair]) -> Non
     """Refuse ranges of a column that is not released."""
     unused = set(ranges) - {name for x, _ in pairs for name in x}
     if unused:
-        raise InputError(Fault("--ranges", f"{min(unused)!r} is no column of X", "columns of X"))
+        raise InputError(Fault("--ranges", f"{min(unused)!r} is not a column of X", "columns of X"))
 
 
 def _must_agree(baseline: Dependencies, pairs: Sequence[Pair], others: str, ranges: Mapping[str, Attribute]) -> None:

@@ -19,8 +19,8 @@ HEAD = ("X", "Y", "values", "targets", "I(X;Y), bits", "largest KL, bits", "J-me
 MOST_TARGETS = 500
 STORY = (
     "For each pair: mutual information, the Kullback-Leibler distance of the target that differs most from the rest, "
-    "and the largest J-measure (that distance times the target's share). A pair with one deviating target is a secret "
-    "of that target; where most targets deviate, X and Y are simply related: a gate withholds much and hides little.",
+    "and the largest J-measure (that distance times the target's share). A pair with one deviating target suits a "
+    "gate; where most targets deviate, X and Y are simply related: a gate withholds much and hides little.",
 )
 
 

@@ -14,22 +14,22 @@ from seriatim.report.formats import format_percent
 NOTATION = {
     "[a,b]": "a value from a to b, both ends possible",
     "[a,b)": "a value from a to below b",
-    "{x,y}": "one of the values listed; a value with a comma, brace or quote stands in double quotes",
+    "{x,y}": "one of the values listed; a value with a comma, brace or quote is in double quotes",
     "*": "any value",
     "'": "in CSV files an apostrophe before a text that a spreadsheet would run as a formula",
 }
 ROWS = {
     False: "a row is the record of one person",
-    True: "a row is no record of one person: inside a group the sensitive values were shuffled against the other "
+    True: "a row does not describe one person: inside a group the sensitive values were shuffled against the other "
     "columns, and some rows are counterfeits; counterfeits.* says how many. Count values per group",
 }
 BUCKETS = (
     "two tables, joined by group: a row of table.* is one person with their quasi-identifiers as they are, a row of "
-    "values.* one value of the group. Which value is whose inside a group is not said"
+    "values.* one value of the group. Which value belongs to whom inside a group is secret"
 )
 COVERED = (
-    "a row is the record of one person, but for a few whose value is made up, so that nobody is missed: at most "
-    "{share} of them. Which ones is not said"
+    "a row is the record of one person; in at most {share} of the rows the value is made up, so that nobody has to be "
+    "left out. Which rows is secret"
 )
 PLAIN_ROWS = (
     "; plain.* has a row for each real person, with the columns published as they are beside their box. No row of it "
@@ -37,8 +37,8 @@ PLAIN_ROWS = (
 )
 OWN_TABLES = (
     "; each sensitive column has a folder with a table of its own. No row of one table belongs to a row of another: "
-    "groups, their numbers and the order of rows have nothing to do with each other. Columns published as they are "
-    "stand with the first alone"
+    "groups, their numbers and the order of rows have nothing to do with each other. Columns published "
+    "unchanged are in the first table only"
 )
 SAMPLED = (
     "a row is the record of one person, as it is. The rows are a random sample, {share} of all records, drawn without "

@@ -46,7 +46,7 @@ def _column_losses(draft: Draft) -> Chart:
         Bars(tuple(losses), tuple(losses.values())),
         x=ChartAxis("column"),
         y=ChartAxis("certainty penalty", "percent"),
-        caption="0% keeps every cell as it was, 100% tells nothing. A withheld record counts 100%.",
+        caption="0% keeps every cell as it was, 100% keeps nothing. A withheld record counts 100%.",
         topic="usefulness",
     )
 

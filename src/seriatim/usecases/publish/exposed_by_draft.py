@@ -63,7 +63,7 @@ def _taken_as_known(draft: Draft, listed: list[dict[str, object]]) -> list[dict[
     if CANDIDATES not in draft.memory:
         return []
     left, there = candidates_remembered(draft.memory[CANDIDATES]), {row["respondent"] for row in listed}
-    chain = f"certain by the releases up to {left.until} together (a solver found it, no chain of rules)"
+    chain = f"certain from the releases up to {left.until} together (found by a solver, so there is no chain)"
     return [
         {"respondent": who, "promise": "breached", "column": column, "since": left.until, "chain": chain}
         for column in draft.sensitive

@@ -125,8 +125,8 @@ def _judged_together(name: str, found: Estimate, own: Verdict, known: Adversary)
                 allowed,
                 column=name,
                 n_people=people,
-                detail=f"with {people} people whom only this table and that of {found.detail['beside']!r} together "
-                "give away, to someone who knows how the two columns go together",
+                detail=f"including {people} people exposed only by combining this table with that of "
+                f"{found.detail['beside']!r}, to an attacker who knows how the two columns are related",
                 remedy="" if worst <= allowed else _APART,
             )
 
@@ -137,10 +137,11 @@ def _n_groups(draft: Draft) -> int:
 
 def _linked_notes(linked: Mapping[str, Estimate]) -> list[str]:
     if not linked:
-        return ["too many groups and values: what someone believes who weighs the tables together was not tried"]
+        return ["too many groups and values: an attack that combines the tables was not tried"]
     return [
-        f"{found.detail['people']} people: someone who knows how {name!r} and {found.detail['beside']!r} go together "
-        f"would be certain of {name!r} by the two tables, and is not by one; drop one of the columns, or join them"
+        f"{found.detail['people']} people: an attacker who knows how {name!r} and {found.detail['beside']!r} are "
+        f"related can infer {name!r} from both tables together, but not from either alone; drop one of the columns, or "
+        "join them"
         for name, found in linked.items()
         if found.detail["people"]
     ]

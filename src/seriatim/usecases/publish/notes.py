@@ -33,29 +33,29 @@ def notes_of(draft: Draft, policy: Policy, n_before: int, history: History, chan
         found.append(f"[adversary] breach was not judged: its formula also needs {', '.join(lacking)}")
     if changed:
         found.append(
-            f"{changed} people have another value than before, and were not followed: set [adversary] sure_share to "
-            "judge what someone believes who knows how values follow each other"
+            f"the value of {changed} people changed, and they were not judged: set [adversary] sure_share to judge an "
+            "attacker who knows how values usually change"
         )
     if changed and not _noisy(policy).isdisjoint(draft.sensitive):
         found.append(
-            "a changed value has noise of its own: where values change little, the mean of several releases comes "
-            "nearer to them than one"
+            "a changed value has noise of its own: if values change only slightly, averaging several releases removes "
+            "much of the noise"
         )
     if known.unused:
         found.append(f"[adversary] {', '.join(known.unused)}: recorded, but no attack of this version uses it yet")
     if terms.m is not None and terms.n is None and _seeks_degree(policy):
         found.append(
-            "[promise] n is missing: groups of different releases were judged at n = 1, which stops nobody who knows "
-            "one person; set n = 2 or more"
+            "[promise] n is missing: groups of different releases were judged at n = 1, which does not stop an "
+            "attacker who knows one person; set n = 2 or more"
         )
     withheld = sum(count for name, count in draft.counters.items() if name.startswith("withheld"))
     if withheld:
-        found.append(f"{withheld} people are withheld from this release and tried again in the next")
+        found.append(f"{withheld} people are withheld from this release and will be tried again in the next")
     counterfeits, people = draft.counters.get("counterfeits", 0), draft.n_records - draft.grouping.n_suppressed
     if counterfeits > _MANY * (counterfeits + people):
         found.append(
-            f"{counterfeits:,} rows are counterfeits, beside {people:,} people: counts of values err much; a smaller m "
-            "or a new series has fewer"
+            f"{counterfeits:,} rows are counterfeits, beside {people:,} people: counts of values are unreliable; use "
+            "a smaller m or start a new series"
         )
     if n_before and not draft.n_records and terms.m is not None:
         found.append(f"the view is empty: this release says that everyone has left{_for_good(policy)}")

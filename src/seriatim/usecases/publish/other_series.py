@@ -23,6 +23,6 @@ def other_series_notes(ledger: Ledger, policy: Policy, view: View) -> tuple[str,
         if n:
             found.append(
                 f"{n:,} of these people are also in the series {name!r} of this ledger: promises are about one series, "
-                "and whoever holds both can compare them"
+                "and anyone who holds both can compare them"
             )
     return tuple(found)

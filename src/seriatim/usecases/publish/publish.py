@@ -242,7 +242,10 @@ def _corrected(order: PublishOrder) -> tuple[str, ...]:
     if order.corrections is None:
         return ()
     n = len(order.corrections.people)
-    return (f"the values of {n} people were corrected: they count as newcomers, and their old groups name nobody",)
+    return (
+        f"the values of {n} people were corrected: they count as newcomers and are no longer linked to their earlier "
+        "groups",
+    )
 
 
 def _holders(order: PublishOrder, parts: PublishParts, history: History) -> tuple[Holder, ...]:

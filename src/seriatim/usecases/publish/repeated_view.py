@@ -39,7 +39,7 @@ def judged_as_repeated(verdict: Verdict, found: str | None, again: bool) -> Verd
         return verdict
     if again:
         return replace(verdict, notes=(*verdict.notes, f"{found}; it was published on request (--again)"))
-    remedy = f"{_RULE}: check the file; if it is meant, publish it with --again (again=True)"
+    remedy = f"{_RULE}: check the file; if this is intended, use --again (again=True)"
     reasons = (*verdict.reasons, f"{_RULE}: {found}")
     return replace(verdict, reasons=reasons, remedies=(*verdict.remedies, remedy))
 

@@ -1,7 +1,7 @@
 """Simulates what an adversary with all releases and some compromised people would conclude from a draft.
 
 The adversary builds on each finding until nothing new follows, and a solver decides about a sample of the people whom
-that leaves open; ``breach_share`` bounds what they conclude.
+that leaves undecided; ``breach_share`` bounds what they conclude.
 """
 
 from __future__ import annotations

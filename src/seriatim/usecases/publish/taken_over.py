@@ -44,8 +44,8 @@ class TakenOver:
         sizes, until = self.candidates.sizes, self.candidates.until
         known, few = int((sizes == 1).sum()), int(((sizes > 1) & (sizes < self.m)).sum())
         return (
-            f"taken over after release {until}: of {len(sizes)} people in it and before, {known} are breached by those "
-            f"releases and taken as known, and {few} more have fewer than {self.m} values left, which they keep",
+            f"taken over after release {until}: of {len(sizes)} people published so far, {known} are already "
+            f"breached and treated as known; {few} more have fewer than {self.m} values left, which all stay possible",
         )
 
 

@@ -67,11 +67,11 @@ def _why(view: View, draft: Draft, policy: Policy) -> str:
     share, common = _most_frequent(view), policy.terms.series.common
     has = f"the most frequent value of {view.sensitive[0].name!r} has {share:.1%}"
     if common is not None and share > 1 / m and _reads_common(policy):
-        return f"{has}, for which common = {common:g} has room, so that the values are not the cause"
+        return f"{has}, for which common = {common:g} has room, so frequent values are not the cause"
     allows = f"{has}, m = {m} allows {1 / m:.1%}"
     if share > 1 / m:
         return f"{allows}: {_common(policy)}"
-    return f"{allows}, so that the values are not the cause"
+    return f"{allows}, so frequent values are not the cause"
 
 
 def _reads_common(policy: Policy) -> bool:
@@ -83,9 +83,9 @@ def _remedy(view: View, draft: Draft, policy: Policy) -> str:
     m, share = policy.terms.series.m, _most_frequent(view)
     bound = _bound(draft)
     if not draft.serial or m is None or share <= 1 / m or policy.terms.series.common is not None:
-        return f"{bound}; {_fewer(policy)}or ask for less"
+        return f"{bound}; {_fewer(policy)}or weaken the promise"
     fits = f"m = {int(1 / share)} has room for its most frequent value" if share <= 1 / 2 else "no m has room for it"
-    return f"{fits}; {_common(policy)}; {bound}, and whoever is withheld has one of few values"
+    return f"{fits}; {_common(policy)}; {bound}, but being withheld would then reveal much about a value"
 
 
 def _fewer(policy: Policy) -> str:

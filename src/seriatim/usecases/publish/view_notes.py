@@ -26,10 +26,10 @@ def _withheld_whole(view: View, draft: Draft, policy: Policy) -> list[str]:
         gone = (here > 0) & (left == 0)
         if gone.any() and published.any():
             held, missing = int(here[gone].sum()), int((here - left).sum())
-            told = "whoever is missing holds one of them" if held == missing else f"{held} of the {missing} missing"
+            told = "everyone missing has one of them" if held == missing else f"{held} of the {missing} missing"
             found.append(
                 f"column {column.name!r}: all {held} records of {gone.sum()} values are withheld: {told}; "
-                "[promise] withheld_leak bounds what that tells"
+                "[promise] withheld_leak bounds what that reveals"
             )
     return found
 
@@ -68,4 +68,4 @@ def _plain_columns(view: View, draft: Draft, policy: Policy) -> list[str]:
 def _one(draft: Draft) -> list[str]:
     if draft.grouping.n_groups != 1 or len(draft.quasi) == 0 or draft.n_records < 2:
         return []
-    return ["all records are in one class: the quasi-identifiers tell nothing about anyone, and nothing to a reader"]
+    return ["all records are in one class, so the quasi-identifiers carry no information"]

@@ -131,10 +131,10 @@ def _covered_notes(covered: Counterfeits, end: Longs) -> tuple[str, ...]:
     n_left = int((end < 0).sum())
     if not n_left:
         return ()
-    missing = f"; {n_left - len(covered)} more fit nowhere and are missing" if n_left > len(covered) else ""
+    missing = f"; {n_left - len(covered)} more fit nowhere and are withheld" if n_left > len(covered) else ""
     return (
         f"{len(covered)} people who fit no group are withheld behind rows with counterfeit values, which only the "
-        f"ledger tells apart{missing}",
+        f"ledger can identify{missing}",
     )
 
 
@@ -292,7 +292,7 @@ def _end_notes(policy: Policy, rules: BeliefSegmentRules, rows: SegmentRows, end
     blind = cut(rows, blind_rules(rules))
     if policy.defence.options.cuts == "blind":
         n_blind, n_own = len(np.unique(blind[blind >= 0])), len(np.unique(end[end >= 0]))
-        return [f"cuts blind to values: {n_blind - n_own} of {n_blind} groups were joined with a neighbour for l or t"]
+        return [f"cuts blind to values: {n_blind - n_own} of {n_blind} groups were merged with a neighbour for l or t"]
     share = blind_cuts_by_values(end, blind)
     told = "which neither boxes nor counts show, but someone who runs the method can check guesses against"
     return [f"cut points: {share:.0%} of groups end elsewhere than without a look at values, {told}"] if share else []
