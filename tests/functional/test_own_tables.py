@@ -322,7 +322,7 @@ def test_tables_of_columns_that_go_together_are_weighed_together(tmp_path: Path,
     found = {one.detail["column"]: one for one in made.verdict.estimates if one.attack == "columns together"}
     assert set(found) == set(columns)
     assert (found["ill"].share > 0.05) is certain
-    assert any("would be certain of 'ill'" in note for note in made.verdict.notes) is certain
+    assert any("can infer 'ill' from both tables" in note for note in made.verdict.notes) is certain
     assert found["ill"].detail["mean_belief"] >= found["ill"].detail["mean_belief_alone"] - 1e-9
 
 
@@ -340,7 +340,7 @@ def test_tables_that_give_people_away_together_are_refused_where_that_is_bounded
     assert not made.verdict.released
     broken = [one for one in made.verdict.findings if one.rule == rule and not one.kept]
     assert {one.column for one in broken} == set(columns)
-    assert all(one.worst > 0.02 and "together" in one.detail for one in broken)
+    assert all(one.worst > 0.02 and "combining this table" in one.detail for one in broken)
     assert any("publish them as one column" in remedy for remedy in made.verdict.remedies)
     unlinked = api.publish(
         view_of(0, columns), policy_of(columns, "historical", adversary=asked), api.open_ledger(tmp_path / "other.db")

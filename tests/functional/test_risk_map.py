@@ -242,7 +242,7 @@ def test_withheld_records_do_not_shift_the_others() -> None:
 
 def test_sums_tell_no_counts() -> None:
     found = api.compare_on_map(wages(60), sr.Policy.from_dict(POLICY), MapWish(cost="query_error"))
-    assert all("sums tell no counts" in point.why for point in of(found, "queries"))
+    assert all("needs counts of people" in point.why for point in of(found, "queries"))
 
 
 def test_statistics_of_ones_own() -> None:

@@ -52,7 +52,7 @@ def test_a_bound_that_is_broken_already_is_said(tmp_path: Path) -> None:
     assert any(line.startswith("already ") and "no k brings that below 1% again" in line for line in report.sure)
     assert json.loads(report.to_json())["sure"][0]["today"] > 0.01
     if "an episode per value" in report.advice:
-        assert "Episodes of one person are attacked apart" in report.advice
+        assert "Episodes of one person are attacked separately" in report.advice
 
 
 def test_values_that_never_change_are_left_to_the_other_attacks() -> None:

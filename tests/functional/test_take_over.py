@@ -112,7 +112,7 @@ def test_it_is_told_with_counts_and_names_nobody(running: tuple[Any, list[Any]])
     ledger, made = running
     left = remembered(ledger)
     (note,) = [one for one in made[3].verdict.notes if one.startswith("taken over after release 3")]
-    assert f"{len(left.known)} are breached" in note
+    assert f"{len(left.known)} are already breached" in note
     told = json.dumps([str(made[3].verdict), made[3].codebook, made[3].report.to_json(), made[3].report.to_html()])
     assert not [who for who in left.known.to_pylist() if f"{who}" in told.split()]
 

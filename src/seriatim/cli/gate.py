@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from seriatim.usecases.gate.replay_page import ReplayReport
     from seriatim.usecases.gate.requests import GateRequests
 
-_ABOUT = "Release single records on demand: replay, suggest and serve a gate."
+_ABOUT = "Release single records on demand: replay, suggest, serve a gate."
 app = typer.Typer(help=_ABOUT, rich_markup_mode=None, no_args_is_help=True)
 
 TableFile = Annotated[Path, typer.Argument(help="Requests in their order: a CSV or Parquet file.")]
@@ -25,7 +25,9 @@ X = Annotated[
 Y = Annotated[Optional[str], typer.Option("--y", help="Column of the targets to protect.")]  # noqa: UP045
 Dependency = Annotated[
     Optional[list[str]],  # noqa: UP045
-    typer.Option("--dependency", help="Dependency to guard, such as 'age, sex ~> ward'; may be repeated (all must hold)."),
+    typer.Option(
+        "--dependency", help="Dependency to guard, such as 'age, sex ~> ward'; may be repeated (all must hold)."
+    ),
 ]
 Bands = Annotated[int, typer.Option(min=2, max=200, help="Ranges of equal share for a numeric column.")]
 Ranges = Annotated[
@@ -63,7 +65,9 @@ def gate_replay_command(
         Optional[list[str]],  # noqa: UP045
         typer.Option("--test", help="kld (default), wdt, mis, cst or dqt; all given must hold."),
     ] = None,
-    alpha: Annotated[float, typer.Option(help="Level: 0.2 stops casual guessing, 0.05 only attackers who must be sure.")] = 0.2,
+    alpha: Annotated[
+        float, typer.Option(help="Level: 0.2 stops casual guessing, 0.05 only attackers who must be sure.")
+    ] = 0.2,
     bands: Bands = 10,
     ranges: Ranges = None,
     baseline: BaselineFile = None,

@@ -78,7 +78,9 @@ def gate_service_serve_command(
         float, typer.Option(min=0.0, help="Show releases in shuffled batches every N seconds (0: immediately).")
     ] = 0.0,
     rate: Annotated[float, typer.Option(help="Requests per second that one token may send.")] = 100.0,
-    standby: Annotated[bool, typer.Option("--standby", help="Wait for the running service to stop, then take over.")] = False,
+    standby: Annotated[
+        bool, typer.Option("--standby", help="Wait for the running service to stop, then take over.")
+    ] = False,
     quiet: Annotated[bool, typer.Option("--quiet", help="Log only what went wrong.")] = False,
 ) -> None:
     """Serve a gate over HTTP. Needs a stored replay and tokens.

@@ -10,7 +10,7 @@ import typer
 from seriatim.cli.options import LEDGER, AsJson, LedgerUrl, ShelfFolder
 
 app = typer.Typer(
-    help="Mine and show what an attacker may know about sequences of values.",
+    help="Mine and show what attackers may know about sequences of values.",
     rich_markup_mode=None,
     no_args_is_help=True,
 )
@@ -40,8 +40,12 @@ def knowledge_mine_command(
         Optional[int],  # noqa: UP045
         typer.Option(min=1, max=12, help="Number of past values to use (2 if omitted and the data suffice, else 1)."),
     ] = None,
-    unseen: Annotated[str, typer.Option(help="Unseen runs: backoff to shorter runs, or zero as in the paper.")] = "backoff",
-    denominators: Annotated[str, typer.Option(help="Runs to divide by: continued ones, or all (printed), as in the paper.")] = "continued",
+    unseen: Annotated[
+        str, typer.Option(help="Unseen runs: backoff to shorter runs, or zero as in the paper.")
+    ] = "backoff",
+    denominators: Annotated[
+        str, typer.Option(help="Runs to divide by: continued ones, or all (printed), as in the paper.")
+    ] = "continued",
     ledger: LedgerUrl = LEDGER,
     series: Annotated[Optional[str], typer.Option(help="Series of the ledger, instead of a table.")] = None,  # noqa: UP045
     shelf: ShelfFolder = None,

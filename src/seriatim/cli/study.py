@@ -89,7 +89,9 @@ def study_equivocation_command(
         Optional[Path],  # noqa: UP045
         typer.Argument(help="A PUMS extract as CSV (a made-up one is used if omitted)."),
     ] = None,
-    replicates: Annotated[int, typer.Option(min=1, max=1000, help="Number of random repetitions of each setting.")] = 30,
+    replicates: Annotated[
+        int, typer.Option(min=1, max=1000, help="Number of random repetitions of each setting.")
+    ] = 30,
     quick: Annotated[bool, typer.Option("--quick", help="Use one replicate and 200 records.")] = False,
     out: Annotated[Path, typer.Option("--out", "-o", help="HTML page to write.")] = Path("study-equivocation.html"),
     as_json: AsJson = False,

@@ -122,8 +122,8 @@ _REASONS = (
     ("Ties.", "In a census many people tie in a quasi-identifier, and groups follow the order in which a cut leaves "
      "them. A stable sort keeps those together whom the cut before had put together, release after release; the "
      "product's selection leaves ties in no order. With stable ties two to four times as many groups are unsafe."),
-    ("Order.", "How records are ordered in a view: shuffled, or by id. By id, the same neighbours meet again and again; "
-     "the product therefore shuffles with the series' secret."),
+    ("Order.", "How a view is ordered: shuffled, or by id. By id, the same neighbours meet again and again; the "
+     "product therefore shuffles with the series' secret."),
     ("One round.", "Side by side: both printed rules from what is known beforehand, as Lemma 2 counts. One after the "
      "other: the second from what the first left."),
     ("Queries.", "Ranges of a given volume around people hold more of them than their share of the domain and are "

@@ -111,9 +111,7 @@ class BreachShare:
 def _way_out(judged: JudgedHistory, estimate: Estimate, allowed: float) -> str:
     undecided = estimate.detail.get("undecided", 0)
     if undecided and estimate.share <= allowed:
-        counted = (
-            f"{undecided:,} of {estimate.detail['asked']:,} people checked stay undecided and count as breached"
-        )
+        counted = f"{undecided:,} of {estimate.detail['asked']:,} people checked stay undecided and count as breached"
         return f"publish less often; {counted}, and so do people like them who were not checked"
     if judged.once(_changes).n_changed:
         return (

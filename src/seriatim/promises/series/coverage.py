@@ -1,4 +1,4 @@
-"""The published table agrees with its groups: boxes cover their people, everyone once, counterfeits counted right."""
+"""The table agrees with its groups: boxes cover their people, everyone appears once, counterfeits are counted."""
 
 from __future__ import annotations
 
