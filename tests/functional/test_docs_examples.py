@@ -3,16 +3,45 @@
 from __future__ import annotations
 
 import re
+import shlex
 from pathlib import Path
 
 import pytest
+from support.command_line import seriatim
 
 DOCS = Path(__file__).parents[2] / "docs"
 
 
 def blocks(page: str, kind: str) -> list[str]:
     text = (DOCS / page).read_text(encoding="utf-8")
-    return re.findall(rf"^```{kind}\n(.*?)^```$", text, re.DOTALL | re.MULTILINE)
+    fenced = re.findall(r"^```(\w*)\n(.*?)^```$", text, re.DOTALL | re.MULTILINE)
+    return [block for name, block in fenced if name == kind]
+
+
+def pages() -> list[Path]:
+    return [DOCS.parent / "README.md", *sorted(DOCS.rglob("*.md"))]
+
+
+def test_commands_name_files_that_a_release_has(tmp_path: Path) -> None:
+    """Commands about the demo's releases, as a page prints them; and every path of a release on any page."""
+    (block,) = [one for one in blocks("how-to/audit-a-table.md", "") if "seriatim demo" in one]
+    folder = tmp_path
+    for line in block.splitlines():
+        program, *arguments = shlex.split(line)
+        if program == "cd":
+            folder = folder / arguments[0]
+            continue
+        ran = seriatim(folder, *arguments)
+        assert ran.code == 0, f"{line}\n{ran.out}{ran.err}"
+    written = {path.relative_to(folder / "releases").as_posix() for path in (folder / "releases").rglob("*")}
+    there = {name.partition("/")[2] for name in written}
+    named = {
+        (page.name, rest)
+        for page in pages()
+        for rest in re.findall(r"releases/[a-z-]+-\d{4}/([\w./-]*\w)", page.read_text(encoding="utf-8"))
+    }
+    assert len(named) >= 8
+    assert sorted((page, rest) for page, rest in named if rest not in there) == []
 
 
 def test_the_audit_of_another_tools_table(

@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 import re
+import tomllib
 from pathlib import Path
+from typing import Any
 
 import pytest
+
+import seriatim as sr
+from seriatim import api
 
 ROOT = Path(__file__).parents[2]
 PAGES = (
@@ -60,3 +65,55 @@ def test_the_drawing_of_the_path_names_rooms_that_exist() -> None:
     assert len(words) >= 15
     missing = [w for w in words if not {w.rstrip("/"), f"{w}.py", f"kernels/{w}"} & there]
     assert missing == []
+
+
+def python_names_in(text: str) -> set[str]:
+    """What stands in backticks or in a Python block and begins with ``sr.`` or ``api.``."""
+    code = [*re.findall(r"`([^`\n]+)`", text), *re.findall(r"^```python\n(.*?)^```$", text, re.DOTALL | re.MULTILINE)]
+    return {
+        name for part in code for name in re.findall(r"(?<![\w.])(?:seriatim\.)?((?:sr|api)(?:\.[a-zA-Z_]\w*)+)", part)
+    }
+
+
+def exists(name: str) -> bool:
+    found: Any = sr if name.startswith("sr.") else api
+    for part in name.split(".")[1:]:
+        if not hasattr(found, part):
+            return False
+        found = getattr(found, part)
+    return True
+
+
+def test_every_python_name_exists() -> None:
+    pages = [
+        ROOT / "README.md",
+        ROOT / "CONTRIBUTING.md",
+        ROOT / "CHANGELOG.md",
+        *sorted((ROOT / "docs").rglob("*.md")),
+    ]
+    named = {(page.name, name) for page in pages for name in python_names_in(page.read_text(encoding="utf-8"))}
+    assert len(named) >= 40
+    assert sorted((page, name) for page, name in named if not exists(name)) == []
+
+
+def folders_in(folder: str) -> set[str]:
+    return {path.parent.name for path in (ROOT / "src/seriatim" / folder).glob("*/__init__.py")}
+
+
+def test_the_map_names_every_room() -> None:
+    named = set(named_in((ROOT / "CONTRIBUTING.md").read_text()))
+    modules = {path.name for path in (ROOT / "src/seriatim").glob("*.py") if not path.name.startswith("__")}
+    assert {f"{room}/" for room in folders_in("")} | modules <= named
+    assert {f"{verb}/" for verb in folders_in("usecases")} <= named
+    assert {f"kernels/{room}/" for room in folders_in("kernels")} <= named
+
+
+def test_rooms_on_one_line_of_the_map_are_layers_of_the_import_contract() -> None:
+    contracts = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["importlinter"]["contracts"]
+    (layers,) = [contract["layers"] for contract in contracts if contract["type"] == "layers"]
+    text = (ROOT / "CONTRIBUTING.md").read_text()
+    lines = re.findall(
+        r"^\| (`[^|]+) \|", text[text.index("| rooms | hold |") : text.index("| sibling |")], re.MULTILINE
+    )
+    shown = [{name.rstrip("/").removesuffix(".py") for name in named_in(line)} for line in lines]
+    assert shown == [set(layer.split(" | ")) for layer in layers if layer != "__main__"]
