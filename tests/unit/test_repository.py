@@ -56,6 +56,16 @@ def test_every_command_is_in_the_readme() -> None:
     assert missing == []
 
 
+def test_the_changelog_has_one_line_per_change() -> None:
+    text = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    lines = [line for line in text.splitlines()[3:] if line]
+    headings = [line for line in lines if line.startswith("#")]
+    entries = [line for line in lines if not line.startswith("#")]
+    assert {line for line in headings if line.startswith("###")} <= {"### Added", "### Changed", "### Fixed"}
+    assert len(entries) > 100
+    assert [line for line in entries if not line.startswith("- ") or len(line) > 165 or not line.endswith(".")] == []
+
+
 def test_every_command_and_error_is_in_the_reference() -> None:
     from seriatim import errors
     from seriatim.cli.app import cli_app_for
