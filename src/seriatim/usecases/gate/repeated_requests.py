@@ -1,6 +1,6 @@
 """Requests for a record that somebody has asked for already: it leaves once and counts once, however many want it.
 
-Otherwise one harmless record, asked for again and again, would make room for others that give a target away.
+Otherwise one harmless record, asked for again and again, would make room for others that reveal a target.
 """
 
 from __future__ import annotations
