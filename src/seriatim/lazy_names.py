@@ -19,5 +19,5 @@ def lazy_names(package: str, homes: Mapping[str, str]) -> Callable[[str], Any]:
 
 
 def lazy_names_by_home(package: str, homes: Mapping[str, tuple[str, ...]]) -> Callable[[str], Any]:
-    """As :func:`lazy_names`, with the names of each module together."""
+    """Do as :func:`lazy_names` does, with the names of each module together."""
     return lazy_names(package, {name: home for home, names in homes.items() for name in names})

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 _FEW = 5_000
 """So few records are ordered and judged by one thread: a second one mostly waits for the interpreter's lock, and makes
-the first wait for it, too."""
+the first also wait for it."""
 
 
 def wired_workers() -> Workers:

@@ -39,7 +39,7 @@ def gate_requests(
     baseline brings its own, so that ``x`` and ``y`` may be left out. ``others`` is the target that targets which the
     baseline does not know count as; without it they are refused. ``ranges`` cut numeric columns at declared numbers,
     such as ``{"age": [18, 40, 65]}`` or ``["age: 18, 40, 65"]``, instead of into ``bands`` of equal share. With
-    ``recount`` the baseline is counted anew on this table, with the same values, ranges and targets: its next version.
+    ``recount`` the baseline is recounted on this table, with the same values, ranges and targets: its next version.
     """
     from seriatim.gate.attribute import attribute_ranges
     from seriatim.gate.dependencies import dependencies_named

@@ -80,7 +80,7 @@ def signed_in_ledger(ledger: Ledger, series: str, number: int) -> SignOffFacts:
 
 
 def sign_off_in_ledger(ledger: SqlLedger, series: str, number: int) -> SignOff:
-    """Return the page to sign of any release in the ledger, made anew with the recipients it has today."""
+    """Return the page to sign of any release in the ledger, made again with the recipients it has today."""
     from seriatim.report import SignOff, report_read_back
 
     signed = signed_in_ledger(ledger, series, number)

@@ -143,7 +143,7 @@ def publish(
 
     With ``out`` the release's files go to a folder of their own below it; without, they stay on the ledger's shelf.
     A view that a release was made from already is refused unless ``again``, and so is an older file after a newer one.
-    ``corrections`` is a table of values that were published wrongly (respondent, column, old, new): whoever is in it
+    ``corrections`` is a table of values that were published wrongly (respondent, column, old, new): anyone who is in it
     counts as a newcomer, and the change of their value is none.
     With ``suggest`` a refusal also tries changes of the policy and says which would pass, and at what cost. A view
     without records goes into a running series of a serial method only with ``empty``: it says that everyone has left.

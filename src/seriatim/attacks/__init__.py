@@ -1,4 +1,4 @@
-"""An adversary at work on releases. Each attack says who is exposed, and whether its inferences are right."""
+"""An adversary at work on releases. Each attack says who is breached, and whether its inferences are right."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Belief: how sure an attacker is of anyone's value who holds people for exchangeable.
+"""Belief: how sure an attacker who assumes that people are exchangeable is of anyone's value.
 
 Where a person's value never changes, the releases tell how often values occur in groups. People who were in the same
-groups form a cell. If the published counts fix how often each value occurs in a cell, whoever has no reason to prefer
+groups form a cell. If the published counts fix how often each value occurs in a cell, someone without reason to prefer
 one of its people believes in v about each of them as much as its share there: that is exact
 (``docs/guarantees/cohort.md``). Elsewhere, as in lineages whose slots are passed on, many tables of counts fit. They
 are sampled by a Markov chain: two values change places along a combination of cells that no group notices. Its weights
@@ -36,13 +36,13 @@ ENOUGH = 10_000
 TABLES = 20_000
 """Tables of a chain that are counted, at most."""
 LARGEST = 12
-"""A combination of cells is taken so many times at most, if it has fractions of people."""
+"""How often a combination of cells is taken at most, if it has fractions of people."""
 CHUNK = 1 << 16
 """Steps for which chance is drawn at once."""
 MOST = 15_000
 """Cells times values that are sampled, over all parts; nobody in the parts beyond is judged: it would take too long."""
 ELIMINATED = 2e9
-"""A part is not judged either if finding its moves takes more than so many multiplications."""
+"""A part is not judged either if finding its moves takes more multiplications than this."""
 
 
 @dataclass(frozen=True, repr=False, eq=False)

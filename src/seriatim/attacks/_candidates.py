@@ -2,7 +2,7 @@
 
 The rules of exclusion leave everyone a set that holds the truth, and sometimes values that no world allows. For people
 with few values left a solver is asked about each of them: is there a world in which they hold it? A value that no world
-allows is struck out. Whoever has one value left is breached.
+allows is struck out. Anyone who has one value left is breached.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from seriatim.model.candidate_values import Candidates, candidates_of
 from seriatim.model.history import History
 
 FEW = 6
-"""People with so many values left are asked about value by value; a value more or less hardly matters for others."""
+"""People with at most this many values left are checked value by value; for others one value hardly matters."""
 ONE_VALUE = 5_000.0
 """Work that a SAT solver may spend on one value of one person."""
 WORK = 400_000.0

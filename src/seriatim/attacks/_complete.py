@@ -5,7 +5,7 @@ Of the people they leave undecided, simple worlds clear many at once (:mod:`seri
 :mod:`seriatim.attacks._exchanges`). Of the others some are drawn, and for each a solver decides whether there is a
 world in which their value is another one: a SAT solver where hardly anybody is interchangeable
 (:mod:`seriatim.attacks._connected_parts`), else an integer programme (:mod:`seriatim.attacks._worlds`). What it finds
-in the sample is carried over to everyone, with an exact interval; whoever it cannot decide counts as certain. Riboni
+in the sample is carried over to everyone, with an exact interval; anyone it cannot decide counts as certain. Riboni
 and Bettini (Cor-Split) have no such adversary: theirs draws each conclusion once.
 """
 

@@ -29,7 +29,7 @@ MOST_ALIKE = 3.0
 SMALL = 3_000
 """A part of so few classes is asked as a whole: its solver is made once, and not for every neighbourhood."""
 ALIKE = 2
-"""So many of the interchangeable people who hold a value may change it, where a few of them are enough."""
+"""How many of the interchangeable people who hold a value may change it, where a few of them are enough."""
 SHORT = 500
 """Groups with so few members in question, all together, are as short as their differences."""
 PROPAGATIONS = 200.0

@@ -25,11 +25,11 @@ from seriatim.kernels.arrays import Flags, Ints, Longs
 TOO_MANY_CLASSES = 60_000
 """In histories with more, exchanges are not tried at all: writing one down takes longer than other questions."""
 WRITING = 3.0
-"""A literal of a few values takes so many times as long to write down as others: its rows are short."""
+"""How many times as long a literal of a few values takes to write as others: its rows are short."""
 TOGETHER = (2, 3, 4)
-"""So many values are exchanged."""
+"""Numbers of values that are exchanged."""
 SETS = 4
-"""So many sets of values are tried for a person, the most frequent values first."""
+"""Sets of values that are tried for a person, the most frequent values first."""
 ONE_SET = 2_000.0
 """Work that may be spent on one set of values for one person."""
 LARGE = 20_000

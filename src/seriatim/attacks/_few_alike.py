@@ -19,7 +19,7 @@ MOST_LITERALS = 100_000
 TIMES = 8.0
 """Steps of the solver for one class, in literals of its part."""
 FAILURES = 4
-"""So many classes in a row that are not decided end the questions about a part."""
+"""After this many undecided classes in a row, no more is asked about a part."""
 
 
 def clear_by_few_alike(parts: ConnectedParts, cleared: Flags, work: float) -> tuple[Flags, Flags, float]:

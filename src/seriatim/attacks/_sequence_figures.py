@@ -29,7 +29,7 @@ class SequenceSurePeople:
     n_people: int
     """Everyone judged."""
     right: int
-    """People ever believed right with certainty, raised over the class prior, in a value that is not harmless."""
+    """People ever inferred with certainty, raised over the class prior, in a value that is not harmless."""
     plainly: int
     """The same without asking whether the releases raised it."""
     hit_rate: float
@@ -69,7 +69,7 @@ class SequenceFigures:
     sure_one: SequenceSurePeople
     sure: SequenceSurePeople
     sure_by_release: tuple[int, ...]
-    """People believed right with certainty about some value up to each release, looking at all releases."""
+    """People inferred with certainty up to each release, looking at all releases."""
     calibration: SequenceCalibration
     gain: float
     """The paper's rho: 0 for someone who knows the counts of a group, 1 for certainty; rewards over-confidence."""
@@ -141,7 +141,7 @@ def _shares_in_group(found: SequenceBeliefs) -> Floats:
 
 
 def sequence_sure_people(found: SequenceBeliefs, beliefs: Floats) -> SequenceSurePeople:
-    """Count the people ever believed right with certainty, and how often certainty is right."""
+    """Count the people ever inferred with certainty, and how often certainty is right."""
     certain, right, raised = sequence_certain_beliefs(found, beliefs)
     who = found.rows.person[found.judged]
     n_certain = int(certain.sum())

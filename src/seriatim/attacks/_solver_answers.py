@@ -26,18 +26,18 @@ from seriatim.kernels.arrays import Flags, Ints
 MOST_CLASSES = 6_000
 """Histories with more classes are not asked as a whole: the work is better spent on a sample."""
 FAILURES = 4
-"""So many questions in a row that fail in a part end its round."""
+"""After this many failed questions in a row, the round of a part ends."""
 
 
 class _Step(NamedTuple):
     """How a SAT solver is asked in a round."""
 
     classes: int | None
-    """About so many classes near by; None for the whole part."""
+    """About how many classes near by; None for the whole part."""
     times: float
     """With so much work, in times of what it takes to write a world down."""
     together: int = 0
-    """About worlds in which so many values are exchanged all over the history, instead."""
+    """Or about worlds in which this many values are exchanged all over the history."""
     first: bool = False
     """Whether it is the first round: integer programmes are solved once."""
 

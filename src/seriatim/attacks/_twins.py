@@ -36,7 +36,7 @@ CLOSE = 1e-5
 STEPS = 1000
 """Project larger ones in at most this many steps; make no claim about what has not settled by then."""
 PROJECTED = 250_000
-"""Do not project blocks with more ones than this: so many steps would take minutes."""
+"""Do not project blocks with more ones than this: it would take minutes."""
 
 
 class TwinSets(list[set[Any]]):
@@ -152,7 +152,7 @@ class TwinSystem:
 
     @property
     def matrix(self) -> NullspaceMatrix:
-        """The same as a kernel reads it."""
+        """Return the same as a kernel reads it."""
         return NullspaceMatrix(self.row_ptr, self.row_col, self.col_ptr, self.col_row)
 
     @property

@@ -1,7 +1,7 @@
-"""Withheld: what being in the view and not in the release tells about somebody's value.
+"""Withheld: what being in the view and not in the release reveals about somebody's value.
 
 Methods withhold people whom no group can hide. Which people these are depends on values: a method that leaves out the
-surplus of a frequent value withholds nobody else, and whoever knows that somebody was left out knows what they hold.
+surplus of a frequent value withholds nobody else, and anyone who knows that somebody was left out knows what they hold.
 The attacker here knows who is in the view, sees who is missing, and guesses for all of them the value that is the most
 frequent among them; they know which one that is, as someone does who knows a few of them.
 """
@@ -47,7 +47,7 @@ class WithheldGuess:
 
 @dataclass(frozen=True, slots=True)
 class WithheldGuesses:
-    """What being withheld tells, release by release and over the series."""
+    """What being withheld reveals, release by release and over the series."""
 
     releases: tuple[WithheldGuess, ...]
     series: WithheldGuess

@@ -26,9 +26,9 @@ from seriatim.model.chance import open_chance
 BALLS = (40, 150, 600, 1200, 2400, 6000)
 """Classes that are looked at together, one size after the other, until one holds a world or is the connected part."""
 MOST_VARIABLES = 40_000
-"""Larger programmes are not tried: whoever needs one is undecided."""
+"""Larger programmes are not tried: anyone who needs one is undecided."""
 MOST_WORK = 100_000.0
-"""For one programme, ten seconds or so; whoever needs more is undecided."""
+"""For one programme, ten seconds or so; anyone who needs more is undecided."""
 VARIABLES = 2_000.0
 """With so many variables, a step of the simplex method takes as long as a variable."""
 ROOT, NODE = 4.0, 0.05
@@ -116,7 +116,7 @@ def _spread(ptr: Longs, items: Ints, rows: Ints) -> tuple[Ints, Ints]:
 
 
 def world_neighbourhood(worlds: Worlds, one: int, most: int) -> WorldQuestion:
-    """Return the classes nearest to one, about so many, by the groups that connect them."""
+    """Return about this many classes nearest to one, by the groups that connect them."""
     met = np.zeros(len(worlds.size), dtype=np.bool_)
     met[one] = True
     order, edge = [np.array([one], dtype=np.int32)], np.array([one], dtype=np.int32)

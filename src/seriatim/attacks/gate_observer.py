@@ -36,7 +36,7 @@ class ObservedRequests:
     n_targets: int
 
     def counts(self, everything: bool = False) -> LongArray:
-        """|X| x |Y| of the released records, or of all requests."""
+        """Return the counts, |X| x |Y|, of the released records, or of all requests."""
         xs, ys = (self.xs, self.ys) if everything else (self.xs[self.released], self.ys[self.released])
         cells = np.bincount(xs * self.n_targets + ys, minlength=len(self.baseline) * self.n_targets)
         return cells.reshape(len(self.baseline), self.n_targets)

@@ -1,4 +1,4 @@
-"""An adversary who is told that a counterfeit stands for someone who left.
+"""An adversary who knows that a counterfeit stands for someone who left.
 
 Methods that keep a leaver's value as a counterfeit (closed lineages) are weakest against an adversary who can tell
 which leavers keep their slot. Such a counterfeit then is that person.
@@ -47,7 +47,7 @@ def reveal_leavers(history: History) -> History:
 def _reveal_by_slots(history: History) -> History:
     """Return the history with every counterfeit replaced by the last holder of its slot.
 
-    Whoever stands in the release themselves, in another slot, is left out; so is all but the latest of their old slots.
+    Anyone who is in the release themselves, in another slot, is left out; so is all but the latest of their old slots.
     """
     n = 1 + max(int(past.marks["slot"].max(initial=-1)) for past in history)
     holder, left = np.full(n, -1, dtype=np.int64), np.full(n, -1, dtype=np.int64)

@@ -48,7 +48,7 @@ def _all_is_done() -> bool:
 
 
 def main() -> None:
-    """Run a command; whoever reads its output may leave early."""
+    """Run a command; the reader of its output may leave early."""
     from seriatim.cli.closed_pipe import pipe_may_close
 
     with pipe_may_close():

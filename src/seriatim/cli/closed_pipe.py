@@ -41,7 +41,7 @@ class ClosedPipe:
 
 @contextmanager
 def pipe_may_close() -> Iterator[None]:
-    """Let nobody be told of a closed pipe while this lasts, not even at its end."""
+    """Ignore BrokenPipeError on standard output, including the final flush."""
     stream = sys.stdout
     if stream is None:
         yield

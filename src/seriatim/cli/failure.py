@@ -33,7 +33,7 @@ def end_in_failure(error: SeriatimError, as_json: bool) -> int:
 
 
 def end_in_outside_failure(error: OSError, as_json: bool) -> int:
-    """Tell what the system refused: the name of the file and its reason, never what was in it."""
+    """Print what the system refused: the name of the file and its reason, never what was in it."""
     from seriatim.model.file_names import printable_file_name
 
     name = printable_file_name(str(error.filename)) if error.filename else "a file"
@@ -42,13 +42,13 @@ def end_in_outside_failure(error: OSError, as_json: bool) -> int:
 
 
 def end_in_bug_failure(place: str, as_json: bool) -> int:
-    """Tell where something failed that nobody foresaw."""
+    """Print where an unexpected failure happened."""
     line = f"{place}; set SERIATIM_DEBUG=1 for the traceback (it may show data)"
     return _told("unexpected", [line], [], BUG, as_json)
 
 
 def end_in_usage_failure(code: int, as_json: bool) -> int:
-    """Say as JSON that the command line itself could not be read; the words stand on the error stream already."""
+    """Say as JSON that the command line itself could not be read; the words are on the error stream already."""
     if as_json and code == InputError.exit_code:
         _print_json("UsageError", ["the command line cannot be read"], [], code)
     return code

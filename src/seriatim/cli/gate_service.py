@@ -1,4 +1,4 @@
-"""seriatim gate serve, hold and token"""
+"""seriatim gate serve, hold, show and token"""
 
 from __future__ import annotations
 

@@ -126,7 +126,7 @@ def _off(figures: Mapping[str, float]) -> str:
 
 
 def _beside(draft: Draft) -> str:
-    """Who of the view is not in the table, and which rows of the table are nobody's."""
+    """Say how many people of the view are not in the table, and how many of its rows are counterfeits."""
     n_withheld, n_counterfeits = draft.grouping.n_suppressed, draft.groups.column("counterfeit").to_pylist().count(True)
     if not (draft.serial or n_withheld):
         return ""
@@ -135,7 +135,7 @@ def _beside(draft: Draft) -> str:
 
 
 def print_files(folder: Path) -> None:
-    """Where the files are, those for recipients first."""
+    """Print where the files are, those for recipients first."""
     for part in (PUBLIC, PRIVATE):
         for path in sorted(path for path in (folder / part).rglob("*") if path.is_file()):
             output_json_text(f"  {part:8} {path}")

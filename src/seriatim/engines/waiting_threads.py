@@ -13,7 +13,7 @@ from threading import Thread
 
 Work = Callable[[], None]
 _MOST = 32
-"""So many wait for work; should more have been busy at once, the others end."""
+"""Most threads that wait for work; if more were busy at once, the others end."""
 
 
 class WaitingThread:

@@ -85,22 +85,22 @@ class Gate:
 
     @property
     def released(self) -> tuple[Hashable, ...]:
-        """Ids in the order of their release."""
+        """Return the ids in the order of their release."""
         return tuple(self._ids[i] for i in self.intake.left())
 
     @property
     def waiting(self) -> tuple[Hashable, ...]:
-        """Ids in the order of their requests."""
+        """Return the ids in the order of their requests."""
         return tuple(self._ids[i] for i in self.intake.waiting)
 
     @property
     def counts(self) -> LongArray:
-        """|X| x |Y| of what was released. For the officer only."""
+        """Return the counts, |X| x |Y|, of what was released. For the officer only."""
         return self.intake.counts
 
     @property
     def waiting_counts(self) -> LongArray:
-        """|X| x |Y| of what waits. For the officer only."""
+        """Return the counts, |X| x |Y|, of what waits. For the officer only."""
         return self.intake.waiting_counts
 
     def place(self, x: Any, y: Any) -> tuple[int, int]:

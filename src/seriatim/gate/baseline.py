@@ -53,7 +53,7 @@ class Baseline:
 
     @cached_property
     def values(self) -> tuple[str, ...]:
-        """The values of X by name: combinations of several attributes, the last one changing fastest."""
+        """Return the values of X by name: combinations of several attributes, the last one changing fastest."""
         return tuple(" / ".join(parts) for parts in product(*(attribute.labels for attribute in self.attributes)))
 
     def place_of(self, value: Any) -> int:
@@ -92,12 +92,12 @@ class Baseline:
 
     @property
     def place_of_others(self) -> int:
-        """The place of the target that unknown ones count as, -1 if they are refused."""
+        """Return the place of the target that unknown ones count as, -1 if they are refused."""
         return self.targets.index(self.others) if self.others else UNKNOWN
 
     @cached_property
     def version(self) -> str:
-        """A digest of everything in the baseline: equal versions judge alike."""
+        """Return a digest of everything in the baseline: equal versions judge alike."""
         return hashlib.sha256(json.dumps(self._content(), sort_keys=True).encode()).hexdigest()[:16]
 
     def to_json(self) -> str:
@@ -136,7 +136,7 @@ class Baseline:
 
     @cached_property
     def target_sizes(self) -> LongArray:
-        """How many records of the baseline's table each target had."""
+        """Return how many records of the baseline's table each target had."""
         return np.rint(self.target_shares * self.n_records).astype(np.int64)
 
     def _advice_on_wdt(self) -> list[str]:

@@ -35,9 +35,9 @@ class Outcome:
     released_at: LongArray
     """For each released position the position of the request that was being answered."""
     counts: LongArray
-    """|X| x |Y| of what was released."""
+    """Return the counts, |X| x |Y|, of what was released."""
 
     @property
     def delays(self) -> LongArray:
-        """How many requests each released record waited for; 0 left at once."""
+        """Return how many requests each released record waited for; 0 left immediately."""
         return self.released_at - self.released

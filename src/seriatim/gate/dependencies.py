@@ -38,14 +38,14 @@ class Dependencies:
 
     @cached_property
     def names(self) -> tuple[str, ...]:
-        """Each dependency by its columns, such as ``age, sex ~> ward``."""
+        """Return each dependency by its columns, such as ``age, sex ~> ward``."""
         return tuple(
             f"{', '.join(attribute.name for attribute in one.attributes)} ~> {one.target}" for one in self.baselines
         )
 
     @cached_property
     def columns(self) -> tuple[str, ...]:
-        """The columns that a record must have, each once."""
+        """Return the columns that a record must have, each once."""
         named = ([*(attribute.name for attribute in one.attributes), one.target] for one in self.baselines)
         return tuple(dict.fromkeys(name for names in named for name in names))
 
@@ -55,7 +55,7 @@ class Dependencies:
 
     @cached_property
     def version(self) -> str:
-        """A digest of everything in the baselines: equal versions judge alike."""
+        """Return a digest of everything in the baselines: equal versions judge alike."""
         if len(self.baselines) == 1:
             return self.baselines[0].version
         return hashlib.sha256(" ".join(one.version for one in self.baselines).encode()).hexdigest()[:16]

@@ -43,7 +43,7 @@ class Intake:
 
     @property
     def n_out(self) -> int:
-        """How many records have left."""
+        """Return how many records have left."""
         from seriatim.kernels.gate.gate_board import N_OUT
 
         return int(self.arrays.whole[N_OUT])
@@ -86,7 +86,7 @@ class Intake:
 
     @property
     def statuses(self) -> IntArray:
-        """Every request's state, as the kernels number them."""
+        """Return every request's state, as the kernels number them."""
         from seriatim.kernels.gate.gate_board import STATUS
 
         return self.arrays.records[STATUS, : len(self)]
@@ -105,21 +105,21 @@ class Intake:
 
     @property
     def waiting(self) -> LongArray:
-        """Numbers of waiting requests, oldest first."""
+        """Return the numbers of waiting requests, oldest first."""
         from seriatim.kernels.gate.gate_board import WAITING
 
         return np.flatnonzero(self.statuses == WAITING)
 
     @property
     def counts(self) -> LongArray:
-        """|X| x |Y| of what was released."""
+        """Return the counts, |X| x |Y|, of what was released."""
         from seriatim.kernels.gate.gate_board import COUNT
 
         return np.array(self.arrays.marks[COUNT].T)
 
     @property
     def waiting_counts(self) -> LongArray:
-        """|X| x |Y| of what waits."""
+        """Return the counts, |X| x |Y|, of what waits."""
         from seriatim.kernels.gate.gate_board import LENGTH
 
         return np.array(self.arrays.marks[LENGTH].T)
@@ -142,12 +142,12 @@ class Intake:
 
     @property
     def rules(self) -> tuple[GateRules, ...]:
-        """The rules of every dependency: here of the only one."""
+        """Return the rules of every dependency: here of the only one."""
         return (self.asked,)
 
     @property
     def guards(self) -> tuple[GuardedCounts, ...]:
-        """What each dependency's rules are, and what left and waits by its cells: here of the only one."""
+        """Return each dependency's rules, and what left and waits by its cells: here of the only one."""
         return (GuardedCounts(self.asked, self.counts, self.waiting_counts),)
 
     def reason(self, number: int) -> str:

@@ -47,7 +47,7 @@ class IntakeTogether:
 
     @property
     def n_out(self) -> int:
-        """How many records have left."""
+        """Return how many records have left."""
         from seriatim.kernels.gate.together_board import N_OUT
 
         return int(self.arrays.counters[N_OUT])
@@ -86,7 +86,7 @@ class IntakeTogether:
 
     @property
     def statuses(self) -> IntArray:
-        """Every request's state, as the kernels number them."""
+        """Return every request's state, as the kernels number them."""
         from seriatim.kernels.gate.gate_board import STATUS
 
         return self.arrays.records[STATUS, : len(self)]
@@ -105,14 +105,14 @@ class IntakeTogether:
 
     @property
     def waiting(self) -> LongArray:
-        """Numbers of waiting requests, oldest first."""
+        """Return the numbers of waiting requests, oldest first."""
         from seriatim.kernels.gate.gate_board import WAITING
 
         return np.flatnonzero(self.statuses == WAITING)
 
     @property
     def guards(self) -> tuple[GuardedCounts, ...]:
-        """What each dependency's rules are, and what left and waits by their cells."""
+        """Return each dependency's rules, and what left and waits by their cells."""
         from seriatim.kernels.gate.gate_board import COUNT
 
         waiting, made, first = self.arrays.waiting, [], 0

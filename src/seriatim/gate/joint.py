@@ -71,10 +71,10 @@ class JointGate:
 
     @property
     def released(self) -> tuple[Hashable, ...]:
-        """Ids in the order of their release."""
+        """Return the ids in the order of their release."""
         return tuple(self._ids[i] for i in self.intake.left())
 
     @property
     def waiting(self) -> tuple[Hashable, ...]:
-        """Ids in the order of their requests."""
+        """Return the ids in the order of their requests."""
         return tuple(self._ids[i] for i in self.intake.waiting)

@@ -29,7 +29,7 @@ class Standing:
 
     @property
     def broken(self) -> Any:
-        """Which figures reach their critical value, ties counted."""
+        """Return which figures reach their critical value, ties counted."""
         with np.errstate(invalid="ignore"):
             margin = TIE * np.maximum(1.0, self.critical)
             held = (self.statistic < self.critical - margin) | np.isnan(self.statistic) | np.isinf(self.critical)

@@ -1,4 +1,4 @@
-"""Why records wait, told to the officer and to nobody else: which target, which test, and what would free it."""
+"""Why records wait, for the officer only: which target, which test, and what would free it."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ from seriatim.storage.journal_schema import entries, gates, records, segments
 from seriatim.storage.series_lock import SeriesLock
 
 SEGMENT = 50_000
-"""So many entries are packed into one segment."""
+"""Entries that are packed into one segment."""
 _COLUMNS = "gate, seq, kind, at, request, x, y, about, token, mark, n_out, respondent, body"
 _SQLITE = f"INSERT INTO entries ({_COLUMNS}) VALUES ({', '.join('?' * 13)})"  # noqa: S608 - constants
 _TYPES = (

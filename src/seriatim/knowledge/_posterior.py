@@ -74,7 +74,7 @@ def posterior_of_messages(
 def posterior_messages(
     beliefs: npt.NDArray[Any], groups: MessageGroups, out: npt.NDArray[Any], exact_states: int = EXACT_STATES
 ) -> Marks:
-    """Write to ``out`` what each group tells each of its people, and return how each group was judged."""
+    """Write to ``out`` what each group says to each of its people, and return how each group was judged."""
     return group_messages(groups, beliefs, exact_states, out)
 
 

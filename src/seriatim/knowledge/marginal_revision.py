@@ -2,7 +2,7 @@
 
 Riboni, Pareschi and Bettini (JS-reduce, section 4.4) multiply the marginals of a person's past releases, as if what one
 release says about a value said nothing about the next. The forward filter (:meth:`SequenceModel.revise`) is exact for
-the same knowledge: it weighs a run by how likely its steps are, too. Over single steps both are the same.
+the same knowledge: it weighs a run by how likely its steps are. Over single steps both are the same.
 """
 
 from __future__ import annotations

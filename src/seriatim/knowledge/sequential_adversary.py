@@ -47,7 +47,7 @@ class SequentialAdversary:
     compromised: frozenset[str] = field(default_factory=frozenset, repr=False)
     """Respondents whose values are known."""
     share_known: float = 0.0
-    """The share of all other respondents whose values are known, too; the same people in every release."""
+    """The share of all other respondents whose values are also known; the same people in every release."""
     times: tuple[int, ...] | None = None
     """When each release is, the first one first, in whole steps of the model; its number if None."""
     rule: Rule = "bayes"
@@ -60,7 +60,7 @@ class SequentialAdversary:
     ordered: tuple[Hashable, ...] | None = None
     """The values in their order, for beliefs within some bands; by their numbers if None."""
     window: int = 0
-    """A belief is about all values so many bands from one, if they have an order."""
+    """A belief is about a value and this many bands on either side, if values have an order."""
 
     def __post_init__(self) -> None:
         if self.rule not in RULES:
@@ -80,7 +80,7 @@ class SequentialAdversary:
         return sum(text not in known for text in value_texts(self.harmless))
 
     def check_harmless(self, told: Iterable[str], where: str) -> None:
-        """Raise an error if nothing tells of any harmless value: they are misspelt, or of another column."""
+        """Raise an error if no harmless value ever occurs: they are misspelt, or of another column."""
         n = len(self.harmless)
         if n and self.n_strange_harmless(told) == n:
             allowed = "values of the sensitive column, written as there"
@@ -88,7 +88,7 @@ class SequentialAdversary:
             raise AdversaryError(Fault("[adversary] harmless", f"none of {n} values is in {where}", allowed, remedy))
 
     def near(self, values: Iterable[Hashable], window: int) -> Flags | None:
-        """Return (values, values): which are at most so many bands from each other; None if they have no order."""
+        """Return (values, values): which are within the window of each other; None if they have no order."""
         texts = value_texts(values)
         if self.ordered is None:
             numbers = [_FIRST_NUMBER.search(text) for text in texts]

@@ -72,7 +72,7 @@ def refuse_taken_destination(target: Path) -> None:
 
 
 def start_partial_destination(target: Path) -> Path:
-    """Make the hidden folder beside a target anew, whatever an earlier attempt left there."""
+    """Make the hidden folder beside a target again, whatever an earlier attempt left there."""
     partial = _partial_of(target)
     if partial.is_symlink() or partial.is_file():
         partial.unlink()

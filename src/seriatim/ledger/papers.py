@@ -25,7 +25,7 @@ def write_paper_to_sign(out: Path, series: str, number: int, page: str) -> Path:
 
 
 def write_paper_again(path: Path, page: str) -> None:
-    """Write a page to sign that was made anew, for its owner alone."""
+    """Overwrite a page to sign; only its owner may read it."""
     write_durably(path, page.encode("utf-8"))
 
 

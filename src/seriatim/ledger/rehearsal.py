@@ -1,4 +1,4 @@
-"""Ledgers for dry runs: one that knows and takes nothing, and a temporary one."""
+"""A ledger for dry runs: it knows nothing and records nothing."""
 
 from __future__ import annotations
 

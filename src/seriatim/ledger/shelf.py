@@ -79,7 +79,7 @@ def shelf_files_under(folder: Path) -> Iterator[str]:
 
 
 def is_split_shelf(files: Iterable[str]) -> bool:
-    """Whether the files of a release stand apart by who may read them; those before 0.2 do not."""
+    """Return whether the files of a release are split by who may read them; those before 0.2 are not."""
     return any(name.startswith(f"{PUBLIC}/") for name in files)
 
 
@@ -121,7 +121,7 @@ class Shelf:
     root: Path
 
     def create(self) -> None:
-        self.root.mkdir(mode=0o700, exist_ok=True)  # whoever opens a new ledger at the same time may make it too
+        self.root.mkdir(mode=0o700, exist_ok=True)  # anyone who opens a new ledger at the same time may make it too
 
     def series(self, name: str) -> Path:
         return self.root / shelf_slug(name)

@@ -74,7 +74,7 @@ class SqlLedger:
     shelf: Shelf
 
     def state(self, series: str, destination: Path | None = None) -> SeriesState:
-        """Where the series stands. LedgerBehind when a manifest on the shelf or at the destination is unknown."""
+        """Return the state of the series. Raise LedgerBehind if the shelf or the destination has an unknown manifest."""
         if destination is not None:
             refuse_unusable_destination(destination)
         with self.database.reading() as connection:
@@ -85,7 +85,7 @@ class SqlLedger:
     def history(self, series: str, sensitive: str | None = None, newest: int | None = None) -> History:
         """Return who was in which group of which release, with values of the named sensitive column or the first.
 
-        ``newest`` reads only so many releases; ``respondents`` is everyone all the same.
+        ``newest`` reads only this many releases; ``respondents`` is everyone all the same.
         """
         with self.database.reading() as connection:
             past = catalogue.catalogue_past(connection, series)

@@ -1,6 +1,6 @@
 """Verifies a ledger: recomputes the chain, compares every row and file with it, and looks for unknown manifests.
 
-Faults mean that something has changed. Notes tell the steward what is unfinished, loose or left over.
+Faults mean that something has changed. Notes say what is unfinished, loose or left over.
 """
 
 from __future__ import annotations
@@ -99,7 +99,7 @@ def _check_file(path: Path, wanted: Mapping[str, Any], findings: _Findings) -> N
 
 
 def _waits(path: Path, wanted: Mapping[str, Any]) -> bool:
-    """Whether the next version of a file lies beside it: an erasure was cut short after the chain knew of it."""
+    """Return whether the next version of a file is beside it: an erasure was cut short after the chain knew of it."""
     waiting = shelf.pending_on_shelf(path)
     return (
         shelf.awaited_on_shelf(waiting.name) is not None

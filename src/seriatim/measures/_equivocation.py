@@ -97,7 +97,7 @@ class Equivocation:
         return max(low, 0.0) * self.given.grid.step, (whole + self.apart * self.initial) * self.given.grid.step
 
     def at(self, eps: float) -> float:
-        """Return H(eps); its lower bound if so many values fit into windows of eps that only bounds are known."""
+        """Return H(eps); its lower bound if too many values fit into windows of eps for more than bounds."""
         return self.bounds_at(eps)[0]
 
     def bounds_at(self, eps: float) -> tuple[float, float]:
@@ -166,7 +166,7 @@ def equivocation_pairs(steps: LongArray, slack: int = 0) -> SweepPairs:
 
 
 def _coarser(given: ProbableValues, most: int) -> tuple[LongArray, FloatArray, int]:
-    """Merge neighbouring values into at most so many, none moved farther than need be; return that distance, too."""
+    """Merge neighbouring values into at most this many, none moved farther than needed; also return that distance."""
     steps, low, high = given.steps, 0, int(given.steps[-1] - given.steps[0])
     while low < high:
         middle = (low + high) // 2

@@ -18,7 +18,7 @@ from seriatim.model.scale import FloatArray
 
 SEED = 20_263
 RELEASES = 8
-"""So many releases are averaged in the figure of a verdict."""
+"""Releases that are averaged in the figure of a verdict."""
 
 
 def averaged_noise_measures(columns: Iterable[CodedColumn], policy: Policy) -> tuple[Measure, ...]:
@@ -64,7 +64,7 @@ def _measures(column: CodedColumn, amount: str, policy: Policy) -> tuple[Measure
 
 
 def averaged_noise_hits(values: FloatArray, amount: str, releases: int, near: Nearness, seed: int = SEED) -> float:
-    """Return the share of values that the mean of so many noisy ones comes near to, if each release had fresh noise."""
+    """Return the share of values that the mean of several noisy ones comes near to, if each release had fresh noise."""
     chance = open_chance(seed, "averaged noise")
     bell = np.mean([noise_bell_at(chance.random(len(values))) for _ in range(releases)], axis=0)
     mean = values + noise_sizes(values, amount) * bell

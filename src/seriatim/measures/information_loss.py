@@ -81,7 +81,7 @@ def _precision(draft: Draft, shown: Generalised, column: CodedColumn) -> Measure
 
 
 def _bits_of_groups(draft: Draft, shown: Generalised, column: CodedColumn) -> FloatArray:
-    """Return the bits each group's label leaves open; the last entry is for suppressed records, which tell nothing."""
+    """Return the bits each group's label leaves open; the last entry is for suppressed records, which say nothing."""
     counts, everything = column.counts(), np.zeros(1, dtype=np.int32)
     whole = range_loss_bits(counts, everything, everything + np.int32(len(counts) - 1))
     if shown.low is not None and shown.high is not None:

@@ -28,7 +28,7 @@ Beliefs = Callable[[tuple[int, ...], Classes], FloatArray]
 
 @dataclass(frozen=True, slots=True)
 class KnowledgeLeft:
-    """What is left for someone who knows so many attributes; entropies in bits, areas in units x bits."""
+    """What is left for someone who knows this many attributes; entropies in bits, areas in units x bits."""
 
     attributes: int
     initial: float

@@ -30,7 +30,7 @@ class Adversary:
     sure: float | None = None
     """Beliefs above this count as certain (0.9 if omitted)."""
     sure_share: float | None = None
-    """Bound on the share of people believed right with certainty, over all releases."""
+    """Bound on the share of people inferred with certainty, over all releases."""
     raised: float | None = None
     """Certainty counts only where its odds are this many times those before any release (10 if omitted)."""
     harmless: tuple[str, ...] | None = None

@@ -1,7 +1,7 @@
 """Candidates: the values that releases of another method leave possible, for everyone who was in them.
 
 A method that takes over a series cannot call those releases back. What an attacker concludes from them is computed
-once, when the series is taken over, and remembered: whoever has one value left is known and protects nobody.
+once, when the series is taken over, and remembered: anyone who has one value left is known and protects nobody.
 """
 
 from __future__ import annotations

@@ -58,7 +58,7 @@ class Line:
     low: Numbers = ()
     high: Numbers = ()
     labels: tuple[str, ...] = ()
-    """What each point is, shown to whoever points at it."""
+    """What each point is, shown to anyone who points at it."""
 
     def __post_init__(self) -> None:
         _require(len(self.x) == len(self.y), "a line has one y for each x")

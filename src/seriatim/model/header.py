@@ -32,7 +32,7 @@ class Header:
 
     @property
     def seems_missing(self) -> bool:
-        """Return whether so many names look like cells that they must be the first record."""
+        """Return whether enough names look like cells to be the first record."""
         return bool(self.cells) and len(self.cells) * _MANY >= len(self.names)
 
     @property

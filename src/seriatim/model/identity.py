@@ -17,7 +17,7 @@ from seriatim.model.scale import IntArray
 from seriatim.model.text_hash import hashable_texts
 
 _KEY = np.uint64(secrets.randbits(64))
-"""Drawn anew by every process, so that nobody can choose ids that all collide."""
+"""Every process draws its own, so that nobody can choose ids that all collide."""
 
 
 def identity_numbers(known: pa.Array, wanted: pa.Array | pa.ChunkedArray) -> tuple[IntArray, IntArray]:

@@ -35,7 +35,7 @@ class Nearness:
     """The half width of the window, as a share of the number at its middle."""
 
     def reach(self, positions: FloatArray) -> LongArray:
-        """Return the last value that a window from each value holds; positions rise. That never falls, too."""
+        """Return the last value that a window from each value holds; positions rise. It never falls."""
         grid = value_grid(positions)
         ends = np.searchsorted(grid.steps, grid.steps + grid.within(self.width), side="right")
         if self.ratio:

@@ -1,6 +1,6 @@
 """The bell of a number's noise, from -1 to 1: a binomial of 64 trials, even within each of its 65 steps.
 
-Steps alone would give the noise away. Incomes are mostly round and 65 steps are not, so the last digits of a noisy
+Steps alone would reveal the noise. Incomes are mostly round and 65 steps are not, so the last digits of a noisy
 number named the step, and with it the income. Within a step every number is as likely as another.
 """
 

@@ -41,7 +41,7 @@ class ValueGrid:
     """Steps by which a window is wider, where the values had to be rounded."""
 
     def within(self, width: float) -> int:
-        """Return a width in whole steps: two values at most so many steps apart are within it."""
+        """Return a width in whole steps: two values at most that many steps apart are within it."""
         if width == 0.0:
             return 0
         steps = min(width / self.step, _FARTHEST)

@@ -84,7 +84,7 @@ category kategorie type typ diagnosis diagnose icd ward station
 
 @cache
 def _sieve(words: tuple[str, ...]) -> tuple[frozenset[str], re.Pattern[str]]:
-    """The words, and a pattern of the long ones: most names carry none of them, and a table may have thousands."""
+    """Return the words, and a pattern of the long ones: most names have none of them, and there may be thousands."""
     long = [re.escape(word) for word in words if len(word) >= _SHORTEST_STEM]
     return frozenset(words), re.compile("|".join(long) or "(?!)")
 

@@ -23,7 +23,7 @@ def foreign_promises() -> tuple[str, ...]:
 def take_foreign_promises(
     keys: dict[str, Any], shape: type[BaseModel], path: KeyPath, faults: Faults
 ) -> dict[str, Any]:
-    """Remove the registered promises from the keys and return them; note and remove unknown keys, too."""
+    """Remove the registered promises from the keys and return them; also note and remove unknown keys."""
     unknown = [key for key in keys if key not in shape.model_fields]
     registered = foreign_promises() if unknown else ()
     found = {}

@@ -24,7 +24,7 @@ def promise_section_terms(
     columns: Mapping[str, ColumnRule],
     faults: Faults,
 ) -> PromiseTerms:
-    """Return the terms with an entry for every sensitive column. ``declared`` names columns with faults, too."""
+    """Return the terms with an entry for every sensitive column. ``declared`` also names columns with faults."""
     section = section or {}
     general, overrides = _split(section, declared or {})
     foreign = take_foreign_promises(general, PromiseShape, ("promise",), faults)
@@ -179,7 +179,7 @@ class _Check:
             self.add("t_distance", found, "kind number or date, or an order", "add order or choose equal")
 
     def near_values(self) -> None:
-        """Numbers come near each other; categories do so only in a declared order."""
+        """Report promises about near values on a column that has no distances."""
         keys = [key for key in ("max_hit_chance_at", "min_entropy_at", "min_area") if key in self.merged]
         if keys and self.rule.kind is Kind.CATEGORY and self.rule.order is None:
             found = f"{keys[0]} is set, but columns.{self.name} is a category without order"

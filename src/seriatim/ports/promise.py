@@ -20,7 +20,7 @@ class TablePromise(Protocol):
 
     @property
     def column(self) -> str | None:
-        """The sensitive column that it is about; None for the whole table."""
+        """Return the sensitive column that it is about; None for the whole table."""
 
     @property
     def judges(self) -> Literal["table"]: ...
@@ -36,7 +36,7 @@ class SeriesPromise(Protocol):
 
     @property
     def column(self) -> str | None:
-        """The sensitive column whose values it follows; None for the first."""
+        """Return the sensitive column whose values it follows; None for the first."""
 
     @property
     def judges(self) -> Literal["series"]: ...

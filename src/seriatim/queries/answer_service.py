@@ -27,7 +27,7 @@ class Refusals(Protocol):
 
     @property
     def terms(self) -> Mapping[str, Any]:
-        """What it promises, as JSON has it: a book goes on under the same terms, or by a decision on record."""
+        """Return what it promises, for JSON: a book continues under the same terms, or by a decision on record."""
 
     def reason(self, query: Query) -> str: ...
 
@@ -62,7 +62,7 @@ class Answer:
     value: float | None
     refused: str = ""
     closed: tuple[int, ...] = ()
-    """Records that the answer tells too much about: for the officer, never for whoever asks."""
+    """Records that the answer reveals too much about: for the officer, never for those who ask."""
 
 
 def _numbers(values: Any) -> FloatArray:
@@ -83,7 +83,7 @@ class Answering:
     """Answers queries about one table. Opened on a book with entries, it goes on where that ends.
 
     Without a rule for refusals, ``SpreadRefusals`` with its defaults is taken. Another rule than the book's is refused,
-    unless ``approved_by`` names who decided so: then the book says that, too.
+    unless ``approved_by`` names who decided so: then the book says that as well.
     """
 
     def __init__(
@@ -151,7 +151,7 @@ class Answering:
         return self._refusals.answered(query, answer)
 
     def ask(self, query: Query) -> Answer:
-        """Answer a query, or refuse it. It is on record before anyone is told."""
+        """Answer a query, or refuse it. It is on record before the answer is returned."""
         checked_queries([query], len(self._values))
         reason = self._refusals.reason(query)
         value = None if reason else self._answer(query)

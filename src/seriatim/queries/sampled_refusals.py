@@ -1,6 +1,6 @@
 """Refuse by trying: tables are drawn from the declared prior given past answers, and the query is tried on each.
 
-Probabilistic simulatable auditing. An attacker could do the same, so a refusal tells nothing. A chance of a slip per
+Probabilistic simulatable auditing. An attacker could do the same, so a refusal reveals nothing. A chance of a slip per
 query is no promise per history: therefore ``delta`` is a budget over a declared number of queries. The random walk
 starts from the answers alone (the point farthest from the borders of what they allow), never from the true table. If an
 answer does make a record's bounds too narrow, the record is named to the officer and closed: no further query about it

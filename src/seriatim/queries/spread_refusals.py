@@ -27,7 +27,7 @@ class SpreadRefusals:
     spread: float = 0.7
     least_records: int = 2
     _basis: FloatArray = field(default_factory=lambda: np.zeros((0, 0)), repr=False)
-    """A row for each answer that told something new, with room for more."""
+    """A row for each answer that added something, with room for more."""
     _told: int = field(default=0, repr=False)
     _known: FloatArray = field(default_factory=lambda: np.zeros(0), repr=False)
 

@@ -1,6 +1,6 @@
 """The report that goes with the table: what was promised and kept, and how to read the table.
 
-Nothing in it was measured against the truth, and nothing says who was withheld or who let the release out.
+Nothing in it was measured against the truth, and nothing says who was withheld or who approved the release.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def _in_round_numbers(finding: Finding) -> Finding:
     """Return a promise with its cap in whole percent, rounded up, unless the cap is 1/m.
 
     The cap of a common value follows from its share of the view. In millionths that share, beside the rows of the
-    table, would tell how many of the people withheld hold the value.
+    table, would reveal how many of the people withheld hold the value.
     """
     cap = finding.threshold
     if finding.rule not in _CAPPED or not 0 < cap < 1 or abs(1 / cap - round(1 / cap)) < 1e-9:

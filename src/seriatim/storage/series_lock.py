@@ -72,5 +72,5 @@ class SeriesLock:
         return held
 
     def _schema(self, session: Connection) -> str:
-        """Journals in different schemas of one database have different locks."""
+        """Return the schema: journals in different schemas of one database have different locks."""
         return str(session.exec_driver_sql("SELECT current_schema()").scalar())

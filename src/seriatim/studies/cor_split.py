@@ -109,7 +109,7 @@ class PlayedSeries:
         return History(pa.array(np.arange(self.n_people)), pa.array(np.arange(N_INCOMES)), pasts)
 
     def history_with_leavers(self) -> History:
-        """Return lineages for an adversary who is told that a counterfeit IS the person who left the slot."""
+        """Return lineages for an adversary who knows that a counterfeit IS the person who left the slot."""
         last = np.full(
             max((int(r.slot.max(initial=-1)) for r in self.published if r.slot is not None), default=-1) + 1, -1
         )

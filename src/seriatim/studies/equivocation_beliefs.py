@@ -124,7 +124,7 @@ def noise_beliefs(
 
 
 def _posterior(fits: FloatArray, prior: FloatArray) -> FloatArray:
-    """Return what each released value tells about the true one; the prior where it fits none."""
+    """Return what each released value says about the true one; the prior where it fits none."""
     given = fits * prior
     total = given.sum(axis=1, keepdims=True)
     return np.where(total > 0, given / np.where(total > 0, total, 1.0), prior)

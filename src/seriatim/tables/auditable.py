@@ -161,7 +161,7 @@ def _missing_parts(table: Table, policy: Policy) -> list[Fault]:
 
 
 def _nested(table: Table, policy: Policy) -> list[Fault]:
-    """Columns whose cells are lists or structures: they cannot be told apart, let alone compared."""
+    """Return the columns whose cells are lists or structures: they cannot be compared."""
     asked = [rule.name for rule in policy.columns.values() if rule.role in (Role.QUASI, Role.SENSITIVE)]
     kinds = {field.name: field.type for field in table.data.schema if field.name in asked}
     return [

@@ -42,7 +42,7 @@ def open_quote(path: Path, encoding: str, separator: str) -> int | None:
 
 
 def cells_in_quotes(line: str, separator: str) -> list[str]:
-    """The cells of one record, of any length."""
+    """Return the cells of one record, of any length."""
     with _cells_of_any_length():
         return next(csv.reader(io.StringIO(line, newline=""), delimiter=separator), [])
 

@@ -57,7 +57,7 @@ def read_table(source: Any, separator: str | None = None, encoding: str | None =
 
 
 def read_numbered_table(path: Path, separator: str | None = None, encoding: str | None = None) -> Table:
-    """A CSV or Parquet file whose first column may be row numbers without a name, as R and pandas write them."""
+    """Read a CSV or Parquet file whose first column may be unnamed row numbers, as R and pandas write them."""
     if path.suffix.lower() in PARQUET:
         return read_table(path)
     _must_be_file(path)
@@ -127,7 +127,7 @@ def _read_parquet(path: Path) -> Table:
 
 
 def check_texts_read(data: pa.Table, where: str) -> None:
-    """Texts of a file that are not UTF-8 would fail wherever they are used first."""
+    """Raise an error for texts that are not UTF-8, which would fail wherever they are used first."""
     broken = [name for name, column in zip(data.column_names, data.columns, strict=True) if not _is_valid(column)]
     faults = [Fault(f"{where}, column {name!r}", "texts that are not UTF-8", "UTF-8", "mend them") for name in broken]
     if faults:

@@ -1,4 +1,4 @@
-"""Contract suites for whoever brings their own ledger, workers, method or promise.
+"""Contract suites for anyone who brings their own ledger, workers, method or promise.
 
 Each suite is a list of clauses. ``check_...`` holds all of them against what it is given and raises
 ``ContractBroken``, an AssertionError with one line for each broken clause. No test framework is needed; with one, the

@@ -18,7 +18,7 @@ from seriatim.testing.defence import DefenceTrial, OneByOne, TrialStep
 GROUP = "group"
 _OTHER_SECRET = bytes(reversed(range(32)))
 _DISTINCT = 20
-"""So many different rows do not fall into the same order twice."""
+"""This many different rows do not fall into the same order twice."""
 
 
 def _every_record_is_accounted_for(trial: DefenceTrial) -> None:

@@ -126,7 +126,7 @@ def _from_reserve_on_it_counts_as_published(desk: LedgerDesk) -> None:
 
 
 def _a_stage_that_is_left_leaves_no_trace(desk: LedgerDesk) -> None:
-    """Whoever stages files and reserves nothing leaves nothing behind, an error of theirs included."""
+    """Anyone who stages files and reserves nothing leaves nothing behind, an error of theirs included."""
     ledger = desk.ledger()
     with ledger.stage() as folder:
         (folder / TABLE).write_text("never", encoding="utf-8")
@@ -188,7 +188,7 @@ def _a_changed_policy_needs_the_next_epoch(desk: LedgerDesk) -> None:
             reserve_in_ledger(ledger, LedgerWish(policy=policy))
     publish_in_ledger(ledger, LedgerWish(policy=ledger_ward_policy(k=3, epoch=2)))
     require_clause(ledger.state(SERIES).epoch == 2, "another epoch than 2")
-    require_clause(len(ledger.history(SERIES)) == 2, "a history that begins anew with the epoch")
+    require_clause(len(ledger.history(SERIES)) == 2, "a history that restarts with the epoch")
 
 
 def _people_are_numbered_as_they_appear(desk: LedgerDesk) -> None:
@@ -324,7 +324,7 @@ def _errors_name_nobody(desk: LedgerDesk) -> None:
 
 
 def _visible(folder: Path) -> list[Path]:
-    """The folders that a reader sees; what is being written has a hidden name."""
+    """Return the folders that a reader sees; what is being written has a hidden name."""
     return sorted(path for path in folder.glob("*") if not path.name.startswith("."))
 
 

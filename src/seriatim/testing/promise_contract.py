@@ -111,7 +111,7 @@ def _require_alike(one: Finding, other: Finding) -> None:
 
 
 def _cells(case: Case) -> set[str]:
-    """The texts of a case that would tell on somebody; numbers stand in any finding."""
+    """Return the texts of a case that would reveal somebody; numbers may be in any finding."""
     if isinstance(case, PublishedTable):
         columns = [coded.scale.texts for coded in case.sensitive.values()]
         columns += [case.named[RESPONDENT]] if case.named is not None else []

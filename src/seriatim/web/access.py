@@ -26,7 +26,7 @@ class Access:
     _left: dict[int, tuple[float, float]] = field(default_factory=dict)
 
     def read_tokens(self) -> None:
-        """Read the tokens anew; while the database is out of reach, those that are known stay."""
+        """Read the tokens again; while the database is out of reach, those that are known stay."""
         try:
             self._tokens = dict(self.journal.tokens(self.gate))
         except Exception as error:  # noqa: BLE001 - whatever it is, they must be read again a second later

@@ -65,7 +65,7 @@ class FreezeBody(BaseModel):
 
 
 class BaselineBody(BaseModel):
-    """A stored version of the baseline to go on with: ``freeze`` stops the gate, ``rejudge`` judges what waits anew."""
+    """A stored version of the baseline to use: ``freeze`` stops the gate, ``rejudge`` judges again what waits."""
 
     model_config = ConfigDict(extra="forbid", strict=True)
 

@@ -1,4 +1,4 @@
-"""The officer's page, served by the same process: one file without links, drawn anew every few seconds.
+"""The officer's page, served by the same process: one file without links, drawn again every few seconds.
 
 A browser cannot send a bearer token by itself, so the officer gives theirs once and gets a cookie that this process
 alone knows; it ends with the process, after some hours, or when the token is revoked.
@@ -24,7 +24,7 @@ from seriatim.web.service import Service
 COOKIE = "seriatim_officer"
 HOURS = 8
 AGAIN = "15"
-"""Seconds until the page is drawn anew."""
+"""Seconds until the page is drawn again."""
 _LOGIN = """<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Record gate</title>
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <style>body{font:1rem/1.5 system-ui,sans-serif;max-width:26rem;margin:12vh auto;padding:0 1rem}

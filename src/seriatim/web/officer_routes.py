@@ -83,7 +83,7 @@ def officer_router(service: Service) -> APIRouter:
 
     @router.post("/baseline", response_model=BaselineTaken, responses=gone | {409: {"model": Gone}})
     async def take_baseline(body: BaselineBody, token: JournalToken = officer) -> BaselineTaken:
-        """Go on with a stored version of the baseline: stop the gate because of it, or judge what waits anew.
+        """Go on with a stored version of the baseline: stop the gate because of it, or judge again what waits.
 
         The answer says how far the version has drifted, and which tests what was released fails under it.
         """

@@ -41,7 +41,7 @@ def opening_clerk(journal: SqlJournal, settings: ServiceSettings) -> Future[Cler
     def work() -> None:
         try:
             opened.set_result(open_clerk(journal, settings))
-        except BaseException as error:  # noqa: BLE001 - whoever waits for the clerk gets it
+        except BaseException as error:  # noqa: BLE001 - anyone who waits for the clerk gets it
             opened.set_exception(error)
 
     threading.Thread(target=work, name="gate opening", daemon=True).start()

@@ -56,7 +56,7 @@ def request_router(service: Service) -> APIRouter:
         openapi_extra=_ASKING,
     )
     async def ask_for_record(request: Request) -> Response:
-        """Ask for one record. The same key asks once, however often it is sent. The answer never tells the decision."""
+        """Ask for one record. The same key asks once, however often it is sent. The answer hides the decision."""
         wanted = await wanted_by(service, request)
         answered = await service.clerk.hand(ClerkWork(asyncio.get_running_loop().create_future(), wanted=wanted))
         if answered is NOT_HELD:

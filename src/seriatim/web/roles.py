@@ -1,4 +1,4 @@
-"""Roles at the door: who is asking, and may they."""
+"""Checks the caller's token and role."""
 
 from __future__ import annotations
 

@@ -30,7 +30,7 @@ from seriatim.web.settings import ServiceSettings
 
 NOT_VALID = "the request is not as documented; see /openapi.json"
 NEW_OBJECTS = 20_000
-"""So many more objects than before start a search for garbage."""
+"""After this many new objects, a search for garbage starts."""
 LATER = "not available now; ask again with the same key"
 log = logging.getLogger("seriatim.gate")
 
@@ -50,7 +50,7 @@ class Service:
 
     @property
     def by_respondent(self) -> bool:
-        """Whether the service holds the records; else requesters bring their values."""
+        """Return whether the service holds the records; else requesters bring their values."""
         return self.n_held > 0
 
     def rules(self, number: int) -> ServingRules:

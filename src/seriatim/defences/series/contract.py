@@ -86,7 +86,7 @@ class SerialRules:
     cell: int = LINEAGE_SIZE
     """Lineages only: new lineages are at least this large, if there are enough newcomers."""
     common: float | None = None
-    """How much the odds of a value may grow that has more than one m-th of the table; None keeps 1/m for all."""
+    """How much the odds of a value above one m-th of the table may grow; None keeps 1/m for all."""
     cohort: int | None = None
     """Cohorts only: new cohorts are at least this large, if there are enough newcomers."""
     allowed: float = 1.0
@@ -111,7 +111,7 @@ class SerialRules:
 
     @property
     def batch(self) -> int:
-        """Lineages only: the least number of slots refilled or added at once.
+        """Return the least number of slots refilled or added together (lineages only).
 
         Anyone who knows m - 1 of a batch of m solves it.
         """
@@ -119,7 +119,7 @@ class SerialRules:
 
     @property
     def drop(self) -> int:
-        """Lineages only: the least number of slots dropped at once."""
+        """Return the least number of slots dropped together (lineages only)."""
         return max(self.m + 2, 8)
 
     @property
@@ -129,11 +129,11 @@ class SerialRules:
 
     @property
     def strangers_dropped(self) -> int:
-        """Lineages only: the same for what is dropped, and for what stays beside a batch or a drop."""
+        """Return the same for what is dropped, and for what stays beside a batch or a drop (lineages only)."""
         return self.drop - self.drop // self.m
 
     def lineage_size(self, commonest: int, n_values: int) -> int:
-        """Lineages only: return the least size of a new one, where the commonest value has so many millionths.
+        """Return the least size of a new lineage, given the share of the commonest value in millionths.
 
         With few values the slots that become free are soon all of one value, and people who return wait for the others.
         """
@@ -143,7 +143,7 @@ class SerialRules:
         return max(self.cell, -(-144_000_000 * max(values, FEW_VALUES) // (values * max(1_000_000 - commonest, 1))))
 
     def cohort_size(self, commonest: int) -> int:
-        """Cohorts only: return the least size of a new one, where the commonest value has so many millionths."""
+        """Return the least size of a new cohort, given the share of the commonest value in millionths."""
         return self.cohort or max(240 * self.m, -(-288_000_000 // max(1_000_000 - commonest, 1)))
 
     @property

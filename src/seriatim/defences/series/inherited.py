@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from seriatim.defences.series.contract import SerialView
 
 TRIES = 4
-"""How often a release is made anew without the newcomers whom no group can take."""
+"""How often a release is made again without the newcomers whom no group can take."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -89,7 +89,7 @@ class InheritedExchange:
     """By record: newcomers of this release, whether they have a slot or wait."""
 
     def settle(self) -> LongArray:
-        """Let newcomers who would keep too few values change places; return those whom no place suits.
+        """Swap the slots of newcomers who would keep too few values; return those whom no slot suits.
 
         Slots keep their values, so no group shows anything else than before.
         """

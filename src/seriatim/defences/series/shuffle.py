@@ -1,7 +1,7 @@
 """Makes a draft of a serial grouping: boxes as labels, and counterfeits among the rows that nothing tells apart.
 
 Inside a group the sensitive values are shuffled against the rest of the row, so that a row's box says nothing about its
-value beyond the group. Group ids are drawn anew for every release. A counterfeit gets a box of its group, and the plain
+value beyond the group. Every release draws new group ids. A counterfeit gets a box of its group, and the plain
 cells of a real row there. A second table says how many counterfeits each box has.
 
 Boxes of lineages and cohorts cross groups, and most people are alone with their box and group together. Plain columns

@@ -100,7 +100,7 @@ class BreachShare:
         )
 
     def _words_of(self, changes: _Changes) -> str:
-        """Say who was not followed, if values changed."""
+        """Say whose value changed, and who judges them."""
         if not changes.n_changed:
             return ""
         who = f"{changes.n_changed:,} of {changes.n_returned:,} people published more than once"

@@ -126,9 +126,9 @@ def _fair_with_some(new: LongArray, back: LongArray, caps: ValueCaps, strangers:
 
 
 def fair_waiting(judged: JudgedHistory, asked: CapsAsked) -> Finding:
-    """Tell whether the newcomers who wait hold common values more often than their caps: waiting then says something.
+    """Report whether the newcomers who wait hold common values more often than their caps: waiting is then revealing.
 
-    It is told with counts and never refuses: where no batch can spare a slot, nothing better is known to do.
+    It is reported with counts and never refuses: where no batch can spare a slot, nothing better is known.
     """
     if judged.draft is None or judged.view is None:
         return Finding(WAITING, True, 0.0, 1.0, None, 0, 0, "a history that was only read does not say who waited")

@@ -2,7 +2,7 @@
 
 m-invariance (Xiao and Tao 2007) and Cor-Split group tables in which at most one m-th of the people share a value. If
 one is more frequent, they could only withhold its surplus: everyone withheld would then hold that one value, and
-whoever knows that somebody is in the view and not in the release would know it.
+anyone who knows that somebody is in the view and not in the release would know it.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 A cell is a set of people who entered together and were given up together, or have not been given up yet. The history
 says which slot everyone held; that is a claim, followed from the first release on. If it holds, all that is published
-about values is how often each occurs in a cell, and whoever believes that the people of a cell differ in nothing that
+about values is how often each occurs in a cell, and someone who assumes that its people differ in nothing that
 matters believes in value v about any of them as much as its share there. ``docs/guarantees/cohort.md`` has the proof.
 """
 

@@ -1,6 +1,6 @@
 """Values that remain possible where a series was taken over: those of a person's group that earlier releases left them.
 
-Whoever has one value left is known: nothing can be promised to them, and their rows protect nobody. Everyone else keeps
+Anyone with one value left is known: nothing can be promised to them, and their rows protect nobody. Everyone else keeps
 m values among the other rows of their group, or as many as the earlier releases left them.
 """
 

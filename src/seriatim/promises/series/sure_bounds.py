@@ -1,4 +1,4 @@
-"""Few people are believed right with certainty, by someone who knows how values follow each other.
+"""Few people are inferred with certainty by an attacker who knows how values usually change.
 
 ``sure_share`` counts PEOPLE, over all releases, about whom the sequence attack, looking back, is certain and right
 about some value, where the releases raised the odds. The use case runs the attack; the promise only judges what it
@@ -24,7 +24,7 @@ def sure_share(policy: Policy) -> list[SureShare]:
 
 @dataclass(frozen=True, slots=True)
 class SureShare:
-    """The share of people ever believed right with certainty is at most ``allowed``."""
+    """The share of people ever inferred with certainty is at most ``allowed``."""
 
     allowed: float
     column: str

@@ -1,6 +1,6 @@
 """Being withheld must not give a value away.
 
-Whoever knows that somebody is in the view and not in the release guesses what the method withholds. The share of a
+Anyone who knows that somebody is in the view and not in the release guesses what the method withholds. The share of a
 value among the people withheld so far may be ``withheld_leak`` times what the value is allowed: 1/m or its share of the
 view, whichever is more, or with ``[promise] common`` = c the share c q / (1 + (c - 1) q) that groups may have of it.
 Few people prove nothing, so the lower end of an exact interval is judged: it must not exceed that.

@@ -53,7 +53,7 @@ class Crowd:
         )
 
     def _remedy(self, published: PublishedTable, short: npt.NDArray[np.bool_], worst: float) -> str:
-        """Say what would pass. A group of a series cannot be withheld alone: its people are in other releases, too."""
+        """Say what would pass. A group of a series cannot be withheld alone: its people are also in other releases."""
         ways = [f"k = {int(worst)} would pass"] if worst >= 1 else []
         ways += [] if published.serial else [remedy_withheld_alone(published.classes.sizes, short)]
         if (published.classes.sizes[short] >= self.k).any():

@@ -39,7 +39,7 @@ class AttackPlan:
     priors: PriorSets | None = None
     """The values each person can have."""
     sequential: SequentialAdversary | None = None
-    """Who knows how values follow each other; None runs them only where values change, with the history's own steps."""
+    """The attacker who knows how values change; None runs it only where they do, with the history's own steps."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +77,7 @@ class AttackResult:
     n_joined: int = 0
     """People breached once twins share the values that exclusion and priors leave possible, with nobody compromised."""
     withheld: WithheldGuesses | None = None
-    """What being withheld tells; None if the history does not say who was."""
+    """What being withheld reveals; None if the history does not say who was."""
     holders: tuple[HeldShare, ...] = ()
     """Recipients, or several of them together, worst first; the figures are those of the first. Empty for everyone."""
 

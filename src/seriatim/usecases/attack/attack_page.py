@@ -146,7 +146,7 @@ class AttackReport(FiledReport):
         )
 
     def _sure_tile(self) -> tuple[Tile, ...]:
-        """Return who is believed right with certainty, where values change."""
+        """Return the share of people inferred with certainty, where values change."""
         found = self.result.sequence
         if found is None:
             return ()
@@ -162,7 +162,7 @@ _HEADING = {False: "What all releases reveal together", True: "What the worst re
 
 
 def attack_page_sequence(found: SequenceFigures) -> list[str]:
-    """Return what someone believes who knows how values follow each other, the most important first."""
+    """Return what an attacker who knows how values usually change believes, the most important first."""
     back = "" if found.back is None else f", {found.back:.3f} looking back"
     hit = f", and such certainty is right {found.sure.hit_rate:.0%} of the time" if found.sure.n_beliefs else ""
     return [
@@ -186,7 +186,7 @@ def attack_page_appearances(found: SequenceFigures) -> str:
 
 
 def attack_page_unfollowed(n_people: int) -> str:
-    """Say who was not followed, and how to ask for it."""
+    """Say who was not judged, and what would help."""
     return (
         f"{n_people:,} people changed their value and were not judged, since the column has more than {MOST_VALUES} "
         "values: declare sequence knowledge (--adversary), or publish values in bands"
@@ -194,7 +194,7 @@ def attack_page_unfollowed(n_people: int) -> str:
 
 
 def attack_page_withheld(found: WithheldGuesses) -> str:
-    """Return what being withheld tells, in a sentence."""
+    """Return what being withheld reveals, in a sentence."""
     one = found.series
     if not one.n_withheld:
         return "nobody was withheld"

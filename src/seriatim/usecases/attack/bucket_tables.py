@@ -76,7 +76,7 @@ def _plain(column: pa.ChunkedArray) -> _Texts:
 
 
 def _with_rows(tables: Tables, listed: pa.Table) -> pa.Table:
-    """Give each line a free row of its group: the people of a group are alike to whoever joins the tables."""
+    """Give each line a free row of its group: the people of a group are alike to anyone who joins the tables."""
     if GROUP not in listed.column_names:
         return listed  # the reader of the list says what is missing
     placed = listed.append_column(ROW, pa.array(np.zeros(len(listed), dtype=np.int64)))

@@ -117,7 +117,7 @@ def _series(orders: Sequence[PublishOrder], parts: PublishParts, ledger: Ledger,
 
 
 def _breached(ledger: Ledger, policy: Policy, column: str) -> float:
-    """Return the share of people whose value of this column all releases together give away."""
+    """Return the share of people whose value of this column all releases together reveal."""
     history = ledger.history(policy.series, column)
     row = METHODS[policy.defence.method] if policy.defence is not None else None
     known = reveal_leavers(history) if row is not None and row.leavers_known else history

@@ -1,4 +1,4 @@
-"""What an attacker believes about people under each technique of the map: a distribution a row."""
+"""What an attacker believes about people under each technique of the map: one distribution per row."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class MapBeliefs:
         self.prior: FloatArray = np.asarray(counts / max(int(counts.sum()), 1))
 
     def of_draft(self, draft: Draft, settings: DefenceSettings) -> tuple[FloatArray, FloatArray]:
-        """Return what a draft tells: by classes, by who is in a sample, or by what noise may have hidden."""
+        """Return what a draft reveals: by classes, by who is in a sample, or by what noise may have hidden."""
         amount = settings.noise.get(self.column.name)
         if amount is not None:
             numeric = self.column.scale.form == "interval"
@@ -98,7 +98,7 @@ class MapBeliefs:
         return weighed / weighed.sum(axis=1, keepdims=True), np.ones(len(rows))
 
     def of_queries(self, size: int) -> tuple[FloatArray, FloatArray, LongArray, FloatArray]:
-        """Return beliefs after sums of so many records, each half over the one before; then who was asked about, and
+        """Return beliefs after sums of ``size`` records, each half over the one before; then who was asked about, and
         the mean that a user knows of each of them.
         """
         chance, half = open_chance(self.seed, "queries"), size // 2

@@ -53,7 +53,7 @@ DAYS = ("7", "30", "90", "180", "365", "730")
 QUERIES = (2, 4, 8, 16, 32)
 _ROUNDING = 1e-12
 MOST_VALUES = 64
-"""Above this many different numbers, areas are over so many bands of them: within .03, and fifty times as fast."""
+"""Above this many different numbers, areas are over this many bands of them: within .03, and fifty times as fast."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -46,7 +46,7 @@ class DeliveryBound:
 
 
 def delivery_approval(approved_by: str | None, override: str | None) -> Approval | None:
-    """Return who answers for a delivery; a reason to override needs a name."""
+    """Return the approval of a delivery; an override needs approved_by."""
     if override and not approved_by:
         raise InputError(Fault("--override", "needs --approved-by NAME"))
     return Approval(approved_by, override) if approved_by else None

@@ -58,7 +58,7 @@ class ForecastOutlook:
     sequential: SequentialAdversary | None = None
     """Who knows how values follow each other; None for the history's own steps."""
     sure_share: float = SURE_SHARE
-    """The share of people that may be believed right with certainty."""
+    """The share of people that may be inferred with certainty."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,13 +138,13 @@ class Forecast:
     until: int = 0
     """Number of the last release of the forecast."""
     sure: tuple[SureCourse, ...] = ()
-    """People believed right with certainty, by size of groups; none where values never change."""
+    """People inferred with certainty, by size of groups; none where values never change."""
     changing: float = 0.0
     """Share of people whose value changes between two releases."""
     n_unfollowed: int = 0
     """People whose values change and who were not followed, since there are too many values."""
     sure_share: float = SURE_SHARE
-    """The share of people that may be believed right with certainty."""
+    """The share of people that may be inferred with certainty."""
 
 
 def forecast(
@@ -297,7 +297,7 @@ def _attacked(
 ) -> tuple[Estimate, ...]:
     """Attack after each made-up release, last one first: later releases reveal more, so stop once nobody is breached.
 
-    As before a real release, an adversary of lineages is told that a counterfeit is the person who left.
+    As before a real release, an adversary of lineages knows that a counterfeit is the person who left.
     """
     priors, first = world.priors(), len(pasts) - fresh
     found: list[Estimate] = []

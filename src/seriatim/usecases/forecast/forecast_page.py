@@ -81,7 +81,7 @@ class ForecastReport(FiledReport):
 
     @property
     def sure(self) -> list[str]:
-        """Say where values change how many people would be believed right with certainty, by size of groups."""
+        """Say how many people would be inferred with certainty where values change, by size of groups."""
         found, allowed = [], self.forecast.sure_share
         if self.forecast.n_unfollowed:
             found.append(attack_page_unfollowed(self.forecast.n_unfollowed))

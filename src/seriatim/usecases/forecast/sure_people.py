@@ -1,4 +1,4 @@
-"""Forecasts how many people will be believed right with certainty, where values change, and which k would hold.
+"""Forecasts how many people will be inferred with certainty, where values change, and which k would hold.
 
 The ledger keeps who shared a group with whom, not their quasi-identifiers. People of the newest release are put in
 line, group by group; in each made-up release some leave, others join, values move by the history's own steps, and the
@@ -28,16 +28,16 @@ _TIMES = (1, 2, 4)
 
 @dataclass(frozen=True, slots=True)
 class SureCourse:
-    """One size of groups, and the share of people believed right with certainty after each made-up release."""
+    """One size of groups, and the share of people inferred with certainty after each made-up release."""
 
     k: int
     numbers: tuple[int, ...]
     shares: tuple[float, ...]
     before: float = 0.0
-    """The share already believed right by the real releases alone."""
+    """The share already inferred from the real releases alone."""
 
     def breaks(self, allowed: float) -> int | None:
-        """Return the release at which more than this share would be believed right; None if it holds."""
+        """Return the release at which more than this share would be inferred; None if it holds."""
         return next((n for n, share in zip(self.numbers, self.shares, strict=True) if share > allowed), None)
 
 

@@ -68,7 +68,7 @@ class GateComparison(FiledReport):
         }
 
     def rows(self) -> tuple[tuple[str, ...], ...]:
-        """The table as texts, in the order of ``HEAD``."""
+        """Return the table as texts, in the order of ``HEAD``."""
         return tuple(
             (
                 one.test,

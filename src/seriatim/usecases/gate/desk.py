@@ -176,7 +176,7 @@ class GateDesk:
         return self._shown(JournalEntry(PUBLISH, at, n_out=self.intake.n_out))
 
     def rejudge(self, number: int, at: int, token: int) -> list[JournalEntry]:
-        """Go on under another version of the baseline: what has left stays counted, what waits is judged anew."""
+        """Go on under another version of the baseline: what has left stays counted, what waits is judged again."""
         self._take_rules(number)
         return self._entered(JournalEntry(BASELINE, at, about=number, token=token, n_out=self._note_left()))
 
@@ -212,7 +212,7 @@ class GateDesk:
 
     @property
     def n_shown(self) -> int:
-        """How many releases may be seen."""
+        """Return how many releases may be seen."""
         return self.shown if self.batches else self.intake.n_out
 
     def load(self, parts: Sequence[Past]) -> None:

@@ -26,9 +26,9 @@ from seriatim.usecases.gate.desk import GateDesk
 
 LongArray = npt.NDArray[np.int64]
 POINTS = 48
-"""So many points a curve has at most."""
+"""Most points of a curve."""
 TARGETS = 12
-"""So many targets have charts of their own unless more are asked for: those with most records waiting."""
+"""Targets that have charts of their own unless more are asked for: those with most records waiting."""
 NAMES = {
     "mis": "Mutual information", "kld": "Kullback-Leibler distance", "cst": "Chi-square statistic",
     "dqt": "Dixon's Q", "wdt": "Worst direction (Pearson's statistic, not merged)",
@@ -88,7 +88,7 @@ class OfficerView:
     advice: tuple[str, ...] = ()
     """What the baseline says about itself before it is relied on."""
     charted: int = TARGETS
-    """So many targets have charts of their own."""
+    """Number of targets that have charts of their own."""
 
 
 def officer_view(
@@ -131,7 +131,7 @@ def officer_page(view: OfficerView) -> Page:
 
 
 def officer_view_of_exposure(view: OfficerView, part: DependencyView) -> tuple[LongArray, list[tuple[Standing, ...]]]:
-    """Return numbers of releases, and how every test of a dependency stood after so many."""
+    """Return numbers of releases, and every test of a dependency after each."""
     n = len(view.left)
     marks = np.unique(np.round(np.geomspace(1, n, POINTS)).astype(np.int64)) if n else np.empty(0, np.int64)
     width, height = len(part.asked.p), part.asked.n_targets

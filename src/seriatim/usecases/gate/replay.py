@@ -62,7 +62,7 @@ class GateReplay:
 
     @property
     def n_targets(self) -> int:
-        """Targets that were asked for."""
+        """Return the number of targets that were asked for."""
         return int((self.requested > 0).sum())
 
     @property

@@ -34,19 +34,19 @@ class ReplayReport(FiledReport):
 
     @property
     def found(self) -> GateReplay:
-        """The first dependency's; what concerns the whole is the same in all."""
+        """Return the replay of the first dependency; what concerns the whole is the same in all."""
         return self.parts[0]
 
     @property
     def warning(self) -> str:
-        """Said when a pair is not a secret of one target."""
+        """Return a warning if most targets of a dependency deviate; else an empty text."""
         if len(self.parts) == 1:
             return self.found.warning
         return "; ".join(f"{one.dependency}: {one.warning}" for one in self.parts if one.warning)
 
     @property
     def advice(self) -> tuple[str, ...]:
-        """What an officer should know before this gate serves."""
+        """Return what an officer should know before this gate serves."""
         if len(self.parts) == 1:
             return self.found.advice
         return tuple(f"{one.dependency}: {note}" for one in self.parts for note in one.advice)
@@ -73,7 +73,7 @@ class ReplayReport(FiledReport):
         return whole | {"dependencies": [{"dependency": one.dependency} | _part_record(one) for one in self.parts]}
 
     def rows(self) -> tuple[tuple[str, ...], ...]:
-        """The targets as texts, least released first, in the order of ``HEAD``; dependency by dependency."""
+        """Return the targets as texts, least released first, in the order of ``HEAD``; dependency by dependency."""
         return tuple(
             (f"{one.dependency}, {name}" if len(self.parts) > 1 else name, *row)
             for one in self.parts

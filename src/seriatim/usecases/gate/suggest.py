@@ -1,4 +1,4 @@
-"""Which pairs X ~> Y of a table let X tell something about Y, and so may need a gate."""
+"""Which pairs X ~> Y of a table let X reveal something about Y, and so may need a gate."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class GateSuggestions(FiledReport):
         return {"schema": "seriatim.gate.suggestions/1", "pairs": [format_plain(asdict(one)) for one in self.found]}
 
     def rows(self) -> tuple[tuple[str, ...], ...]:
-        """The pairs as texts, in the order of ``HEAD``."""
+        """Return the pairs as texts, in the order of ``HEAD``."""
         return tuple(
             (
                 one.x, one.y, *map(format_count, (one.n_values, one.n_targets)),
@@ -74,7 +74,7 @@ def suggest_pairs(columns: Columns, title: str, bands: int = 10, most: int = 20)
 
 
 def _usable(columns: Columns) -> list[str]:
-    """Columns with two to ``MOST_TARGETS`` values, or numbers; names and ids have too many."""
+    """Return the columns with two to ``MOST_TARGETS`` values, or numbers; names and ids have too many."""
     return [name for name, column in columns.items() if len(set(column)) >= 2 and not _is_id(column)]
 
 

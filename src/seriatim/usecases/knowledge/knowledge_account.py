@@ -1,4 +1,4 @@
-"""Mines sequence knowledge, and tells a reviewer what is in it."""
+"""Mines sequence knowledge, and explains it to a reviewer."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """What the ledger keeps about people whose values change: a belief from before the window, and who was ever sure.
 
 One row per person: ``last`` is the release of their newest appearance before the window, ``sure`` whether they were
-ever believed right with certainty, and a column for each value says how much it was then believed (0 for people who
+ever inferred with certainty, and a column for each value says how much it was then believed (0 for people who
 first appeared in the window). Tables of older versions have lists instead: ``values`` and ``weights``.
 """
 

@@ -1,4 +1,4 @@
-"""Believes what an exchangeable attacker does: how many people's values are believed right with certainty.
+"""Estimates how many people an attacker who assumes exchangeability is certain about.
 
 ``[adversary] sure`` and ``sure_share`` are judged by it in a series whose values never change and whose slots are known
 (lineages, cohorts): there belief is exact by cells, or sampled. Series in which it cannot be had are followed by the
@@ -71,7 +71,7 @@ def _estimate(found: list[Beliefs], policy: Policy, about: dict[str, str | None]
 
 
 def _certain(found: Beliefs, sure: float, raised: float, harmless: frozenset[Hashable]) -> tuple[int, int]:
-    """Count the people believed right with certainty that the releases raised, and all whom such a belief is about."""
+    """Count the people inferred with certainty that the releases raised, and all whom such a belief is about."""
     values, spared = value_texts(found.traces.history.values.to_pylist()), set(value_texts(harmless))
     margin = np.bincount(found.traces.value, minlength=len(values)) / max(len(found.traces.value), 1)
     odds = found.by_cell / np.maximum(1 - found.by_cell, 1e-12)

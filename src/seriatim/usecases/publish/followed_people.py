@@ -1,7 +1,7 @@
 """Follows people whose values change: what a sequential adversary believes about a draft and the releases before it.
 
 The attack looks back over the newest releases only (``WINDOW``): evidence fades with every change of a value. What
-older releases said about a person is kept in the ledger as one belief, with whether they were ever believed right with
+older releases said about a person is kept in the ledger as one belief, with whether they were ever inferred with
 certainty. So only the newest releases are read, and a late release costs what an early one does.
 """
 

@@ -1,4 +1,4 @@
-"""Harmless values that nobody ever had: a misspelt one would spare nobody, and its author would think that it does."""
+"""Reports harmless values that never occur: they are probably misspelt."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from seriatim.usecases.publish.judgement import JudgementCase
 
 
 def harmless_notes(cases: Sequence[JudgementCase], policy: Policy, ledger: Ledger) -> tuple[str, ...]:
-    """Say how many harmless values nothing tells of; raise an error if that is all of them.
+    """Report harmless values that never occur; raise an error if none of them does.
 
     They are about every sensitive column. A value may come later, or have gone: older releases are read only if
-    nothing else tells of any.
+    nothing else has any.
     """
     if policy.adversary.sure_share is None or not policy.adversary.harmless:
         return ()

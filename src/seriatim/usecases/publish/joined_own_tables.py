@@ -81,7 +81,7 @@ def verdict_of_own_tables(
 
 
 def _linked(drafts: Mapping[str, Draft], sure: float) -> dict[str, Estimate]:
-    """Return for each column what is believed with the table of that other column which tells most.
+    """Return for each column what is believed with the table of that other column that reveals most.
 
     Nothing is returned if there are too many groups and values to weigh.
     """
@@ -99,7 +99,7 @@ def _linked(drafts: Mapping[str, Draft], sure: float) -> dict[str, Estimate]:
 
 
 def _judged_together(name: str, found: Estimate, own: Verdict, known: Adversary) -> Iterator[Finding]:
-    """Yield the bounds of the policy with the people added whom only two tables together give away, if there are any.
+    """Yield the bounds of the policy with the people added whom only two tables together expose, if there are any.
 
     Believed right above ``sure`` counts against ``sure_share``; one value left counts against ``breach_share``.
     """

@@ -173,7 +173,7 @@ def _left(case: JudgementCase) -> Candidates | None:
 
 
 def _withheld_people(case: JudgementCase, judged: Mapping[str | None, JudgedHistory]) -> list[Estimate]:
-    """Return what being withheld tells about each sensitive column of a serial method, if anybody ever was."""
+    """Return what being withheld reveals about each sensitive column of a serial method, if anybody ever was."""
     columns = [column for column, one in judged.items() if column is not None and one.history.withheld_anyone]
     if not case.draft.serial or not columns:
         return []
@@ -198,7 +198,7 @@ def judgement_by_followers(case: JudgementCase) -> dict[str | None, FollowedPeop
 
 
 def _followed(judged: JudgedHistory, case: JudgementCase) -> FollowedPeople:
-    """Believe as an exchangeable attacker does where values never change, or follow how they do."""
+    """Return the beliefs of an attacker who assumes exchangeability, or who follows values that change."""
     from seriatim.usecases.publish.believed_people import believed_people
     from seriatim.usecases.publish.followed_people import followed_people
 

@@ -91,7 +91,7 @@ class PublishParts:
 
     ledger: Ledger
     workers: Workers
-    """For the defence: its search may be long on few records, too."""
+    """For the defence: its search may also be long on few records."""
     by_record: Workers
     """For what takes a moment per record: ordering and judging."""
     writer: Writer

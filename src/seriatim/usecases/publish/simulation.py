@@ -42,7 +42,7 @@ class SimulationOutcome:
 
     @property
     def estimates(self) -> tuple[Estimate, ...]:
-        """Return what the verdict tells: all releases together, and the worst recipient if they hold fewer."""
+        """Return what the verdict says: all releases together, and the worst recipient if they hold fewer."""
         if self.held is None or self.held is self.everything:
             return (self.everything,)
         return (self.everything, self._named(self.held))

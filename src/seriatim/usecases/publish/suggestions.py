@@ -135,7 +135,7 @@ def _withheld_classes(order: PublishOrder, parts: PublishParts) -> Iterator[tupl
 
 
 def _coarser_columns(order: PublishOrder, parts: PublishParts) -> Iterator[tuple[str, SuggestedChange]]:
-    """Yield one column coarser than it is, each by a view made anew."""
+    """Yield one column coarser than it is, each by a new view."""
     if parts.read is None or any(rule.level for rule in order.policy.columns.values()):
         return  # a table at a level cannot be read again under its policy
     for column in order.view.quasi:

@@ -1,6 +1,6 @@
 """Takes over a running series: its releases, made by another method, become what the attacker knows.
 
-They cannot be called back. A complete attack says which values they leave possible for everyone. Whoever has one left
+They cannot be taken back. A complete attack says which values they leave possible for everyone. Anyone who has one left
 is breached, and is taken as known from then on: no bound on breaches counts them again, and they protect nobody.
 """
 
@@ -25,7 +25,7 @@ class TakenOver:
     """What the releases before the take-over leave possible."""
 
     candidates: Candidates
-    """For this view: whoever holds another value than then is a stranger."""
+    """For this view: anyone who holds another value than then is a stranger."""
     memory: pa.Table
     """What the next release has to know of it."""
     m: int
@@ -40,7 +40,7 @@ class TakenOver:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """Say how many people are taken as known, and how many have few values left; nobody is named."""
+        """Say how many people are treated as known, and how many have few values left; nobody is named."""
         sizes, until = self.candidates.sizes, self.candidates.until
         known, few = int((sizes == 1).sum()), int(((sizes > 1) & (sizes < self.m)).sum())
         return (

@@ -16,8 +16,8 @@ _RULE = "suppress"
 def withheld_with_cause(findings: Sequence[Finding], view: View, draft: Draft, policy: Policy) -> tuple[Finding, ...]:
     """Return the findings, with the cause where too many are withheld.
 
-    The default bound of a serial method, and what its theory presupposes, are heard of only when broken; the summary
-    counts who is withheld.
+    Show the default bound of a serial method, and eligible_table, only when they are broken; the summary counts who is
+    withheld.
     """
     settings = policy.defence
     silent = {ELIGIBLE}

@@ -1,4 +1,4 @@
-"""Notes about a draft beside its view: what promises do not see, and a reader of a green verdict should know."""
+"""Notes about risks that no promise checks, from a draft and its view."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Withholds the classes of a draft that cause a refusal: ``[defence] withhold = "exposed"``.
 
-The groups of all others stay as they are: a method that groups the rest anew would expose other people in their place.
+The groups of all others stay as they are: a method that groups the rest again would expose other people in their place.
 Whatever is left is judged by every promise, as any draft.
 """
 
@@ -77,7 +77,7 @@ def _causes(case: JudgementCase, published: PublishedTable) -> npt.NDArray[np.in
 def _fullest_classes(named: pa.Table, people: list[str], most: int) -> list[int]:
     """Return the classes with the largest share of these people, until they hold ``most`` of them.
 
-    Withholding one class often saves people of others, too, so the attack is run again before more are taken.
+    Withholding one class often also saves people of others, so the attack is run again before more are taken.
     """
     hit = pc.is_in(pc.cast(named.column(RESPONDENT), pa.string()), value_set=pa.array(people, pa.string()))
     of_class = named.column(CLASS).to_numpy()

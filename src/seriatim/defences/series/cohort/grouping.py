@@ -40,7 +40,7 @@ from seriatim.ports import Workers
 def cohort(
     view: SerialView, rules: SerialRules, pasts: Sequence[RememberedRows], draw: SerialDraw, _workers: Workers
 ) -> SerialGrouping:
-    """Group a view into cohorts: whoever enters together stays together, and leaves in fair cells."""
+    """Group a view into cohorts: people who enter together stay together, and leave in fair cells."""
     return cohort_groups(view, rules, CohortMemory.of(pasts), draw)
 
 
@@ -61,7 +61,7 @@ def cohort_groups(view: SerialView, rules: SerialRules, memory: CohortMemory, dr
 
 
 def _unsuited(making: CohortMaking, aside: BoolArray) -> LongArray:
-    """Let newcomers change places who would keep too few possible values; return those whom no cohort suits."""
+    """Swap the slots of newcomers who would keep too few possible values; return those whom no cohort suits."""
     view, memory = making.view, making.memory
     if view.inherited is None:
         return np.empty(0, dtype=np.int64)

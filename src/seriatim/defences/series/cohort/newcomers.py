@@ -1,7 +1,7 @@
 """Newcomers form cohorts of their own: near people together, few and large, no value above its cap.
 
 Usually all of them enter. If a value is too frequent among them, its surplus waits; if they are few, all of them wait
-instead, since a surplus that waits alone would give its value away. People who return after their slot was given up
+instead, since a surplus that waits alone would reveal its value. People who return after their slot was given up
 enter beside them where ``returns`` lets them.
 """
 
@@ -16,7 +16,7 @@ from seriatim.defences.series.lineage.workbench import workbench_first_of_each, 
 from seriatim.kernels.lineage.fair_cells import fair_cells
 
 FEW = 50
-"""Newcomers of at most one in so many of the people wait together if they are not fair."""
+"""Newcomers of at most one in this many people wait together if they are not fair."""
 
 
 def newcomers_into_cohorts(making: CohortMaking, aside: BoolArray) -> None:

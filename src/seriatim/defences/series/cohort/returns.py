@@ -1,6 +1,6 @@
 """People who return after their slot was given up: whether a new cohort may take them in.
 
-Such a person stands in two cells, and whoever knows it multiplies what both say. If values were drawn independently
+Such a person is in two cells, and anyone who knows it multiplies what both say. If values were drawn independently
 with the shares p, and the counts of a person's cells are n_1 .. n_k, the belief in value v is in proportion to
 p_v^(1 - k) times the product of n_i(v), leaving out the others who returned. A person is let in only where no value's
 belief exceeds its cap. This is measured, not proved: the counts still include the others who returned, and cells change

@@ -31,7 +31,7 @@ def founding_cells(
     """Return where each cell starts; reorder ``ids`` in place. The cells do not depend on the number of workers.
 
     A part that was tried and could not be halved is never tried again, since its order has changed. Large parts are
-    halved once and laid out anew, so that whoever cuts them further finds near people near each other in memory.
+    halved once and laid out again, so that anyone who cuts them further finds near people near each other in memory.
     """
 
     def cut(part: FoundingPart) -> list[FoundingPart]:

@@ -117,7 +117,7 @@ def _update(making: Workbench, own_slot: LongArray, active: BoolArray, new: Bool
 
 
 def _unsuited(making: Workbench, new: BoolArray) -> LongArray:
-    """Let newcomers change places who would keep too few possible values; return those whom no lineage suits."""
+    """Swap the slots of newcomers who would keep too few possible values; return those whom no lineage suits."""
     if making.view.inherited is None:
         return np.empty(0, dtype=np.int64)
     unsuited = InheritedExchange(making.view, making.rules.m, making.place, making.standing, new).settle()

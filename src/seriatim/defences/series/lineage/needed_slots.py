@@ -9,7 +9,7 @@ from seriatim.defences.series.inherited import narrowed_inherited
 from seriatim.defences.series.lineage.workbench import Workbench
 
 SPARE = 2
-"""Whoever has at most so many values more than they must keep needs all of them."""
+"""Anyone with at most this many values more than they must keep needs all of them."""
 
 
 def needed_slots(making: Workbench) -> BoolArray:

@@ -1,6 +1,6 @@
 """People who return and find no slot of their value: many of one lineage rejoin it together.
 
-Whoever returns after their slot was given up waits for an empty one of their value in their lineage. Where hundreds
+Anyone who returns after their slot was given up waits for an empty one of their value in their lineage. Where hundreds
 return at once all empty slots are soon taken, and the others waited. They now rejoin their lineage with slots of their
 own, as newcomers do who join: a batch or more of them, fair together, in a lineage that neither dropped slots nor took
 in newcomers in this release. Returning people and newcomers never enter together: they differ in the values that they

@@ -1,9 +1,9 @@
 """People who wait beside those whose slot is gone, so that waiting tells no value.
 
-Whoever returns after their slot was given up waits for one of their value, and holders of rare values wait longest: of
+People who return after their slot was given up wait for one of their value, those with rare values longest: of
 a dozen who waited in a real panel, five held one value of thirteen. So others wait with them, drawn by lot from the
 people who return to a slot that is still theirs, until no value exceeds its cap among all who wait. Their slot stays a
-counterfeit for so long, as if they had not come back yet. The lot is the same in every release: whoever waits beside
+counterfeit for so long, as if they had not come back yet. The lot is the same in every release: anyone who waits beside
 others goes on waiting as long as those do, and a long wait tells no more than a short one. Where many wait they are
 not joined: it would cost more people than it hides, and in real panels no value stood out among them.
 """

@@ -1,6 +1,6 @@
 """Buckets instead of boxes: quasi-identifiers as they are, and the values of each group in a table of their own.
 
-Xiao and Tao's anatomy, which JS-reduce's section 6 names as the other form of its output. Whoever joins both tables by
+Xiao and Tao's anatomy, which JS-reduce's section 6 names as another form of its output. Anyone who joins both tables by
 group sees every value of the group beside every member, so a draft keeps the joined table with the values of each group
 shuffled, and a release writes the two.
 """

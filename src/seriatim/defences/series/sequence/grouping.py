@@ -61,7 +61,7 @@ _ROUNDS = 3
 SKIP_COST = 10.0
 """What an optimal cut pays to drop one person; a box over everything costs 1 a person.
 
-At 1 it drops people to save boxes; at 10 the study's world A loses less in all, as whoever is dropped counts as lost.
+At 1 it drops people to save boxes; at 10 the study's world A loses less in all, as people dropped count as lost.
 """
 
 

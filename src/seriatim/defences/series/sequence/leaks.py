@@ -1,4 +1,4 @@
-"""What the method itself gives away: where groups end, and who is dropped. Measured for every release.
+"""What the method itself reveals: where groups end, and who is dropped. Measured for every release.
 
 The method is public. A group that ends later than k people was not l-diverse or t-close before, which says something
 about its last person; ends that only k and j decide use public facts and say nothing. Being dropped says something too.
