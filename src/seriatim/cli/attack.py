@@ -124,7 +124,7 @@ def attack_command(
     report = api.attack_report(result, title, files, register)
     output.output_filed(report, out)
     if as_json:
-        output.output_json_text(report.to_json())
+        output.output_text(report.to_json())
     else:
         _show(report, files is not None and sensitive is None, out)
 
@@ -204,15 +204,15 @@ def _sentences(result: AttackResult) -> list[str]:
 
 
 def _show(report: AttackReport, guessed: bool, out: Path | None) -> None:
-    from seriatim.cli.output import console, output_json_text, output_whole
+    from seriatim.cli.output import console, output_text, output_whole
 
     result = report.result
     for at, note in enumerate(report.notes):
         guess = " (a guess; name another with --sensitive)" if guessed and not at else ""
-        output_json_text(note + guess)
+        output_text(note + guess)
     if report.holders:
         output_whole(_holders(report))
-        output_json_text(f"the figures below are of {report.worst}")
+        output_text(f"the figures below are of {report.worst}")
     if result.sequence is not None:
         from seriatim.usecases.attack.attack_page import attack_page_appearances, attack_page_sequence
 
@@ -222,7 +222,7 @@ def _show(report: AttackReport, guessed: bool, out: Path | None) -> None:
     if result.n_unfollowed:
         from seriatim.usecases.attack.attack_page import attack_page_unfollowed
 
-        output_json_text(attack_page_unfollowed(result.n_unfollowed))
+        output_text(attack_page_unfollowed(result.n_unfollowed))
     console.print("intersection, from the published groups alone:")
     console.print(_table(report, result.releases))
     if report.by_register:
@@ -235,7 +235,7 @@ def _show(report: AttackReport, guessed: bool, out: Path | None) -> None:
 
         console.print(f"withheld: {attack_page_withheld(result.withheld)}", soft_wrap=True)
     if out is not None:
-        output_json_text(f"  report    {out}")
+        output_text(f"  report    {out}")
 
 
 def _holders(report: AttackReport) -> Table:

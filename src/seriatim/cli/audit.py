@@ -80,7 +80,7 @@ def audit_command(
         )
         progress("writing", 0.7)
         output.output_filed(found.report, out)
-    output.output_json_text(found.report.to_json()) if as_json else _show(found, out)
+    output.output_text(found.report.to_json()) if as_json else _show(found, out)
     if not found.kept:
         raise typer.Exit(BROKEN)
 
@@ -108,7 +108,7 @@ def _who(finding: Finding) -> str:
 def _show(found: Audit, out: Path | None) -> None:
     from rich.markup import escape
 
-    from seriatim.cli.output import console, output_figures, output_findings, output_json_text
+    from seriatim.cli.output import console, output_figures, output_findings, output_text
 
     console.print(output_figures(found.summary))
     if found.findings:
@@ -121,4 +121,4 @@ def _show(found: Audit, out: Path | None) -> None:
     for note in found.notes:
         console.print(f"  note  {escape(note)}", soft_wrap=True)
     if out is not None:
-        output_json_text(f"  report    {out}")
+        output_text(f"  report    {out}")

@@ -79,7 +79,7 @@ def compare_command(
         found = api.compare(views, loaded, method, progress=progress)
     output.output_filed(found, out)
     if as_json:
-        output.output_json_text(found.to_json())
+        output.output_text(found.to_json())
     else:
         _show(found, out)
 
@@ -103,23 +103,23 @@ def _map(table: Table, policy: Policy, wish: MapWish, out: Path | None, as_json:
         found = api.compare_on_map(table, policy, wish, progress=progress)
     output.output_filed(found, out)
     if as_json:
-        output.output_json_text(found.to_json())
+        output.output_text(found.to_json())
         return
     for point in found.points:
         if point.of_policy:
-            output.output_json_text(f"  policy    {map_point_words(point)}")
+            output.output_text(f"  policy    {map_point_words(point)}")
     for point in found.front:
         told = f"risk {point.risk:.3g}, cost {point.cost:.3g}"
-        output.output_json_text(f"  front     {point.technique} {point.parameter}: {told}")
+        output.output_text(f"  front     {point.technique} {point.parameter}: {told}")
     if out is not None:
-        output.output_json_text(f"  map       {out}")
+        output.output_text(f"  map       {out}")
 
 
 def _show(found: Comparison, out: Path | None) -> None:
     from rich.markup import escape
     from rich.table import Table
 
-    from seriatim.cli.output import console, output_json_text, output_whole
+    from seriatim.cli.output import console, output_text, output_whole
 
     table = Table(box=None, pad_edge=False)
     for at, name in enumerate(found.head):
@@ -133,4 +133,4 @@ def _show(found: Comparison, out: Path | None) -> None:
         if one.why:
             console.print(f"  {one.method}: {escape(one.why)}", soft_wrap=True)
     if out is not None:
-        output_json_text(f"  report    {out}")
+        output_text(f"  report    {out}")

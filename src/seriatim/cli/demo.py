@@ -72,7 +72,7 @@ class DemoOutcome:
     def print(self) -> None:
         from seriatim.cli import output
 
-        say, write = output.console.print, output.output_json_text
+        say, write = output.console.print, output.output_text
         say("\nA made-up hospital publishes its visits of the first month:\n")
         output.output_verdict(self.first, self.release_folder, dry_run=False)
         say("\nEvery month a tenth of the patients leave and others join. Each month passes the same check again.")

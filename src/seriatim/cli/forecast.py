@@ -57,7 +57,7 @@ def forecast_command(
     if out is not None:
         out.write_text(report.to_html(), encoding="utf-8")
     if as_json:
-        output.output_json_text(report.to_json())
+        output.output_text(report.to_json())
     else:
         _show(report, out)
 
@@ -66,7 +66,7 @@ def _show(report: ForecastReport, out: Path | None) -> None:
     from rich.markup import escape
     from rich.table import Table
 
-    from seriatim.cli.output import console, output_json_text, output_whole
+    from seriatim.cli.output import console, output_text, output_whole
     from seriatim.usecases.forecast.forecast_page import HEAD
 
     found = report.forecast
@@ -87,4 +87,4 @@ def _show(report: ForecastReport, out: Path | None) -> None:
     for line in report.sure:
         console.print(f"  {escape(line)}", soft_wrap=True, highlight=False)
     if out is not None:
-        output_json_text(f"  page      {out}")
+        output_text(f"  page      {out}")

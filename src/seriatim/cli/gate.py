@@ -118,7 +118,7 @@ def gate_replay_command(
         number = _stored(found, requests, journal, gate)
     output.output_filed(found, out)
     if as_json:
-        output.output_json_text(found.to_json())
+        output.output_text(found.to_json())
         return
     one = found.found
     deviating = ", ".join(f"{part.n_deviating} of {part.n_targets}" for part in found.parts)
@@ -132,7 +132,7 @@ def gate_replay_command(
         output.console.print(f"  note  {note}", soft_wrap=True)
     _show(HEAD, found.rows()[:20], out)
     if journal is not None:
-        output.output_json_text(f"  stored    version {number} of the baseline, with this replay")
+        output.output_text(f"  stored    version {number} of the baseline, with this replay")
 
 
 def _stored(found: ReplayReport, requests: GateRequests, journal: str | None, gate: str | None) -> int:
@@ -173,7 +173,7 @@ def gate_compare_command(
         found = api.gate_compare(requests, title=table.stem, progress=progress)
     output.output_filed(found, out)
     if as_json:
-        output.output_json_text(found.to_json())
+        output.output_text(found.to_json())
     else:
         _show(HEAD, found.rows(), out)
 
@@ -201,7 +201,7 @@ def gate_suggest_command(
         found = api.gate_suggest(table, bands, most, separator, encoding)
     output.output_filed(found, out)
     if as_json:
-        output.output_json_text(found.to_json())
+        output.output_text(found.to_json())
     else:
         _show(HEAD, found.rows(), out)
 
@@ -210,7 +210,7 @@ def _show(head: tuple[str, ...], rows: tuple[tuple[str, ...], ...], out: Path | 
     from rich.markup import escape
     from rich.table import Table
 
-    from seriatim.cli.output import output_json_text, output_whole
+    from seriatim.cli.output import output_text, output_whole
 
     table = Table(box=None, pad_edge=False)
     for place, name in enumerate(head):
@@ -219,4 +219,4 @@ def _show(head: tuple[str, ...], rows: tuple[tuple[str, ...], ...], out: Path | 
         table.add_row(*map(escape, row))
     output_whole(table)
     if out is not None:
-        output_json_text(f"  report    {out}")
+        output_text(f"  report    {out}")

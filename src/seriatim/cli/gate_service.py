@@ -173,6 +173,6 @@ def _journal(url: str) -> SqlJournal:
 def _say(told: dict[str, object], text: str, as_json: bool) -> None:
     import json
 
-    from seriatim.cli.output import output_json_text
+    from seriatim.cli.output import output_text
 
-    output_json_text(json.dumps(told) if as_json else text)
+    output_text(json.dumps(told) if as_json else text)

@@ -44,4 +44,4 @@ def init_command(
         output.output_json({"policy": str(out), "columns": len(source.data.column_names), "guesses": guesses})
     else:
         output.console.print(f"wrote {out} with {guesses} guesses: read each one, then")
-        output.output_json_text(f"  seriatim publish {table} --policy {out} --dry-run")
+        output.output_text(f"  seriatim publish {table} --policy {out} --dry-run")

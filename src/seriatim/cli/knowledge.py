@@ -96,7 +96,7 @@ def _show(account: object, as_json: bool) -> None:
 
     assert isinstance(account, KnowledgeAccount)
     if as_json:
-        output.output_json_text(json.dumps(account.record(), ensure_ascii=False, indent=1))
+        output.output_text(json.dumps(account.record(), ensure_ascii=False, indent=1))
     else:
         for line in account.lines():
-            output.output_json_text(line)
+            output.output_text(line)

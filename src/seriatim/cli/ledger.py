@@ -49,7 +49,7 @@ def ledger_show_command(
     else:
         output.output_records(records)
         for line in answer_books_in_words(opened.entries(series)):
-            output.output_json_text(f"  queries   {line}")
+            output.output_text(f"  queries   {line}")
 
 
 @app.command("verify")
@@ -154,7 +154,7 @@ def ledger_import_command(
     output.output_changed(records, as_json)
     with output.output_after_the_fact():
         for note in () if as_json else notes:
-            output.output_json_text(f"note: {note}")
+            output.output_text(f"note: {note}")
 
 
 @app.command("deliver")
@@ -214,7 +214,7 @@ def ledger_sign_off_command(
 
     page = sign_off_in_ledger(_open(ledger, shelf), series, number)
     write_paper_again(out, page.to_html())
-    output.output_json_text(page.to_json() if as_json else f"  to sign   {out}")
+    output.output_text(page.to_json() if as_json else f"  to sign   {out}")
 
 
 @app.command("recall")

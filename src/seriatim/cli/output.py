@@ -65,10 +65,10 @@ def output_after_the_fact() -> Iterator[None]:
 
 
 def output_json(value: Any) -> None:
-    output_json_text(json.dumps(value, indent=1, sort_keys=True, default=str))
+    output_text(json.dumps(value, indent=1, sort_keys=True, default=str))
 
 
-def output_json_text(text: str) -> None:
+def output_text(text: str) -> None:
     print(text)  # noqa: T201 - rich would wrap and colour it
 
 
@@ -102,7 +102,7 @@ def output_verdict(made: Published, folder: Path | None, dry_run: bool) -> None:
         print_files(folder)
     elif not verdict.released:
         for path in made.papers:
-            output_json_text(f"  {PRIVATE:8} {path}")
+            output_text(f"  {PRIVATE:8} {path}")
 
 
 def _summary(column: str | None, draft: Draft, verdict: Verdict) -> str:
@@ -138,7 +138,7 @@ def print_files(folder: Path) -> None:
     """Print where the files are, those for recipients first."""
     for part in (PUBLIC, PRIVATE):
         for path in sorted(path for path in (folder / part).rglob("*") if path.is_file()):
-            output_json_text(f"  {part:8} {path}")
+            output_text(f"  {part:8} {path}")
 
 
 def output_findings(findings: Sequence[Finding]) -> Table:

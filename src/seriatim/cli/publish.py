@@ -123,10 +123,8 @@ def _show(made: Published, out: Path, dry_run: bool, as_json: bool, nodes: Seque
     with output.output_after_the_fact():
         if as_json:
             told = made.report.to_json()
-            output.output_json_text(told) if not nodes else output.output_json({**json.loads(told), "nodes": nodes})
+            output.output_text(told) if not nodes else output.output_json({**json.loads(told), "nodes": nodes})
         else:
             output.output_verdict(made, folder, dry_run)
             for node in nodes:
-                output.output_json_text(
-                    "  minimal node  " + ", ".join(f"{name} {level}" for name, level in node.items())
-                )
+                output.output_text("  minimal node  " + ", ".join(f"{name} {level}" for name, level in node.items()))

@@ -171,4 +171,4 @@ def _finish(study: FiledReport, out: Path, as_json: bool) -> None:
     from seriatim.cli import output
 
     output.output_filed(study, out)
-    output.output_json_text(study.to_json() if as_json else f"  study     {out}")
+    output.output_text(study.to_json() if as_json else f"  study     {out}")

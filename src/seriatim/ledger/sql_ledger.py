@@ -74,7 +74,7 @@ class SqlLedger:
     shelf: Shelf
 
     def state(self, series: str, destination: Path | None = None) -> SeriesState:
-        """Return the state of the series. Raise LedgerBehind if the shelf or the destination has an unknown manifest."""
+        """Return the state of the series. Raise LedgerBehind if shelf or destination has an unknown manifest."""
         if destination is not None:
             refuse_unusable_destination(destination)
         with self.database.reading() as connection:
