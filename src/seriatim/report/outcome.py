@@ -116,9 +116,8 @@ def _story(policy: Policy, verdict: Verdict, facts: Facts) -> str:
 def _told_counts(policy: Policy, facts: Facts, would: str) -> str:
     groups = format_people(facts.n_groups, "group", "groups")
     counts = (
-        f"Of {format_people(facts.n_records)}, {format_count(facts.n_published)} {would} published in {groups} of "
-        "people who "
-        f"look alike; {format_count(facts.n_suppressed)} ({format_percent(facts.suppressed_share)}) {would} withheld"
+        f"Of {format_people(facts.n_records)}, {format_count(facts.n_published)} {would} published in {groups}; "
+        f"{format_count(facts.n_suppressed)} ({format_percent(facts.suppressed_share)}) {would} withheld"
         f"{_allowance(policy)}."
     )
     if facts.n_counterfeits:

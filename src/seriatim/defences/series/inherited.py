@@ -3,7 +3,7 @@
 People with one value left are known. They stand in groups of their own, so that they protect nobody else, and those who
 never saw the earlier releases learn no more about them than about anyone. Of the others, everyone must keep m values
 among those of their group that are still possible for them, or as many as they have left. Where a newcomer would keep
-fewer, they change places with another newcomer of the same value: no group notices that.
+fewer, they swap slots with another newcomer of the same value: no group notices that.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ def inherited_short_records(view: SerialView, standing: InheritedStanding, m: in
 
 @dataclass(slots=True, eq=False)
 class InheritedExchange:
-    """Newcomers of a release who may change places with each other."""
+    """Newcomers of a release who may swap slots with each other."""
 
     view: SerialView
     m: int

@@ -2,8 +2,8 @@
 
 JS-reduce (Riboni, Pareschi and Bettini, Algorithms 1 and 4). ``greedy`` is the paper's: it closes a group as soon as it
 passes, and once the divergence of the rest of the view exceeds j it never closes again and drops everything left.
-``optimal`` cuts the same order with the least loss of boxes and drops, and lets people whom no cut leaves a place join
-a group nearby. Dropping says something about who is dropped:
+``optimal`` cuts the same order with the least loss of boxes and drops, and lets people whom no cut can place join a
+nearby group. Dropping says something about who is dropped:
 ``leftovers = "relax"`` puts them into the nearest group instead, and the verdict says which t and j were reached;
 ``"counterfeit"`` publishes a row with a drawn value in their place (``counterfeits``).
 """
