@@ -1,4 +1,4 @@
-"""Draws docs/report.png and docs/attack.png anew: ./dev pictures.
+"""Draws docs/report.png and docs/attack.png again: ./dev pictures.
 
 Runs the demo, attacks its months as the README does, and photographs both reports in chromium.
 """

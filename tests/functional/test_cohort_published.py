@@ -79,7 +79,7 @@ def test_without_common_a_skewed_table_is_refused(tmp_path: Path) -> None:
 def test_a_column_in_which_nearly_all_are_alike_is_bad_input(tmp_path: Path) -> None:
     view = months(releases=1)[0]
     grade = pa.array([12] * (len(view) - 20) + [8, 10] * 10)
-    with pytest.raises(sr.TableError, match="the column says nothing"):
+    with pytest.raises(sr.TableError, match="the column carries no information"):
         sr.publish(view.set_column(3, "grade", grade), asked(), sr.Ledger.open(tmp_path / "ledger.db"))
 
 

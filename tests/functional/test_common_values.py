@@ -83,7 +83,7 @@ def test_lineages_above_one_mth_do_not_go_on_without_common(tmp_path: Path) -> N
 
 
 def test_nearly_everyone_alike_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(sr.TableError, match="says nothing"):
+    with pytest.raises(sr.TableError, match="carries no information"):
         sr.publish(months(0.98, releases=1)[0], asked(common=1.5), sr.Ledger.open(tmp_path / "ledger.db"))
 
 

@@ -1,4 +1,4 @@
-"""A release that nobody received may be recalled: it counts no longer, and the chain keeps why."""
+"""A release that nobody received may be recalled: it no longer counts, and the chain keeps why."""
 
 from __future__ import annotations
 

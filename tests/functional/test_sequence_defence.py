@@ -168,7 +168,7 @@ def test_blind_cuts_do_not_depend_on_values_and_keep_every_promise(tmp_path: Pat
     kept = {finding.rule: finding for finding in made.verdict.findings}
     assert kept["t"].worst <= 0.4
     assert kept["l"].worst >= 3
-    assert any("groups were joined with a neighbour for l or t" in note for note in made.verdict.notes)
+    assert any("groups were merged with a neighbour for l or t" in note for note in made.verdict.notes)
 
 
 def test_the_best_cut_says_how_many_ends_look_at_values(tmp_path: Path) -> None:

@@ -40,7 +40,7 @@ def forecast(
 
     ``rules`` may have m, n, common, compromised and priors.
 
-    ``m``, ``n`` and ``compromised`` may also stand alone; ``adversary`` is an ``[adversary]`` of which they are read,
+    ``m``, ``n`` and ``compromised`` may be given alone; ``adversary`` is an ``[adversary]`` of which they are read,
     with the bound on certain beliefs and the knowledge of sequences. Otherwise the series' own policy says these.
     If a method would breach someone, the forecast also tries what lasts longer: publishing half as often, a larger m or
     n. ``sensitive`` is the column to follow, the first if omitted.

@@ -1,4 +1,4 @@
-"""Open ledgers, and read what stands in them and in the folders of others."""
+"""Open ledgers, and read what they and the folders of others hold."""
 
 from __future__ import annotations
 

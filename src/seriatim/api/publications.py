@@ -66,7 +66,7 @@ class Published:
 
     @cached_property
     def plain(self) -> Any:
-        """Return the plain columns beside their boxes, where they may not stand beside the group; else None."""
+        """Return the plain columns beside their boxes, where they may not be beside the group; else None."""
         first = next(iter(self.release.draft.tables.values()))
         if self.table is None or not isinstance(self.release, Release) or PLAIN not in first.files:
             return None
@@ -201,7 +201,7 @@ def _signed(made: Release | Refusal, series: str, ledger: Ledger) -> SignOffFact
 
 
 def _with_papers(published: Published, out: Path, ledger: Ledger) -> Published:
-    """Write the page to sign, or the report of a refusal. What has happened stands, if no paper can be written."""
+    """Write the page to sign, or the report of a refusal. What has happened remains if no paper can be written."""
     from seriatim.ledger.papers import write_paper_to_sign, write_refused_papers
 
     series, page = published.policy.series, published.sign_off

@@ -155,7 +155,7 @@ class ConnectedPart:
 
     @cached_property
     def possible(self) -> Flags:
-        """Return the values that each person may hold, without those that stand beside them outside."""
+        """Return the values that each person may hold, without those beside them outside."""
         worlds = self.worlds
         out = worlds.possible[worlds.class_of[self.episodes]]
         position, near = self._beside
@@ -255,12 +255,12 @@ class ConnectedPart:
 
     @cached_property
     def _members_among(self) -> tuple[Longs, Flags]:
-        """Return where the members of the groups stand in ``episodes``, and whether they do."""
+        """Return where the members of the groups are in ``episodes``, and whether they are there."""
         return self._among(self._members[0])
 
     @cached_property
     def _beside_among(self) -> tuple[Longs, Flags]:
-        """Return where those beside stand in ``episodes``, and whether they do."""
+        """Return where those beside are in ``episodes``, and whether they are there."""
         return self._among(self._beside[1])
 
     @cached_property
@@ -269,7 +269,7 @@ class ConnectedPart:
         return np.asarray(self.worlds.traces.counterfeits[self._groups] == 0)
 
     def _among(self, people: npt.NDArray[Any]) -> tuple[Longs, Flags]:
-        """Return where people stand in ``episodes``, and whether they do."""
+        """Return where people are in ``episodes``, and whether they are there."""
         at = np.minimum(np.searchsorted(self.episodes, people), len(self.episodes) - 1)
         return at, self.episodes[at] == people
 

@@ -23,7 +23,7 @@ Beside = Annotated[
 ]
 Original = Annotated[
     Optional[Path],  # noqa: UP045
-    typer.Option(help="Table this one was made from; adds information loss and the distance to the nearest rows."),
+    typer.Option(help="Table this one was made from; adds information loss and query errors."),
 ]
 Aligned = Annotated[
     bool, typer.Option("--aligned", help="Row i was made from row i of the original; adds linkage risks.")

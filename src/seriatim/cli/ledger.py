@@ -227,7 +227,7 @@ def ledger_recall_command(
     shelf: ShelfFolder = None,
     as_json: AsJson = False,
 ) -> None:
-    """Take back a release that nobody has received: it counts no longer, and its copy is removed.
+    """Take back a release that nobody has received: it no longer counts, and its copy is removed.
 
     Example: seriatim ledger recall ward-visits 3 --reason "wrong extract" --approved-by "A. Ortiz"
     """

@@ -1,4 +1,4 @@
-"""Baselines change: how far a new version stands from the old one, and what was released under it."""
+"""Baselines change: how far a new version is from the old one, and what was released under it."""
 
 from __future__ import annotations
 

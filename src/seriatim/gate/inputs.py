@@ -32,7 +32,7 @@ def input_probabilities(baseline: Any, where: str = "baseline", least: int = 2) 
 
 
 def input_counts(counts: Any, baseline: FloatArray) -> LongArray:
-    """Return |X| x |Y| counts; none may stand where the baseline is zero."""
+    """Return |X| x |Y| counts; none may be where the baseline is zero."""
     table = _numbers("counts", counts, "a table of counts")
     if table.ndim != 2 or table.shape[0] != len(baseline):
         shape = " x ".join(map(str, table.shape))

@@ -1,4 +1,4 @@
-"""How a released table stands under each test: statistics beside critical values, in bits where the paper uses bits."""
+"""How a released table fares under each test: statistics beside critical values, in bits where the paper uses bits."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How far released distributions stand from a fixed public baseline, after Bezzi et al.
+"""How far released distributions are from a fixed public baseline, after Bezzi et al.
 
 ``counts`` is |X| x |Y|: how many released records have value x of X and target y of Y. ``baseline`` is P(X).
 Figures are in bits.

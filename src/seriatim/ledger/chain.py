@@ -29,7 +29,7 @@ REDIRECTED = "redirected"
 """A reserved release goes to another folder than was asked for; its circumstance names it."""
 
 RECALLED = "recalled"
-"""A release that nobody received counts no longer."""
+"""A release that nobody received no longer counts."""
 
 ANSWERED = "answered"
 """A query about the series' table was answered, or refused."""

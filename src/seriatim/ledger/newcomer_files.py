@@ -1,7 +1,7 @@
 """Newcomers of many releases in one file, so that a late release need not read a file per earlier one.
 
 Every 8th release also keeps the newcomers of the last 8 releases together, every 64th those of the last 64, and so on.
-Who is who after 100 releases stands in nine files, and nobody is named in more than one file per power of 8. Each
+Who is who after 100 releases is in nine files, and nobody is named in more than one file per power of 8. Each
 release has a file of its own newcomers all the same, so ledgers that lack the others are read as ever.
 """
 

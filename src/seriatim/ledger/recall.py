@@ -1,4 +1,4 @@
-"""Recalls a release that nobody received: it counts no longer, and the chain keeps when, why and by whom.
+"""Recalls a release that nobody received: it no longer counts, and the chain keeps when, why and by whom.
 
 The number is not used again. Groups, people and files stay on the shelf, since the chain vouches for them; the copy at
 the destination is removed. The next draft is judged as if the release had never been made.

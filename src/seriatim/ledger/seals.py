@@ -53,7 +53,7 @@ def sealed_manifest_copies(manifest: Mapping[str, Any]) -> dict[str, bytes]:
 
 
 def sealed_description(path: Path, manifest: Mapping[str, Any]) -> tuple[Path, Mapping[str, Any]]:
-    """Return the folder that a manifest file speaks of and what should stand in it, by the release's own manifest."""
+    """Return the folder that a manifest file describes and what should be in it, by the release's own manifest."""
     if not shelf.is_split_shelf(manifest["files"]):
         return path.parent, manifest
     if path.parent.name == PRIVATE:
@@ -172,7 +172,7 @@ def _write(folder: Path, name: str, data: bytes) -> None:
 
 
 def _opened(folder: Path, name: str) -> BinaryIO:
-    """Open a new file of a release: the steward's group may read it, unless it stands in the private part."""
+    """Open a new file of a release: the steward's group may read it, unless it is in the private part."""
     private, path = name.startswith(f"{PRIVATE}/"), folder / name
     for parent in reversed(Path(name).parents[:-1]):
         (folder / parent).mkdir(mode=0o700 if private else OPEN_FOLDER, exist_ok=True)

@@ -206,7 +206,7 @@ class SqlLedger:
         return [self.seal(record.series, record.number) for record in made]
 
     def recall(self, series: str, number: int, reason: str, approved_by: str = "") -> ReleaseRecord:
-        """Recall the newest release if nobody has received it: it counts no longer. The chain keeps the reason."""
+        """Recall the newest release if nobody has received it: it no longer counts. The chain keeps the reason."""
         return recall_release(self.database, self.shelf, series, number, Approval(approved_by, reason))
 
     def erase(self, series: str, respondent: str) -> int:
@@ -305,7 +305,7 @@ class SqlLedger:
             if record is None:
                 raise _no_release(series, number)
             if record.state == chain.RECALLED:
-                found = "was recalled: it counts no longer"
+                found = "was recalled: it no longer counts"
                 raise InputError(Fault(f"series {series!r} release {number}", found, "", "deliver a later one"))
             if out is not None:
                 _refuse_undeliverable(record)

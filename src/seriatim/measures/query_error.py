@@ -88,7 +88,7 @@ def _in_any_order(codes: IntArray) -> IntArray:
 
 
 def order_by_codes(codes: IntArray) -> npt.NDArray[np.intp]:
-    """Return an order of the records by their codes, the last column first; equal records may stand in any order.
+    """Return an order of the records by their codes, the last column first; equal records may be in any order.
 
     If all columns fit into one number, it is sorted in a sixth of the time.
     """

@@ -23,7 +23,7 @@ from seriatim.model.scale import FloatArray
 MOST_SETS = 70
 SEED = 20_264
 Beliefs = Callable[[tuple[int, ...], Classes], FloatArray]
-"""Returns for a set of known attributes, and the classes they make, what is believed in each: one distribution per row."""
+"""Returns for a set of known attributes, and the classes they make, beliefs in each: one distribution per row."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -73,7 +73,7 @@ def draft_groups_of_own_tables(groups: Mapping[str, pa.Table]) -> pa.Table:
 
 TABLE, COUNTERFEITS, VALUES, PLAIN = "table", "counterfeits", "values", "plain"
 """Names of files: the published table, the number of counterfeits in each published group, the values of buckets, and
-the plain columns by box where they may not stand beside the group."""
+the plain columns by box where they may not be beside the group."""
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False, weakref_slot=True, kw_only=True)

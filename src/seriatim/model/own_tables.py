@@ -2,8 +2,8 @@
 
 Groups that keep the promises of one column say nothing about another, so each column is defended, judged and recorded
 apart, as a series of this column alone would be: with groups, group ids and an order of rows of its own, all drawn from
-a secret of its own. Nothing links the rows of two tables. Plain columns stand with the first sensitive column only,
-since a cell that stood in two tables would link them.
+a secret of its own. Nothing links the rows of two tables. Plain columns are with the first sensitive column only,
+since a cell in two tables would link them.
 """
 
 from __future__ import annotations

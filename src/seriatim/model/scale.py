@@ -109,7 +109,7 @@ def scale_set_label(texts: list[str]) -> str:
 
 
 def scale_set_word(text: str) -> str:
-    """Write a value as it stands inside a set."""
+    """Write a value as it is written inside a set."""
     return '"' + text.replace('"', '""') + '"' if any(mark in text for mark in ',{}"') else text
 
 

@@ -55,7 +55,7 @@ def _counts(told: Mapping[str, Any]) -> TableCounts:
 
 
 def _finding(told: Mapping[str, Any]) -> Finding:
-    """Return a finding; figures that are not finite stand as texts in JSON."""
+    """Return a finding; figures that are not finite are texts in JSON."""
     figures = {name: float(told[name]) for name in ("worst", "threshold")}
     told = {name: value for name, value in told.items() if name != "result"}
     return Finding(**{**told, **figures, "classes": tuple(told["classes"])})

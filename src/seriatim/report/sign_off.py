@@ -24,7 +24,7 @@ _FOOTER = "For the publisher's files. This page has counts, figures and column n
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SignOffFacts:
-    """What stands on the page beside the report's own figures."""
+    """What the page has beside the report's own figures."""
 
     date: str
     version: str

@@ -208,7 +208,7 @@ def _sensitive(table: Table, beside: Table | None, policy: Policy, rule: ColumnR
     alone = replace(policy, columns={rule.name: rule}, respondent=None, terms=PromiseTerms())
     kept = np.setdiff1d(np.arange(len(values)), _stars(values))
     if codes.max(initial=-1) < len(values) and len(kept):
-        try:  # the view of the distinct values says where each stands
+        try:  # the view of the distinct values says where each is
             view = view_of(Table(pa.table({rule.name: values.take(pa.array(kept))}), name=table.name), alone)
         except InputError:
             pass  # reported below with the number of records

@@ -91,7 +91,7 @@ class TestStanding(BaseModel):
 
 
 class Exposure(BaseModel):
-    """How everything released stands under each test. Targets are numbered from 0 as in the baseline."""
+    """How everything released fares under each test. Targets are numbered from 0 as in the baseline."""
 
     baseline: str
     baseline_number: int
@@ -150,7 +150,7 @@ class Frozen(BaseModel):
 
 
 class DriftFound(BaseModel):
-    """How far a version of the baseline stands from the present one, and the tests that what was released fails."""
+    """How far a version of the baseline is from the present one, and the tests that what was released fails."""
 
     dependency: int
     bits: float | None

@@ -1,4 +1,4 @@
-"""What stands before every route: a limit on the size of a body, counts, and one line of log without any value."""
+"""What runs before every route: a limit on the size of a body, counts, and one line of log without any value."""
 
 from __future__ import annotations
 

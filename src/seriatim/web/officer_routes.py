@@ -130,7 +130,7 @@ async def _drifts(service: Service, new: ServingRules) -> list[DriftFound]:
 
 
 def officer_route_exposure(service: Service, desk: GateDesk) -> Exposure:
-    """Return how everything released stands. Dependencies and targets are numbered from 0."""
+    """Return how everything released fares. Dependencies and targets are numbered from 0."""
     states = officer_state_counts(desk)
     standings = [one for at, guard in enumerate(desk.intake.guards) for one in _standings(at, guard)]
     baseline = service.rules(desk.baseline).baseline

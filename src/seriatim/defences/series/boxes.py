@@ -2,7 +2,7 @@
 
 Boxes say nothing about values, so they hold m to 2m - 1 real people, near each other. With a hierarchy they are cut
 along it; a box that its boundaries keep whole may be larger. A group of invariant or historical has one tuple of each
-value, so its people stand on both sides of some boundary more often than not, and its own box would be ``*``: cutting
+value, so its people are on both sides of some boundary more often than not, and its own box would be ``*``: cutting
 the groups themselves at boundaries lost as much (28.8 % of certainty against 28.9; boxes of the table lose 8.3 %).
 """
 

@@ -124,7 +124,7 @@ class SerialRules:
 
     @property
     def strangers(self) -> int:
-        """Return how many people of other values stand beside the holders of any value in whatever can be counted."""
+        """Return how many people with other values are needed wherever a value is held and can be counted."""
         return self.batch - self.batch // self.m
 
     @property

@@ -1,6 +1,6 @@
 """What a method inherits when it takes over a series: the values that releases of another method leave possible.
 
-People with one value left are known. They stand in groups of their own, so that they protect nobody else, and those who
+People with one value left are known. They are in groups of their own, so that they protect nobody else, and those who
 never saw the earlier releases learn no more about them than about anyone. Of the others, everyone must keep m values
 among those of their group that are still possible for them, or as many as they have left. Where a newcomer would keep
 fewer, they swap slots with another newcomer of the same value: no group notices that.
@@ -53,7 +53,7 @@ def inherited_known_records(view: SerialView) -> BoolArray:
 
 
 class InheritedStanding(NamedTuple):
-    """Who stands where while a release is being made; entries are slots."""
+    """Who holds which slot while a release is being made; entries are slots."""
 
     group: LongArray
     """Numbers of groups, 0 .. n_groups - 1."""

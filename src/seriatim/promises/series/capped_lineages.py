@@ -1,7 +1,7 @@
 """Lineages whose common values have caps above one m-th: no part that can be told apart holds more than its caps.
 
-The caps follow from the shares stored with the rows (``value_caps``). Beside the holders of any value stand so many
-strangers, people of other values: as many as the smallest batch and the smallest drop have where every cap is one m-th.
+The caps follow from the shares stored with the rows (``value_caps``). A part that holds a value
+also needs strangers, people of other values: as many as the smallest batch and drop have where every cap is one m-th.
 """
 
 from __future__ import annotations

@@ -50,7 +50,7 @@ def fair_lineages(judged: JudgedHistory, m: int, newest: bool = False) -> Findin
 
 
 def lineages_before(releases: list[ReleaseGroups], followed: list[Followed], at: int) -> LineagesBefore:
-    """Return how people stood before a release, and what each group's lineage held when it was last published."""
+    """Return who was published before a release, and what each group's lineage held when it was last published."""
     standing = np.zeros(releases[at].n_people + 1, dtype=np.int32)  # the last entry is for counterfeits
     n_lineages = max((int(lineage.max(initial=-1)) + 1 for lineage, _ in followed[: at + 1]), default=0)
     last, group = np.full((2, n_lineages), -1, dtype=np.int64)

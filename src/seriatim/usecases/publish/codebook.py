@@ -72,7 +72,7 @@ def rows_in_codebook(draft: Draft, policy: Policy) -> str:
 
 
 def _names(draft: Draft) -> list[str]:
-    """Return the columns of every table, then those that only stand beside its boxes."""
+    """Return the columns of every table, then those that are only beside its boxes."""
     tables = [own.table for own in draft.tables.values()]
     aside = [own.files[PLAIN] for own in draft.tables.values() if PLAIN in own.files]
     return list(dict.fromkeys(name for table in (*tables, *aside) for name in table.column_names))

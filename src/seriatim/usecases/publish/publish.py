@@ -253,7 +253,7 @@ def _holders(order: PublishOrder, parts: PublishParts, history: History) -> tupl
     known = order.policy.adversary
     if known.breach_share is None:
         return ()
-    kept = {past.number for past in history}  # recalled releases count no longer
+    kept = {past.number for past in history}  # recalled releases no longer count
     records = [one for one in parts.ledger.records(order.policy.series) if one.number in kept]
     draft = max(kept, default=0) + 1
     holdings = holdings_of([*((one.number, one.recipients) for one in records), (draft, order.recipients)])

@@ -1,7 +1,7 @@
 """Exits: which slots of people who have left a cohort are given up together.
 
 Either all of them go or none does: anyone who is passed over would stand out, since only holders of too frequent values
-are. With ``exits = "prefix"`` they stand in a random order, and the longest beginning that is fair goes. That keeps
+are. With ``exits = "prefix"`` they are in a random order, and the longest beginning that is fair goes. That keeps
 fewer counterfeits, and tells a little about those who stay.
 """
 

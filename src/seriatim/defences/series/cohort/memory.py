@@ -1,7 +1,7 @@
-"""The memory of a series of cohorts: every slot there ever was, who holds it, and when it stood last.
+"""The memory of a series of cohorts: every slot there ever was, who holds it, and when it was last in use.
 
 It is built only from the rows that the ledger keeps. A slot belongs to one person for good. The slots of a cohort that
-stood last in the same release are a cell: their people entered together and were given up together.
+were last in use in the same release are a cell: their people entered together and were given up together.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ class CohortMemory:
         self.value = np.empty(0, dtype=np.int64)
         self.holder = np.empty(0, dtype=np.int64)
         self.last = np.empty(0, dtype=np.int64)
-        """The release in which each slot stood last, from 0."""
+        """Return the release in which each slot was last in use, from 0."""
         self.seen = np.empty(0, dtype=np.int64)
         """The release in which its person was last there, from 0."""
         self.publications = np.empty(0, dtype=np.int64)

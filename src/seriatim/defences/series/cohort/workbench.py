@@ -1,4 +1,4 @@
-"""One release of cohorts in the making: the slots that stand, and who holds them."""
+"""One release of cohorts in the making: the slots in use, and who holds them."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class CohortMaking:
 
     @property
     def standing(self) -> InheritedStanding:
-        """Return who stands where; cohorts are numbered from 0."""
+        """Return who holds which slot; cohorts are numbered from 0."""
         index = np.repeat(np.arange(len(self.starts) - 1), np.diff(self.starts))
         return InheritedStanding(index, self.value, self.record)
 

@@ -353,8 +353,8 @@ def _box_of_record(making: Workbench, starts: LongArray, real: BoolArray) -> Int
     """Number boxes of m to 2m - 1 real members inside each lineage; values are not tied to them.
 
     Along a hierarchy, and where common values have caps, they are cut over the whole table: few people of a lineage are
-    under any one node, and counts of people err half as much. So they are beside plain columns, which stand in a table
-    without lineages: a box inside a lineage would tell the lineage there.
+    under any one node, and counts of people err half as much. The same applies beside plain columns, which are in a
+    table without lineages: a box inside a lineage would reveal the lineage there.
     """
     ids: IntArray = making.table.record[real]
     runs = np.concatenate(([0], np.cumsum(real)))[starts]

@@ -1,6 +1,6 @@
 """Idle slots: empty ones that no newcomer needs, freed by giving back slots of other values beside them.
 
-Leavers hold a common value more often than newcomers do, so its slots stay empty and stand as counterfeits. They can be
+Leavers hold a common value more often than newcomers do, so its slots stay empty, with counterfeits. They can be
 dropped only in a fair drop, beside slots of other values, and newcomers of those values take just these. So a few of
 these newcomers join a lineage with slots of their own instead, and theirs are dropped with the idle ones.
 """

@@ -89,7 +89,7 @@ class Workbench:
 
     @property
     def standing(self) -> InheritedStanding:
-        """Return who stands where; lineages are numbered from 0."""
+        """Return who holds which slot; lineages are numbered from 0."""
         _, group = np.unique(self.table.lineage, return_inverse=True)
         return InheritedStanding(group.astype(np.int64), self.table.value, self.table.record)
 
@@ -143,7 +143,7 @@ def workbench_first_of_each(records: LongArray, view: SerialView, counts: LongAr
 
 
 class NewcomerPool(NamedTuple):
-    """Newcomers who may stand in one group."""
+    """Newcomers who may be in one group."""
 
     possible: BoolArray | None
     """The values that their priors allow; None for all."""
@@ -153,7 +153,7 @@ class NewcomerPool(NamedTuple):
 
 
 def workbench_pools(view: SerialView, new: BoolArray) -> list[NewcomerPool]:
-    """Return the newcomers by their possible values, the smallest sets first; people who are known stand apart."""
+    """Return the newcomers by their possible values, the smallest sets first; people who are known are kept apart."""
     if view.inherited is None:
         return _pools_by_priors(view, new)
     known = inherited_known_records(view)
