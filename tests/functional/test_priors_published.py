@@ -200,7 +200,7 @@ def test_bad_files_are_told_without_their_cells(tmp_path: Path, content: str | N
         ("[adversary.impossible.sox]\nfemale = ['angina']\n", "not declared"),
         ("[adversary.impossible.disease]\nangina = ['angina']\n", "the sensitive column itself"),
         ("[adversary.priors]\nP1 = []\n", "1 people without any possible value"),
-        ("[adversary]\npriors = 3\n", "adversary.priors is 3"),
+        ("[adversary]\npriors = 3\n", r"\[adversary\] priors is 3"),
     ],
 )
 def test_bad_rules_are_refused(tmp_path: Path, text: str, said: str) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from seriatim.model.methods import method_named, serial_methods
 from seriatim.model.policy import ColumnRule, DefenceSettings, PromiseTerms, Role
 from seriatim.model.promises import promise_keys_over_releases
-from seriatim.policies.faults import Faults, fault_did_you_mean, fault_path
+from seriatim.policies.faults import Faults, fault_did_you_mean
 from seriatim.policies.shapes import SeriesShape
 
 
@@ -22,7 +22,7 @@ def check_consistency(
         _check_respondent(series, columns, faults)
         _check_serial(series, terms, defence, faults)
     if terms.series.n is not None and terms.series.m is None and ("promise", "m") not in faults.faulty:
-        faults.add(("promise", "n"), "n is set without m", "m beside n", "add m")
+        faults.add(("promise", "n"), "is set without m", "m beside n", "add m")
     _check_by_column(terms, defence, faults)
     if defence is not None:
         _check_mode(defence, faults)
@@ -31,9 +31,8 @@ def check_consistency(
 def _check_respondent(series: SeriesShape, columns: Mapping[str, ColumnRule], faults: Faults) -> None:
     rule = columns.get(series.respondent or "")
     if series.respondent and rule is not None and rule.role is not Role.DROP:
-        path = ("columns", rule.name, "role")
-        found = f"{fault_path(path)} is {rule.role}, but the column is the respondent, who is never published"
-        faults.add(path, found, "drop, or no [columns] entry at all", "remove the entry or set role to drop")
+        found = f"is {rule.role}, but the column is the respondent, who is never published"
+        faults.add(("columns", rule.name, "role"), found, "drop, or no [columns] entry at all", "remove the entry or set role to drop")
 
 
 def _check_serial(series: SeriesShape, terms: PromiseTerms, defence: DefenceSettings | None, faults: Faults) -> None:
@@ -41,11 +40,9 @@ def _check_serial(series: SeriesShape, terms: PromiseTerms, defence: DefenceSett
         return
     remedy, over_releases = "name the column in [series] respondent", promise_keys_over_releases()
     for key in (name for name in terms.series.stated if name in over_releases):
-        faults.add(
-            ("promise", key), f"promise.{key} is about people over releases, but no respondent is named", "", remedy
-        )
+        faults.add(("promise", key), "is about people over releases, but no respondent is named", "", remedy)
     if defence is not None and (defence.serial or defence.method == "sequence"):
-        found = f"defence.method {defence.method} follows people over releases, but no respondent is named"
+        found = f"{defence.method} follows people over releases, but no respondent is named"
         faults.add(("defence", "method"), found, "", remedy)
 
 
@@ -57,20 +54,20 @@ def _check_by_column(terms: PromiseTerms, defence: DefenceSettings | None, fault
             if defence is None or defence.serial:
                 continue
             path = ("promise", column, key)
-            found = f"{fault_path(path)} differs by column, but method {defence.method} makes one table of all columns"
+            found = f"differs by column, but method {defence.method} makes one table of all columns"
             faults.add(path, found, f"in [promise], or a serial method: {', '.join(serial_methods())}", "move it there")
         if own.n is not None and own.m is None and ("promise", column, "m") not in faults.faulty:
-            faults.add(("promise", column, "n"), "n is set without m", "m beside n", "add m")
+            faults.add(("promise", column, "n"), "is set without m", "m beside n", "add m")
 
 
 def _check_mode(defence: DefenceSettings, faults: Faults) -> None:
     row = method_named(defence.method)
     modes = row.modes if row else ()
     if modes and defence.mode is not None and defence.mode not in modes:
-        found = f'defence.mode is "{defence.mode}" with method {defence.method}'
+        found = f'is "{defence.mode}" with method {defence.method}'
         faults.add(("defence", "mode"), found, ", ".join(modes), fault_did_you_mean(defence.mode, {"choices": modes}))
     if defence.form == "buckets" and defence.options.leftovers == "counterfeit":
-        found = 'defence.leftovers "counterfeit" with form "buckets", which shows everyone\'s quasi-identifiers'
+        found = 'is "counterfeit" with form "buckets", which shows everyone\'s quasi-identifiers'
         faults.add(("defence", "leftovers"), found, "suppress, relax", 'form = "intervals", or leftovers = "relax"')
     if defence.form == "buckets" and defence.method != "sequence":
-        faults.add(("defence", "form"), 'defence.form "buckets" is for method sequence', "intervals", "remove it")
+        faults.add(("defence", "form"), 'is "buckets", which is for method sequence', "intervals", "remove it")

@@ -8,7 +8,7 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from seriatim.policies.faults import Faults, fault_path, fault_value
+from seriatim.policies.faults import Faults, fault_value
 from seriatim.policies.positions import KeyPath
 from seriatim.policies.shapes import storable_shape
 
@@ -32,12 +32,7 @@ def take_foreign_promises(
         if key not in registered:
             faults.unknown((*path, key), [*shape.model_fields, *registered])
         elif not storable_shape(value):
-            where = (*path, key)
-            faults.add(
-                where,
-                f"{fault_path(where)} is {fault_value(value)}",
-                "numbers that are finite, texts, lists and tables",
-            )
+            faults.add((*path, key), f"is {fault_value(value)}", "numbers that are finite, texts, lists and tables")
         else:
             found[key] = _frozen(value)
     return found

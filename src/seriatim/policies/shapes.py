@@ -254,6 +254,3 @@ class AdversaryFileShape(_Shape):
     """[adversary] that points to a file."""
 
     file: Name = Field(description="the path of an adversary file, alone")
-
-
-SECTIONS = ("series", "columns", "promise", "defence", "adversary")
