@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import fields, replace
 from types import MappingProxyType
 from typing import Any
 
 from seriatim.model.policy import ColumnRule, Kind, PromiseTerms, Role, SeriesTerms, Thresholds
-from seriatim.model.promises import promise_keys
+from seriatim.model.promises import PROMISES, promise_keys
 from seriatim.policies.faults import Faults, fault_did_you_mean, fault_table, fault_value
 from seriatim.policies.foreign_promises import foreign_promises, take_foreign_promises
 from seriatim.policies.positions import KeyPath
@@ -28,13 +28,14 @@ def promise_section_terms(
     section = section or {}
     general, overrides = _split(section, declared or {})
     foreign = take_foreign_promises(general, PromiseShape, ("promise",), faults)
+    by_row = {key: foreign.pop(key) for key in promise_keys(per_column=True) if key in foreign}
     shape = faults.check(PromiseShape, general, ("promise",))
     sensitive = {name: rule for name, rule in columns.items() if rule.role is Role.SENSITIVE}
     own = {name: _override(name, keys, declared or {}, sensitive, columns, faults) for name, keys in overrides.items()}
     if shape is None:
         shape = PromiseShape.model_validate(faults.sound(PromiseShape, general, ("promise",)))
     given = shape.model_dump(exclude_none=True)
-    thresholds = {key: value for key, value in given.items() if key in ThresholdShape.model_fields}
+    thresholds = {key: value for key, value in given.items() if key in ThresholdShape.model_fields} | by_row
     _check_bound(thresholds, sensitive, declared or {}, columns, faults)
     per_column, over_time = {}, {}
     for name, rule in sensitive.items():
@@ -45,15 +46,8 @@ def promise_section_terms(
         check.all()
         per_column[name] = _frozen(merged)
     foreign_terms = MappingProxyType(foreign)
-    series = SeriesTerms(
-        m=shape.m,
-        n=shape.n,
-        common=shape.common,
-        j=shape.j,
-        j_base=shape.j_base,
-        withheld_leak=shape.withheld_leak,
-        foreign=foreign_terms,
-    )
+    named = (one.name for one in fields(SeriesTerms) if one.name != "foreign")
+    series = SeriesTerms(**{name: getattr(shape, name) for name in named}, foreign=foreign_terms)
     by_column = {name: replace(series, **keys) for name, keys in over_time.items() if keys}
     if len(sensitive) == 1 and by_column:
         series, by_column = next(iter(by_column.values())), {}
@@ -78,7 +72,7 @@ def _split(section: dict[str, Any], declared: Mapping[str, Any]) -> tuple[dict[s
 
 
 def _is_promise(key: str) -> bool:
-    return key in PromiseShape.model_fields or key in foreign_promises()
+    return key in PromiseShape.model_fields or key in PROMISES or key in foreign_promises()
 
 
 def _override(

@@ -6,16 +6,14 @@ so ``[adversary] breach_share`` of the policy in force bounds a delivery in the 
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from seriatim.errors import DeliveryRefused, Fault, InputError
 from seriatim.model import Approval, History, Policy, SeriesState
 from seriatim.model.candidates import CANDIDATES, candidates_remembered
 from seriatim.model.holdings import Holder, Holdings, holdings_of
-from seriatim.model.methods import METHODS
+from seriatim.model.policy_in_force import policy_in_force
 from seriatim.ports import Ledger
 
 
@@ -70,18 +68,17 @@ def judge_delivery(ledger: Ledger, asked: Delivery) -> SeriesState:
 
 def delivery_bound(canonical: str | None) -> DeliveryBound | None:
     """Return what a policy's canonical text bounds; None if it bounds no simulated attack."""
-    whole: dict[str, Any] = json.loads(canonical or "{}")
-    known, defence = whole.get("adversary") or {}, whole.get("defence") or {}
-    if known.get("breach_share") is None:
+    policy = policy_in_force(canonical)
+    known = policy.adversary
+    if known.breach_share is None:
         return None
-    row = METHODS.get(defence.get("method", ""))
     return DeliveryBound(
-        allowed=float(known["breach_share"]),
-        compromised=float(known.get("compromised") or 0.0),
-        together=int(known.get("collusion") or 1),
-        columns=tuple(name for name, rule in whole["columns"].items() if rule["role"] == "sensitive"),
-        leavers_known=row is not None and row.leavers_known,
-        has_priors=known.get("priors") is not None,
+        allowed=known.breach_share,
+        compromised=known.share_known,
+        together=known.together,
+        columns=policy.sensitive,
+        leavers_known=policy.row is not None and policy.row.leavers_known,
+        has_priors=policy.has_priors,
     )
 
 
