@@ -24,7 +24,7 @@ def chosen_recipients(holdings: Holdings, recipient: str | None, collusion: int 
     if name is not None and name not in holdings.names:
         found = "received no release of this series"
         raise InputError(Fault("--recipient", found, ", ".join(holdings.names), "check the name"))
-    return holdings.holders(collusion or 1, () if name is None else (name,))
+    return holdings.holders(1 if collusion is None else collusion, () if name is None else (name,))
 
 
 def attack_recipients(
