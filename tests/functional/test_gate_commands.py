@@ -77,8 +77,8 @@ def test_suggest_ranks_the_telling_pair_above_the_idle_one(requests: Path) -> No
     [
         (["--x", "nothing", "--y", "location"], "no column 'nothing'"),
         (["--x", "age", "--y", "age"], "not different columns"),
-        (["--x", "age", "--y", "location", "--test", "xyz"], "tests"),
-        (["--x", "age", "--y", "location", "--alpha", "2"], "alpha"),
+        (["--x", "age", "--y", "location", "--test", "xyz"], "--test: an unknown test"),
+        (["--x", "age", "--y", "location", "--alpha", "2"], "--alpha: "),
         (["--x", "age", "--y", "location", "--baseline", "nowhere.json"], "does not exist"),
     ],
 )

@@ -17,6 +17,7 @@ from seriatim.errors import Fault, InputError
 from seriatim.ledger.rehearsal import NoLedger
 from seriatim.model import Approval, Policy, Refusal, Release, Verdict, View
 from seriatim.model.draft import PLAIN, VALUES
+from seriatim.model.verdict import approval_given
 from seriatim.ports import Ledger, Progress, no_progress
 from seriatim.tables.reader import read_table
 from seriatim.tables.writer import writer_like_source
@@ -160,10 +161,7 @@ def publish(
         refuse_private_list(private)
     if approval is not None and not isinstance(approval, Approval):
         raise InputError(Fault("approval", f"a {type(approval).__name__}", "sr.Approval(by, override)", "make one"))
-    if override is not None and approved_by is None:
-        raise InputError(Fault("override", "needs approved_by"))
-    if approved_by is not None:
-        approval = Approval(approved_by, override)
+    approval = approval_given(approved_by, override) or approval
     ready = view if isinstance(view, Prepared) else prepare(view, policy, separator, encoding)
     destination = Path(out) if out is not None else None
     whom = tuple(name for names in (recipients, to) for name in ((names,) if isinstance(names, str) else names))

@@ -30,11 +30,11 @@ from seriatim.ledger.shelf import Shelf
 from seriatim.ledger.withdrawal import clear_withdrawal, withdrawal_of_release
 from seriatim.model.history import History, SeriesState
 from seriatim.model.policy import Policy
-from seriatim.model.verdict import Approval
+from seriatim.model.verdict import Approval, approval_given
 from seriatim.ports import LedgerCheck, ReleaseRecord, Reservation
 from seriatim.storage.database import Database, open_database
 from seriatim.storage.durable import durable_disk_errors
-from seriatim.usecases.deliver.delivery import Delivery, delivery_approval, judge_delivery
+from seriatim.usecases.deliver.delivery import Delivery, judge_delivery
 
 
 def open_ledger(url: str | Path, shelf: str | Path | None = None, create: bool = True) -> SqlLedger:
@@ -63,7 +63,7 @@ def _refuse_undeliverable(record: ReleaseRecord) -> None:
         raise LedgerError(f"{where}: reserved, not finished; run seriatim ledger resume first")
     if not shelf.is_split_shelf(record.manifest["files"]):
         found = "holds no public part: it was imported or made by an older version"
-        raise InputError(Fault(where, found, "", "hand its table out by hand, and leave --out away"))
+        raise InputError(Fault(where, found, "", "copy its table yourself, and omit the folder (out)"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -234,7 +234,7 @@ class SqlLedger:
         return done
 
     def _redirect(self, reserved: Sequence[ReleaseRecord], out: Path) -> None:
-        reservations.check_reservation_storable({"--out": str(out)})
+        reservations.check_reservation_storable({"out": str(out)})
         for record in reserved:
             target = destination_in(out, record.series, record.number)
             with self.shelf.sealing():
@@ -269,13 +269,13 @@ class SqlLedger:
         A policy with priors must be passed as ``policy``: the ledger does not keep whom they name. ``to`` is the same
         as ``recipients``, as on the command line.
         """
-        asked = Delivery(series, number, (*recipients, *to), delivery_approval(approved_by, override), policy)
+        asked = Delivery(series, number, (*recipients, *to), approval_given(approved_by, override), policy)
         reservations.check_reservation_storable(
             {
                 "recipients": "".join(asked.recipients),
-                "--out": str(out or ""),
-                "--approved-by": approved_by,
-                "--override": override,
+                "out": str(out or ""),
+                "approved_by": approved_by,
+                "override": override,
             }
         )
         if out is None:

@@ -43,13 +43,6 @@ class DeliveryBound:
     has_priors: bool
 
 
-def delivery_approval(approved_by: str | None, override: str | None) -> Approval | None:
-    """Return who answers for a delivery; a reason to override needs a name."""
-    if override and not approved_by:
-        raise InputError(Fault("--override", "needs --approved-by NAME"))
-    return Approval(approved_by, override) if approved_by else None
-
-
 def judge_delivery(ledger: Ledger, asked: Delivery) -> SeriesState:
     """Return the state of the series that the delivery was judged against; raise DeliveryRefused if it breaches more.
 
@@ -102,10 +95,12 @@ def _check_priors(asked: Delivery, bound: DeliveryBound, state: SeriesState) -> 
     """Raise an error if the attack needs to know about people whom only the steward's own files name."""
     if asked.policy is not None and asked.policy.digest != state.policy_digest:
         found = "is not the policy of the series' newest epoch"
-        raise InputError(Fault("--policy", found, "the policy that the series is published under", "name that file"))
+        raise InputError(Fault("policy", found, "the policy that the series is published under", "name that file"))
     if bound.has_priors and asked.policy is None:
         found = "[adversary] priors name people whom the ledger does not keep"
-        raise InputError(Fault(f"series {asked.series!r}", found, "the policy beside the delivery", "--policy FILE"))
+        raise InputError(
+            Fault(f"series {asked.series!r}", found, "the policy beside the delivery", "name its file (policy)")
+        )
 
 
 def _refuse_breach(ledger: Ledger, asked: Delivery, bound: DeliveryBound, holders: Sequence[Holder]) -> None:
@@ -143,5 +138,5 @@ def _history(ledger: Ledger, series: str, column: str, bound: DeliveryBound) -> 
 def _told(asked: Delivery, holder: Holder, share: float, allowed: float) -> str:
     where = f"series {asked.series!r} release {asked.number}"
     found = f"refused: {holder.name}, with {holder.numbered}, could breach {share:.2%} of people"
-    remedy = "deliver it to someone who holds fewer releases, or use --override REASON with --approved-by NAME"
+    remedy = "deliver it to someone who holds fewer releases, or give a reason (override) and a name (approved_by)"
     return str(Fault(where, found, f"at most {allowed:.2%} ([adversary] breach_share)", remedy))

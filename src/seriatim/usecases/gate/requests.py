@@ -99,7 +99,7 @@ def requests_of(
         _must_have(columns, x, y)
     if baseline is None:
         if not pairs:
-            raise InputError(Fault("--x, --y", "no columns", "columns of the table, or a baseline"))
+            raise InputError(Fault("x, y", "no columns", "columns of the table, or a baseline"))
         _must_be_of_x(ranges, pairs)
         baseline = Dependencies(tuple(_counted(columns, x, y, bands, others, ranges) for x, y in pairs))
     else:
@@ -119,27 +119,27 @@ def _must_have(columns: Columns, x: Sequence[str], y: str) -> None:
     missing = [name for name in (*x, y) if name not in columns]
     if missing or not x or y in x or len(set(x)) != len(x):
         found = f"no column {missing[0]!r}" if missing else "X and Y are not different columns"
-        raise InputError(Fault("--x, --y", found, "columns of the table: one or more for X, another one for Y"))
+        raise InputError(Fault("x, y", found, "columns of the table: one or more for X, another one for Y"))
 
 
 def _must_be_of_x(ranges: Mapping[str, Attribute], pairs: Sequence[Pair]) -> None:
     """Refuse ranges of a column that is not released."""
     unused = set(ranges) - {name for x, _ in pairs for name in x}
     if unused:
-        raise InputError(Fault("--ranges", f"{min(unused)!r} is no column of X", "columns of X"))
+        raise InputError(Fault("ranges", f"{min(unused)!r} is no column of X", "columns of X"))
 
 
 def _must_agree(baseline: Dependencies, pairs: Sequence[Pair], others: str, ranges: Mapping[str, Attribute]) -> None:
     """Refuse what was asked for beside a baseline file and differs from it."""
     if ranges:
-        raise InputError(Fault("--ranges", "the baseline has ranges of its own", "as in the baseline", "leave it out"))
+        raise InputError(Fault("ranges", "the baseline has ranges of its own", "as in the baseline", "leave it out"))
     own = [([attribute.name for attribute in one.attributes], one.target) for one in baseline.baselines]
     if pairs and own != [(list(x), y) for x, y in pairs]:
         raise InputError(
-            Fault("--x, --y", "other columns than those of the baseline", "as in the baseline", "leave them out")
+            Fault("x, y", "other columns than those of the baseline", "as in the baseline", "leave them out")
         )
     if others and any(others != one.others for one in baseline.baselines):
-        raise InputError(Fault("--others", "the baseline says otherwise", "as in the baseline", "leave it out"))
+        raise InputError(Fault("others", "the baseline says otherwise", "as in the baseline", "leave it out"))
 
 
 def requested_attribute(name: str, column: Sequence[Any], bands: int) -> Attribute:

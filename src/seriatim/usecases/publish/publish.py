@@ -270,7 +270,7 @@ def _check_people(order: PublishOrder, state: SeriesState) -> None:
     if order.empty or not (order.view.suppressed.all() if ends else len(order.view) == 0):
         return
     found = "no records to publish" if len(order.view) else "no records"
-    remedy = "check the extract; publish with --empty (in Python empty=True) if everyone has left for good"
+    remedy = "check the extract; publish it all the same (empty) if everyone has left for good"
     raise TableError(Fault("table", found, "at least one", remedy))
 
 
