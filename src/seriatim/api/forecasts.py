@@ -26,7 +26,7 @@ _OF_THE_SERIES = ("sure", "sure_share", "raised", "harmless", "window")
 def forecast(
     ledger: Ledger,
     series: str,
-    releases: int,
+    releases: int = 12,
     rules: Mapping[str, Any] | None = None,
     progress: Progress = no_progress,
     *,

@@ -11,7 +11,13 @@ from typing import Any
 from seriatim.errors import Fault, InputError, SeriatimError
 
 BUG = 1
-_REPEATED = {"dependencies": "dependency", "tests": "test", "respondents": "respondent", "recipients": "to"}
+_REPEATED = {
+    "dependencies": "dependency",
+    "recipients": "to",
+    "respondents": "respondent",
+    "statistics": "statistic",
+    "tests": "test",
+}
 """What Python takes as a list; the command line repeats an option."""
 OUTSIDE = SeriatimError.exit_code
 

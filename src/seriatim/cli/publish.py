@@ -78,6 +78,8 @@ def publish_command(
     from seriatim.model.verdict import approval_given
 
     approval = approval_given(approved_by, override)
+    if private is not None:
+        api.refuse_private_list(private)  # before a ledger is made
     loaded = api.load_policy(policy)
     with output_bar(silent=as_json) as progress:
         compile_ahead(*(loaded.defence.compiled_ahead if loaded.defence else ()), "judging")

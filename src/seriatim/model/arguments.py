@@ -6,7 +6,7 @@ import math
 from numbers import Integral
 from typing import Any
 
-from seriatim.errors import AdversaryError, Fault
+from seriatim.errors import AdversaryError, Fault, InputError
 from seriatim.model.limits import LARGEST_WORD, SHARE, NumberLimits, whole_from
 
 
@@ -20,10 +20,10 @@ def whole_argument(where: str, value: Any, least: int = 1) -> int:
     return int(limited_argument(where, value, whole_from(least, LARGEST_WORD)))
 
 
-def limited_argument(where: str, value: Any, limits: NumberLimits) -> float:
+def limited_argument(where: str, value: Any, limits: NumberLimits, error: type[InputError] = AdversaryError) -> float:
     """Return a number within the limits, or raise an error."""
     if not limits.allow(value):
-        raise AdversaryError(Fault(where, shown_argument(value), limits.words))
+        raise error(Fault(where, shown_argument(value), limits.words))
     return int(value) if limits.whole else float(value)
 
 

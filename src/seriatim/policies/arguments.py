@@ -84,8 +84,12 @@ def stated_keys(where: str, given: Mapping[str, Any] | None, keys: tuple[str, ..
     if unknown:
         raise AdversaryError(Fault(where, f"unknown: {', '.join(unknown)}", ", ".join(sorted(keys))))
     if others:
-        warnings.warn(f"{where}: not read here: {', '.join(others)}", AdversaryKeysUnread, stacklevel=4)
+        warn_of_unread(where, others)
     return {key: _checked(key, value) for key, value in (given or {}).items() if key in keys and value is not None}
+
+
+def warn_of_unread(where: str, keys: Iterable[str]) -> None:
+    warnings.warn(f"{where}: not read here: {', '.join(keys)}", AdversaryKeysUnread, stacklevel=4)
 
 
 def _checked(key: str, value: Any) -> Any:

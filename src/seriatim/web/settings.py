@@ -52,7 +52,7 @@ def service_settings(
 ) -> ServiceSettings:
     """Return the settings that `seriatim gate serve` makes of its options."""
     patience = float("inf") if standby else 2.0
-    expire = round(min(expire_days * DAY, LONGEST + 1))
+    expire = round(min(expire_days * DAY, LONGEST + 1)) if expire_days > 0 else 0  # not a number is not above 0
     return ServiceSettings(
         gate=gate, expire=expire, host=host, port=port, batch=batch_seconds, rate=rate, patience=patience
     )

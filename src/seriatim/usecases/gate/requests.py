@@ -16,6 +16,8 @@ from seriatim.gate.cell_codes import Places
 from seriatim.gate.decision import Outcome
 from seriatim.gate.dependencies import Dependencies, run_dependencies
 from seriatim.gate.rules import GateRules, rules_asked
+from seriatim.model.arguments import limited_argument
+from seriatim.model.limits import ARGUMENT_LIMITS
 
 LongArray = npt.NDArray[np.int64]
 Columns = Mapping[str, Sequence[Any]]
@@ -95,6 +97,7 @@ def requests_of(
     are cut as declared there, other numbers into ``bands`` of equal share.
     """
     ranges = ranges or {}
+    limited_argument("bands", bands, ARGUMENT_LIMITS["bands"], InputError)
     for x, y in pairs:
         _must_have(columns, x, y)
     if baseline is None:
