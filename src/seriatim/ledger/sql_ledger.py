@@ -42,7 +42,7 @@ def open_ledger(url: str | Path, shelf: str | Path | None = None, create: bool =
     if not isinstance(url, str | Path):
         raise InputError(Fault("ledger", f"a {type(url).__name__}", "an address or a path", "sqlite:///ledger.db"))
     if shelf is None and str(url).startswith("postgres"):
-        raise InputError(Fault("ledger", "PostgreSQL without a shelf", "a folder for its files", "name it with shelf="))
+        raise InputError(Fault("ledger", "PostgreSQL without a shelf", "a folder for its files", "name it (shelf)"))
     database = open_database(url, create)
     folder = Path(shelf) if shelf is not None else Path(f"{database.path}.shelf")
     place = Shelf(folder.expanduser().absolute())
