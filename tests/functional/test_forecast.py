@@ -14,6 +14,7 @@ from support.command_line import seriatim
 from seriatim import api
 from seriatim.errors import AdversaryError
 from seriatim.model import History, PastRelease
+from seriatim.policies.questions import AdversaryKeysUnread
 from seriatim.studies.worlds.hospital import POLICY, SERIES, hospital_months
 
 VIEWS = hospital_months(300, 3, churn=0.2)
@@ -58,6 +59,29 @@ def test_a_series_of_a_one_release_method_is_exposed_today_and_continued_by_none
     shown = seriatim(tmp_path, "forecast", "ward-visits", "--releases", "2")
     assert "breached by the releases so far" in shown.out
     assert found["advice"] in shown.out
+    written = seriatim(tmp_path, "forecast", "ward-visits", "--releases", "2", "--out", "f.html")
+    assert written.code == 0, written.err
+    assert json.loads((tmp_path / "f.json").read_text())["courses"] == found["courses"]
+    assert "ward-visits" in (tmp_path / "f.html").read_text()
+
+
+def test_a_key_that_a_forecast_does_not_know_is_an_error_and_one_it_does_not_read_is_heard_of(tmp_path: Path) -> None:
+    ledger = ledger_of(tmp_path, SERIES)
+    with pytest.raises(AdversaryError, match=r"adversary: unknown: compromisd; allowed: .*compromised"):
+        api.forecast(ledger, "ward-visits", 1, adversary={"compromisd": 0.3})
+    with pytest.raises(AdversaryError, match="rules: a list"):
+        api.forecast(ledger, "ward-visits", 1, [3])  # type: ignore[arg-type]
+    with pytest.warns(AdversaryKeysUnread, match="adversary: not read here: breach_share, collusion"):
+        found = api.forecast(ledger, "ward-visits", 1, adversary={"breach_share": 0.1, "collusion": 2})
+    assert found.courses == api.forecast(ledger, "ward-visits", 1).courses
+
+
+@pytest.mark.filterwarnings("default::seriatim.policies.questions.AdversaryKeysUnread")
+def test_a_command_notes_what_it_does_not_read(tmp_path: Path) -> None:
+    ledger_of(tmp_path, SERIES)
+    (tmp_path / "adversary.toml").write_text("compromised = 0.04\nlifespan = 24\n")
+    told = seriatim(tmp_path, "forecast", "ward-visits", "-r", "1", "--adversary", "adversary.toml")
+    assert (told.code, told.err) == (0, "note: adversary: not read here: lifespan\n")
 
 
 def test_values_that_change_are_forecast_as_episodes() -> None:

@@ -131,7 +131,7 @@ def test_what_it_cannot_use_is_a_fault(tmp_path: Path) -> None:
         ({"few_rows": "many"}, "its package rejects the value"),
         ({"lost": 1}, "cannot be loaded"),
         ({"old": 1}, 'does not say what it judges; allowed: attributes rule, column and judges = "table" or "series"'),
-        ({"few_rows": float("nan")}, "promise.few_rows is NaN"),
+        ({"few_rows": float("nan")}, r"\[promise\] few_rows is NaN"),
         ({"few_row": 3}, "did you mean few_rows?"),
         ({"ill": {"few_rowz": 3}}, "did you mean few_rows?"),
     ):
@@ -141,5 +141,5 @@ def test_what_it_cannot_use_is_a_fault(tmp_path: Path) -> None:
 
 
 def test_a_name_that_nobody_registered_lists_those_known() -> None:
-    with pytest.raises(sr.PolicyError, match=r"unknown key promise.few_rows; allowed: l, l_kind, .*, m, n, .*, k, j"):
+    with pytest.raises(sr.PolicyError, match=r"key \[promise\] few_rows; allowed: l, l_kind, .*, m, n, .*, k, j"):
         sr.Policy.from_dict(made_policy(COLUMNS, promise={"few_rows": 3}))

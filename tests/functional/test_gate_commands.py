@@ -9,6 +9,8 @@ import numpy as np
 import pytest
 from support.command_line import Ran, seriatim
 
+from seriatim import api
+from seriatim.errors import InputError
 from seriatim.studies.safe_release_counts import AGES, FIGURE_2, LOCATIONS
 
 
@@ -77,8 +79,8 @@ def test_suggest_ranks_the_telling_pair_above_the_idle_one(requests: Path) -> No
     [
         (["--x", "nothing", "--y", "location"], "no column 'nothing'"),
         (["--x", "age", "--y", "age"], "not different columns"),
-        (["--x", "age", "--y", "location", "--test", "xyz"], "tests"),
-        (["--x", "age", "--y", "location", "--alpha", "2"], "alpha"),
+        (["--x", "age", "--y", "location", "--test", "xyz"], "--test: an unknown test"),
+        (["--x", "age", "--y", "location", "--alpha", "2"], "--alpha: "),
         (["--x", "age", "--y", "location", "--baseline", "nowhere.json"], "does not exist"),
     ],
 )
@@ -104,3 +106,10 @@ def test_the_study_runs(tmp_path: Path) -> None:
     for one in study["evolutions"]:
         assert all(a < b for a, b in zip(one["statistic"], one["critical"], strict=True))
     assert all(abs(one["above"] - 0.2) < 0.03 for one in study["figures_5_and_7"])
+
+
+def test_suggestions_have_the_limits_of_the_command(requests: Path) -> None:
+    for wrong in ({"most": 0}, {"most": -1}, {"bands": 1}, {"bands": 201}, {"most": True}):
+        with pytest.raises(InputError, match=f"{next(iter(wrong))}: .*a whole number from"):
+            api.gate_suggest(requests, **wrong)
+    assert len(api.gate_suggest(requests, most=1).found) == 1

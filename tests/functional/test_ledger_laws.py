@@ -366,7 +366,7 @@ class TestImport:
         ledger.import_history(made_policy(), PASTS, SECRET)
         with pytest.raises(TableError, match="2 of 2 releases are in the ledger already, as 1, 2") as caught:
             ledger.import_history(made_policy(), PASTS)
-        assert "--again" in str(caught.value)
+        assert "(again)" in str(caught.value)
         assert len(ledger.records()) == 2
         assert ledger.verify().notes == ()
         assert [record.number for record in ledger.import_history(made_policy(), PASTS, again=True)] == [3, 4]

@@ -164,7 +164,7 @@ def test_promises_may_differ_by_column(tmp_path: Path) -> None:
     assert [one.column for one in made.verdict.findings if one.rule == "withheld_leak"] == ["ill"]
     one = policy_of(("ill",), promise={"ill": {"m": 3}})
     assert one.digest == policy_of(("ill",), promise={"m": 3}).digest
-    with pytest.raises(PolicyError, match=r"promise\.drug\.m differs by column, but method median"):
+    with pytest.raises(PolicyError, match=r"\[promise\.drug\] m differs by column, but method median"):
         policy_of(columns, "median", promise={"drug": {"m": 3}})
     shape = {
         "series": {"name": "wards", "respondent": "who"},

@@ -43,6 +43,8 @@ def test_on_the_command_line_only_its_owner_may_read_it(tmp_path: Path) -> None:
         "respondent": ["anna", "boris", "carla", "dora"] * 2,
     }
     pacsv.write_csv(pa.table(rows), tmp_path / "who.csv")
+    early = seriatim(tmp_path, "attack", "--history", "none", "--respondents", "who.csv", "--private", "none/list.csv")
+    assert (early.code, early.err.startswith("error: --private: not a file in a folder that exists")) == (2, True)
     ran = seriatim(tmp_path, "attack", "--history", "monthly", "--respondents", "who.csv", "--private", "exposed.csv")
     assert ran.code == 0, ran.err
     private = tmp_path / "exposed.csv"
@@ -50,3 +52,10 @@ def test_on_the_command_line_only_its_owner_may_read_it(tmp_path: Path) -> None:
     listed = list(csv.DictReader(private.read_text().splitlines()))
     assert {row["respondent"] for row in listed} == {"anna", "boris", "carla", "dora"}
     assert not any(row["respondent"] in ran.out for row in listed)
+
+
+def test_a_list_that_could_not_be_written_is_refused_before_a_ledger_is_made(tmp_path: Path) -> None:
+    (tmp_path / "policy.toml").write_text('[series]\nname = "s"\n[columns.a]\nrole = "quasi"\n[promise]\nk = 1\n')
+    refused = seriatim(tmp_path, "publish", "none.csv", "-p", "policy.toml", "--private", "none/list.csv")
+    assert (refused.code, "--private" in refused.err) == (2, True)
+    assert not (tmp_path / "ledger.db").exists()

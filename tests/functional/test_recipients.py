@@ -11,6 +11,7 @@ import pytest
 from support.command_line import seriatim
 
 import seriatim as sr
+from seriatim.policies.questions import AdversaryKeysUnread
 from seriatim.studies.worlds.hospital import POLICY, hospital_months
 from seriatim.tables.writer import write_csv
 
@@ -69,6 +70,26 @@ def test_recipients_need_a_ledger(tmp_path: Path, views: list[pa.Table]) -> None
         sr.attack(history, recipient="Dr Weber")
     with pytest.raises(sr.SeriatimError, match="collusion"):
         sr.attack(sr.Ledger.open(tmp_path / "ledger.db"), series="ward-visits", collusion=0)
+
+
+def test_an_attack_reads_the_collusion_of_an_adversary_file(tmp_path: Path, views: list[pa.Table]) -> None:
+    written(tmp_path, views)
+    (tmp_path / "adversary.toml").write_text("collusion = 2\n")
+    asked = ("attack", "--series", "ward-visits", "--json")
+    publish(tmp_path, 1)
+    # no recipient is on record: everyone may hold everything, as the policy has it
+    everyone = seriatim(tmp_path, *asked, "--adversary", "adversary.toml")
+    assert (everyone.code, everyone.out) == (0, seriatim(tmp_path, *asked).out)
+    publish(tmp_path, 2, "Dr Weber")
+    publish(tmp_path, 3, "Ms Ortiz")
+    together = seriatim(tmp_path, *asked, "--adversary", "adversary.toml")
+    assert together.out == seriatim(tmp_path, *asked, "--collusion", "2").out
+    assert together.out != seriatim(tmp_path, *asked, "--collusion", "1").out
+    history = sr.Ledger.open(tmp_path / "ledger.db").history("ward-visits")
+    with pytest.warns(AdversaryKeysUnread, match="adversary: not read here: collusion"):
+        sr.attack(history, {"collusion": 2})
+    with pytest.warns(AdversaryKeysUnread, match="not read here: attributes, breach, lifespan, sure_share"):
+        sr.attack(history, {"lifespan": 3, "breach": 0.1, "attributes": ["x"], "sure_share": 0.5})
 
 
 def test_the_verdict_names_the_worst_recipient(tmp_path: Path, views: list[pa.Table]) -> None:

@@ -316,3 +316,13 @@ def test_the_command(tmp_path: Path) -> None:
     assert json.loads(done.out)["near"] == "±10"
     for more in (("--near", "wide"), ("--method", "median"), ("wages.csv",)):
         assert seriatim(tmp_path, *asked, "--risk", "hit_chance", *more).code == 2
+    for more in (
+        ("--cost", "loss"),
+        ("--statistic", "mean:age"),
+        ("--column", "wage"),
+        ("--near", "±10"),
+        ("--seed", "1"),
+    ):
+        refused = seriatim(tmp_path, *asked, *more)
+        assert refused.code == 2
+        assert f"error: {more[0]}: describes a map; allowed: beside --risk" in refused.err

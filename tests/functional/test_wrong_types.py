@@ -68,9 +68,9 @@ def test_the_breach_probability(arguments: tuple[Any, ...], where: str) -> None:
 
 def test_all_faults_of_the_adversary_at_once() -> None:
     assert told(lambda: sr.choose_n("x", 0, 1, 0.1)).splitlines() == [  # type: ignore[arg-type]
-        "compromised: a str; allowed: 0 to 1",
-        "lifespan: 0; allowed: a whole number, 1 or more",
-        "m: 1; allowed: a whole number, 2 or more",
+        "compromised: a str; allowed: a share from 0 to 1",
+        "lifespan: 0; allowed: a whole number from 1 to 2^31 - 1",
+        "m: 1; allowed: a whole number from 2 to 2^31 - 1",
     ]
 
 

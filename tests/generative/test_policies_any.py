@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 from seriatim.errors import Fault, PolicyError
 from seriatim.policies import ColumnSketch, guess_policy, load_policy, policy_from_dict
+from seriatim.policies.faults import SECTIONS
 from seriatim.policies.positions import key_positions
 from seriatim.policies.shapes import (
-    SECTIONS,
     AdversaryShape,
     BuilderShape,
     ColumnShape,

@@ -1,5 +1,6 @@
 """A policy file becomes a Policy; what is wrong with it is said all at once, each at its place."""
 
+import re
 from pathlib import Path
 from textwrap import dedent
 from typing import Any, get_args
@@ -85,7 +86,10 @@ def the_fault(**sections: Any) -> str:
     with pytest.raises(PolicyError) as caught:
         policy_from_dict(small(**sections))
     assert len(caught.value.faults) == 1, caught.value.faults
-    return str(caught.value)
+    message = str(caught.value)
+    assert re.match(r"policy: (unknown key )?(\[|extra)", message), "a key is named in one way, [section] key"
+    assert not re.search(r"\b(series|columns|promise|defence|adversary)\.\w[^]]*$", message.split(";")[0])
+    return message
 
 
 def test_a_whole_policy(tmp_path: Path) -> None:
@@ -152,46 +156,46 @@ def test_every_fault_at_once_in_the_order_of_the_file(tmp_path: Path) -> None:
     ]
     assert "did you mean name?" in found[1]
     assert found[2] == (
-        'policy.toml:4:1: columns.age.role is "quassi"; allowed: quasi, sensitive, plain, drop; did you mean quasi?'
+        'policy.toml:4:1: [columns.age] role is "quassi"; allowed: quasi, sensitive, plain, drop; did you mean quasi?'
     )
     assert "did you mean interval?" in found[3]
-    assert 'columns."c d".role is missing' in found[4]
+    assert '[columns."c d"] role is missing' in found[4]
     assert "did you mean promise?" in found[8]
 
 
 def test_a_mapping_names_the_key() -> None:
     message = the_fault(columns={"a": {"role": "key"}})
-    assert message == 'policy: columns.a.role: columns.a.role is "key"; allowed: quasi, sensitive, plain, drop'
+    assert message == 'policy: [columns.a] role is "key"; allowed: quasi, sensitive, plain, drop'
 
 
 @pytest.mark.parametrize(
     ("promise", "words"),
     [
-        ({"k": 0}, "promise.k is 0"),
-        ({"k": 2.0}, "promise.k is 2.0"),
-        ({"k": "5"}, 'promise.k is "5"'),
-        ({"l": 0.5}, "promise.l is 0.5"),
-        ({"l": 2.5}, "l is 2.5 with l_kind distinct"),
-        ({"l": float("inf")}, "promise.l is Infinity"),
-        ({"l": 2, "l_kind": "recursive"}, "l_kind is recursive without l_c"),
-        ({"l": 2, "l_c": 3}, "l_c is given with l_kind distinct"),
-        ({"l": 2, "l_kind": "recursive", "l_c": 0}, "promise.l_c is 0"),
-        ({"t": 1.1}, "promise.t is 1.1"),
-        ({"t": -0.1}, "promise.t is -0.1"),
-        ({"t": True}, "promise.t is true"),
-        ({"t": 0.1, "t_distance": "hierarchical"}, "columns.d has no hierarchy"),
+        ({"k": 0}, "[promise] k is 0"),
+        ({"k": 2.0}, "[promise] k is 2.0"),
+        ({"k": "5"}, '[promise] k is "5"'),
+        ({"l": 0.5}, "[promise] l is 0.5"),
+        ({"l": 2.5}, "[promise] l is 2.5 with l_kind distinct"),
+        ({"l": float("inf")}, "[promise] l is Infinity"),
+        ({"l": 2, "l_kind": "recursive"}, "[promise] l_kind is recursive without l_c"),
+        ({"l": 2, "l_c": 3}, "[promise] l_c is given with l_kind distinct"),
+        ({"l": 2, "l_kind": "recursive", "l_c": 0}, "[promise] l_c is 0"),
+        ({"t": 1.1}, "[promise] t is 1.1"),
+        ({"t": -0.1}, "[promise] t is -0.1"),
+        ({"t": True}, "[promise] t is true"),
+        ({"t": 0.1, "t_distance": "hierarchical"}, "[columns.d] has no hierarchy"),
         ({"t": 0.1, "t_distance": "order"}, "did you mean ordered?"),
-        ({"alpha_k": 0}, "promise.alpha_k is 0"),
-        ({"beta": -1}, "promise.beta is -1"),
-        ({"value_bounds": {"flu": [0.9, 0.1]}}, "promise.value_bounds.flu is [0.9, 0.1]"),
-        ({"min_entropy_at": {"wide": 1}}, "promise.min_entropy_at is"),
-        ({"n": 2}, "n is set without m"),
+        ({"alpha_k": 0}, "[promise] alpha_k is 0"),
+        ({"beta": -1}, "[promise] beta is -1"),
+        ({"value_bounds": {"flu": [0.9, 0.1]}}, "[promise] value_bounds.flu is [0.9, 0.1]"),
+        ({"min_entropy_at": {"wide": 1}}, "[promise] min_entropy_at is"),
+        ({"n": 2}, "[promise] n is set without m"),
         ({"m": 3, "n": "chose"}, "did you mean choose?"),
-        ({"d": {"k": 3}}, "promise.d.k cannot differ by column"),
-        ({"d": {"ll": 3}}, "unknown key promise.d.ll"),
-        ({"a": {"l": 3}}, "promise.a is for a column with the role quasi"),
+        ({"d": {"k": 3}}, "[promise.d] k cannot differ by column"),
+        ({"d": {"ll": 3}}, "unknown key [promise.d] ll"),
+        ({"a": {"l": 3}}, "[promise.a] is for a column with the role quasi"),
         ({"dd": {"l": 3}}, "did you mean d?"),
-        ({"d": 3}, "unknown key promise.d"),
+        ({"d": 3}, "unknown key [promise] d"),
     ],
 )
 def test_promises_that_are_refused(promise: dict[str, Any], words: str) -> None:
@@ -231,20 +235,20 @@ def test_an_override_of_the_kind_drops_the_general_constant() -> None:
 @pytest.mark.parametrize(
     ("sections", "words"),
     [
-        ({"series": {"name": "  "}}, 'series.name is "  "'),
-        ({"series": {"name": "a\nb"}}, "series.name is"),
-        ({"series": {"name": "s", "epoch": 0}}, "series.epoch is 0"),
-        ({"series": {"name": "s", "epoch": True}}, "series.epoch is true"),
-        ({"series": "s"}, 'series is "s"'),
+        ({"series": {"name": "  "}}, '[series] name is "  "'),
+        ({"series": {"name": "a\nb"}}, "[series] name is"),
+        ({"series": {"name": "s", "epoch": 0}}, "[series] epoch is 0"),
+        ({"series": {"name": "s", "epoch": True}}, "[series] epoch is true"),
+        ({"series": "s"}, '[series] is "s"'),
         ({"columns": {}}, "no column is declared"),
-        ({"columns": {"a": "quasi"}}, 'columns.a is "quasi"'),
+        ({"columns": {"a": "quasi"}}, '[columns.a] is "quasi"'),
         ({"columns": {"id": {"role": "quasi"}}}, "the column is the respondent"),
         ({"columns": {"a": {"role": "quasi", "kind": "number", "order": ["x"]}}}, "order only for category"),
         ({"columns": {"a": {"role": "quasi", "order": ["x", "y", "x"]}}}, 'lists "x" twice'),
-        ({"columns": {"a": {"role": "quasi", "order": []}}}, "columns.a.order is empty"),
-        ({"columns": {"a": {"role": "quasi", "order": ["x", 1.5]}}}, "columns.a.order[1] is 1.5"),
-        ({"columns": {"a": {"role": "quasi", "missing": "none"}}}, "columns.a.missing"),
-        ({"columns": {"a": {"role": "quasi", "hierarchy": 3}}}, "columns.a.hierarchy is 3"),
+        ({"columns": {"a": {"role": "quasi", "order": []}}}, "[columns.a] order is empty"),
+        ({"columns": {"a": {"role": "quasi", "order": ["x", 1.5]}}}, "[columns.a] order[1] is 1.5"),
+        ({"columns": {"a": {"role": "quasi", "missing": "none"}}}, "[columns.a] missing"),
+        ({"columns": {"a": {"role": "quasi", "hierarchy": 3}}}, "[columns.a] hierarchy is 3"),
         ({"columns": {"a": {"role": "quasi", "hierarchy": {}}}}, "names 0 builders"),
         ({"columns": {"a": {"role": "quasi", "hierarchy": {"interval": [5, 12]}}}}, "multiple of the one before"),
         ({"columns": {"a": {"role": "quasi", "hierarchy": {"interval": []}}}}, "hierarchy.interval is []"),
@@ -259,8 +263,8 @@ def test_an_override_of_the_kind_drops_the_general_constant() -> None:
             {"columns": {"a": {"role": "quasi", "kind": "date", "hierarchy": {"interval": [5]}}}},
             "cannot read the kind date",
         ),
-        ({"defence": {}}, "defence.method is missing"),
-        ({"defence": {"method": "median", "suppress": -0.1}}, "defence.suppress is -0.1"),
+        ({"defence": {}}, "[defence] method is missing"),
+        ({"defence": {"method": "median", "suppress": -0.1}}, "[defence] suppress is -0.1"),
         ({"defence": {"method": "median", "mode": "greedy"}}, "strict, relaxed"),
         ({"defence": {"method": "median", "form": "sets"}}, "intervals, buckets"),
         ({"defence": {"method": "lineage", "when_not_eligible": "wait"}}, "defer, counterfeit, suppress"),
@@ -270,9 +274,9 @@ def test_an_override_of_the_kind_drops_the_general_constant() -> None:
         ({"promise": {"m": 3, "common": 0.5}}, "from 1 to 5"),
         ({"series": {"name": "s"}, "defence": {"method": "lineage"}}, "no respondent is named"),
         ({"series": {"name": "s"}, "promise": {"m": 3}}, "no respondent is named"),
-        ({"adversary": {"compromised": 2}}, "adversary.compromised is 2"),
-        ({"adversary": {"file": "a.toml", "breach": 0.1}}, "unknown key adversary.breach"),
-        ({"adversary": {"value_priors": {"flu": [0.5, float("nan")]}}}, "adversary.value_priors is"),
+        ({"adversary": {"compromised": 2}}, "[adversary] compromised is 2"),
+        ({"adversary": {"file": "a.toml", "breach": 0.1}}, "unknown key [adversary] breach"),
+        ({"adversary": {"value_priors": {"flu": [0.5, float("nan")]}}}, "[adversary] value_priors is"),
         ({"extra": {}}, "unknown key extra"),
     ],
 )
@@ -322,7 +326,9 @@ def test_what_no_promise_reads_is_told() -> None:
     assert policy_from_dict(small(**{**once, "adversary": {"lifespan": 12, "breach": 0.1}})).unread == ()
     assert policy_from_dict(small(**{**once, "promise": {"m": 3}})).unread == ()
     assert policy_from_dict(small(adversary={"lifespan": 12})).unread == ()
-    assert 'form "buckets" is for method sequence' in the_fault(defence={"method": "median", "form": "buckets"})
+    assert '[defence] form is "buckets", which is for method sequence' in the_fault(
+        defence={"method": "median", "form": "buckets"}
+    )
 
 
 def test_the_losses_of_the_policy_are_those_of_the_lattice() -> None:
@@ -424,7 +430,7 @@ def test_faults_of_a_hierarchy_file_follow_the_key_that_names_it(tmp_path: Path)
         role = "?"
         """,
     )
-    assert found[0].startswith("policy.toml:5:1: columns.a.hierarchy")
+    assert found[0].startswith("policy.toml:5:1: [columns.a] hierarchy")
     assert found[1].startswith("gone.csv: there is no such hierarchy file")
     assert found[2].startswith("policy.toml:7:1: ")
 

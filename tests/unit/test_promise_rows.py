@@ -16,9 +16,17 @@ import pytest
 
 import seriatim as sr
 from seriatim.model import Finding
+from seriatim.model.limits import whole_from
 from seriatim.model.methods import JUDGED_ANYHOW, METHODS
 from seriatim.model.policy import SeriesTerms, Thresholds
-from seriatim.model.promises import PROMISES, PromiseRow, PromiseSection, promise_keys, promise_keys_over_releases
+from seriatim.model.promises import (
+    PROMISES,
+    PromiseRow,
+    PromiseSection,
+    PromiseSubject,
+    promise_keys,
+    promise_keys_over_releases,
+)
 from seriatim.model.published import PublishedTable
 from seriatim.policies.shapes import AdversaryShape, DefenceShape, PromiseShape, ThresholdShape
 from seriatim.report.promise_words import PROMISE_WORDS
@@ -30,7 +38,7 @@ SHAPES = {
     PromiseSection.ADVERSARY: AdversaryShape,
 }
 REFERENCE = Path(__file__).parents[2] / "docs" / "reference"
-PLAIN = re.compile(r"a (?:whole number|number|share|probability) (from|above) (\d+)(?: (?:and up )?to (\d+))?")
+PLAIN = re.compile(r"a (?:whole number|number|share|probability) (from|above) (\d+)(?: (?:and up )?to (\d+)(?!\^))?")
 
 
 def test_every_key_of_promise_has_a_row() -> None:
@@ -110,3 +118,63 @@ def test_a_reserved_key_becomes_a_promise_by_its_row_alone(tmp_path: Path, monke
     monkeypatch.setitem(PROMISES, "alpha_k", row)
     assert sr.publish(table, policy, ledger).verdict.reasons == ("alpha_k of 'ill': found 2, required 1",)
     assert [finding.rule for finding in sr.audit(table, policy).findings] == ["alpha_k"]
+
+
+def at_most(column: str, most: float) -> AtMost:
+    return AtMost(column, most, "at_most")
+
+
+def enough_rows(policy: sr.Policy) -> list[EnoughRows]:
+    n = policy.terms.series.foreign.get("enough_rows")
+    return [EnoughRows(n)] if isinstance(n, int) else []
+
+
+@dataclass(frozen=True)
+class EnoughRows:
+    """A promise about the whole table, for the test below."""
+
+    n: int
+    column: None = None
+    rule: str = "enough_rows"
+    judges: ClassVar[Literal["table"]] = "table"
+
+    def check(self, published: PublishedTable) -> Finding:
+        found = len(published)
+        return Finding(rule=self.rule, kept=found >= self.n, worst=float(found), threshold=float(self.n))
+
+
+def test_a_promise_of_ours_needs_one_row(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The row and its function: no field, no list of keys, no registry besides."""
+    monkeypatch.setitem(sys.modules, "home_of_promises", SimpleNamespace(at_most=at_most, enough_rows=enough_rows))
+    for key, per_column in (("at_most", True), ("enough_rows", False)):
+        row = PromiseRow(
+            key=key,
+            judges=PromiseSubject.TABLE,
+            per_column=per_column,
+            limits=whole_from(1),
+            summary="a dummy",
+            home=f"home_of_promises:{key}",
+        )
+        monkeypatch.setitem(PROMISES, key, row)
+    table = pa.table({"age": [1, 1, 2, 2], "ill": list("xyxy"), "drug": list("abca")})
+    columns = {"age": {"role": "quasi"}, "ill": {"role": "sensitive"}, "drug": {"role": "sensitive"}}
+    shape = {"series": {"name": "s"}, "columns": columns, "defence": {"method": "median"}}
+    asked = {**shape, "promise": {"enough_rows": 5, "at_most": 3, "ill": {"at_most": 1}}}
+    made = sr.publish(table, sr.Policy.from_dict(asked), sr.Ledger.open(tmp_path / "ledger.db"))
+    assert made.verdict.reasons == (
+        "enough_rows: found 4, required 5",
+        "at_most of 'ill': found 2, required 1",
+    )
+    assert [finding.rule for finding in sr.audit(table, sr.Policy.from_dict(asked)).findings] == [
+        "enough_rows", "at_most", "at_most",
+    ]  # fmt: skip
+    others = {**shape, "promise": {"enough_rows": 5, "at_most": 3, "ill": {"at_most": 2}}}
+    assert sr.Policy.from_dict(asked).digest != sr.Policy.from_dict(others).digest
+    for wrong, told in (
+        ({"at_most": 0}, r"\[promise\] at_most is 0; allowed: a whole number from 1 to 2\^53"),
+        ({"ill": {"at_most": "x"}}, r'\[promise.ill\] at_most is "x"; allowed: a whole number from 1 to 2\^53'),
+        ({"ill": {"enough_rows": 2}}, r"\[promise.ill\] enough_rows cannot differ by column"),
+    ):
+        with pytest.raises(sr.PolicyError, match=told):
+            sr.Policy.from_dict({**shape, "promise": wrong})
+    assert "at_most" in made.report.to_html()

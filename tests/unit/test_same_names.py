@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
+from pathlib import PurePath
 from typing import Any
 
 import pytest
@@ -15,6 +16,9 @@ from seriatim.cli.demo import run_demo
 from seriatim.journal import SqlJournal, open_journal
 from seriatim.journal.journal_tokens import TokenBook
 from seriatim.ledger import SqlLedger
+from seriatim.model.limits import ARGUMENT_LIMITS, LARGEST, LARGEST_WORD
+from seriatim.model.promises import key_limits
+from seriatim.policies.questions import LEAST, REPETITIONS, M, N
 from seriatim.studies.cor_split_page import study_cor_split_page
 from seriatim.studies.equivocation import study_equivocation
 from seriatim.studies.js_reduce_page import study_js_reduce_page, write_js_reduce_page_data
@@ -114,3 +118,81 @@ def test_an_option_has_the_same_name_in_python(command: str) -> None:
 def test_deliver_names_recipients_as_publish_does() -> None:
     assert {"to", "recipients"} <= set(inspect.signature(SqlLedger.deliver).parameters)
     assert {"to", "recipients"} <= set(inspect.signature(sr.publish).parameters)
+
+
+BELOW = {"attack": {"least": LEAST, "repetitions": REPETITIONS}, "forecast": {"m": M, "n": N}}
+"""Parameters that are None in Python, since a mapping may have them, too: what counts if neither does."""
+_SOMEWHERE = "a command must put its files somewhere; Python returns them"
+_REPEATED = "an option that may be repeated has no default of its own: Python's counts"
+_OF_A_MAP = "refused without --risk, so that none can be told from the default, which is that of MapWish"
+OTHERWISE: dict[str, dict[str, str]] = {
+    "demo": {"out": _SOMEWHERE},
+    "publish": {"out": _SOMEWHERE},
+    "knowledge mine": {"out": _SOMEWHERE},
+    "compare": {"risk": "a map is a function of its own in Python", "cost": _OF_A_MAP, "seed": _OF_A_MAP},
+    "gate replay": {"test": _REPEATED},
+    "study cor-split": {"part": _REPEATED},
+    "study js-reduce": {"world": _REPEATED, "panels": "a flag for all panels, which Python names"},
+}
+"""Defaults that differ, and why."""
+BOUNDS: dict[str, tuple[str, ...]] = {
+    "attack": ("least", "repetitions", "collusion", "compromised"),
+    "forecast": ("releases", "m", "n", "compromised"),
+    "gate replay": ("bands",),
+    "gate compare": ("bands",),
+    "gate suggest": ("bands", "most"),
+}
+"""Options that are numbers with limits of their own."""
+
+
+def defaults_of(command: str) -> dict[str, Any]:
+    """The default of every parameter of a command's twins, by its name on the command line."""
+    found: dict[str, Any] = {}
+    for twin in TWINS[command]:
+        for name, parameter in inspect.signature(twin).parameters.items():
+            found.setdefault(name, parameter.default)
+    return found | BELOW.get(command, {})
+
+
+def written(value: Any) -> Any:
+    """A default as both sides write it: nothing is None, an empty list or an empty text; a path is its text."""
+    if isinstance(value, str | PurePath):
+        return str(value) or None
+    return (tuple(value) or None) if isinstance(value, list | tuple) else value
+
+
+@pytest.mark.parametrize("command", TWINS)
+def test_an_option_has_the_same_default_in_python(command: str) -> None:
+    known, differing = defaults_of(command), set()
+    for parameter in COMMANDS[command].params:
+        if parameter.name in OF_OUTPUT | WRITES.get(command, set()) | set(OF_LEDGERS):
+            continue
+        name = parameter.name if parameter.name in known else SINGULAR.get(parameter.name, parameter.name)
+        default = inspect.Parameter.empty if parameter.required else parameter.default
+        alike = written(default) == written(known[name])
+        # a command with several twins chooses by what is given; Python has both recipients and to
+        chosen = len(TWINS[command]) > 1 and inspect.Parameter.empty in (default, known[name])
+        if not alike and not chosen:
+            differing.add((parameter.name, default, known[name]))
+    assert {name for name, *_ in differing} == set(OTHERWISE.get(command, {})), differing
+
+
+@pytest.mark.parametrize("command", BOUNDS)
+def test_an_option_has_the_limits_of_python(command: str) -> None:
+    for parameter in COMMANDS[command].params:
+        if parameter.name not in BOUNDS[command]:
+            assert getattr(parameter, "min", None) is None, parameter.name
+            continue
+        limits = ARGUMENT_LIMITS.get(parameter.name) or key_limits(parameter.name)
+        assert limits is not None
+        unbounded = limits.most in (LARGEST, LARGEST_WORD)
+        assert (parameter.min, parameter.max) == (limits.least, None if unbounded else limits.most)
+
+
+def test_a_service_has_the_limits_of_its_settings() -> None:
+    (days,) = (parameter for parameter in COMMANDS["gate serve"].params if parameter.name == "expire_days")
+    assert days.min is None, "typer has no bound that is not allowed itself, so the settings refuse 0"
+    for wrong in (0.0, -1.0, float("nan"), float("inf")):
+        with pytest.raises(sr.InputError, match="expire_days: out of range; allowed: more than 0"):
+            service_settings("g", wrong)
+    assert service_settings("g", 1e-3).expire == 86_400

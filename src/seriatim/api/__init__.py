@@ -34,7 +34,7 @@ if TYPE_CHECKING:
         signed_in_ledger,
     )
     from seriatim.api.prepared import Prepared, prepare, prepared_as_ledger, prepared_policy
-    from seriatim.api.private_lists import write_private_list
+    from seriatim.api.private_lists import refuse_private_list, write_private_list
     from seriatim.api.publications import Published, ledger_to_publish, publish
     from seriatim.policies import guess_policy, load_adversary, load_policy, policy_from_dict, sketch_columns
     from seriatim.tables.reader import read_table
@@ -88,6 +88,7 @@ _HOMES = {
     "signed_in_ledger": "seriatim.api.ledgers",
     "sketch_columns": "seriatim.policies",
     "view_of": "seriatim.tables.views",
+    "refuse_private_list": "seriatim.api.private_lists",
     "write_private_list": "seriatim.api.private_lists",
 }
 
@@ -135,6 +136,7 @@ __all__ = [
     "prepared_policy",
     "publish",
     "read_table",
+    "refuse_private_list",
     "show_knowledge_file",
     "sign_off_in_ledger",
     "signed_in_ledger",

@@ -44,32 +44,40 @@ def attack(
 
     ``adversary`` is the ``[adversary]`` of a policy: ``compromised`` is the share of people whose value is known. It
     may also have ``least`` (people with fewer possible values are counted) and ``repetitions`` (seeded draws).
+    Its ``collusion`` counts in a series with recipients on record. A warning names keys that no attack reads, since a
+    file of an adversary may also hold the bounds of a policy; a key that no ``[adversary]`` has is an error.
     ``priors`` is a file or ``{id: values}``; a history has no other columns, so ``impossible`` is an error here.
     """
-    from seriatim.policies.questions import questions_about_attack
+    from seriatim.policies.questions import questions_about_attack, warn_of_unread
     from seriatim.usecases.attack import attack as attack_case
+    from seriatim.usecases.attack.exposed import exposed_people
     from seriatim.usecases.attack.recipients import attack_recipients
 
     stated = {"compromised": compromised, "least": least, "repetitions": repetitions}
     if isinstance(adversary, Mapping | None):
         adversary = {**(adversary or {}), **{key: value for key, value in stated.items() if value is not None}}
     plan, by_name = questions_about_attack(adversary), recipient is not None or collusion is not None
+    declared = (adversary or {}).get("collusion")
     if private is not None:
         refuse_private_list(private)
     if isinstance(target, History):
         if by_name or sensitive is not None:
             found = "recipient, collusion or sensitive with a history"
             raise InputError(Fault("attack", found, "a ledger and its series, which know them", "pass the ledger"))
+        if declared is not None:
+            warn_of_unread("adversary", ["collusion"])
         history, result = target, attack_case.attack(target, plan, progress)
     else:
         prepared_as_ledger(target)
         if series is None:
             raise InputError(Fault("attack", "a ledger without a series", "series = its name", "name it"))
         history = ledger_history(target, series, sensitive)
-        holders = _holders_in(target, series, recipient, collusion) if by_name else ()
+        holders: tuple[Holder, ...] = ()
+        if by_name or (declared is not None and ledger_holdings(target, series).names):
+            holders = _holders_in(target, series, recipient, declared if collusion is None else collusion)
         result = attack_recipients(history, plan, holders, progress)
     if private is not None:
-        write_private_list(attack_exposed_people(result.held_of(history), adversary), private)
+        write_private_list(exposed_people(result.held_of(history), plan), private)
     return result
 
 

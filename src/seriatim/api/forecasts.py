@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -11,12 +10,13 @@ from seriatim import wiring
 from seriatim.api.ledgers import ledger_history
 from seriatim.api.prepared import prepared_as_ledger
 from seriatim.errors import Fault, InputError
+from seriatim.model.policy_in_force import PolicyInForce, policy_in_force
 from seriatim.ports import Ledger, Progress, no_progress
 
 if TYPE_CHECKING:
+    from seriatim.model.policy import SeriesTerms
     from seriatim.usecases.forecast.forecast import Forecast
     from seriatim.usecases.forecast.forecast_page import ForecastReport
-    from seriatim.usecases.forecast.series_now import SeriesNow
 
 
 _OF_THE_SERIES = ("sure", "sure_share", "raised", "harmless", "window")
@@ -26,7 +26,7 @@ _OF_THE_SERIES = ("sure", "sure_share", "raised", "harmless", "window")
 def forecast(
     ledger: Ledger,
     series: str,
-    releases: int,
+    releases: int = 12,
     rules: Mapping[str, Any] | None = None,
     progress: Progress = no_progress,
     *,
@@ -38,50 +38,41 @@ def forecast(
 ) -> Forecast:
     """Forecast the next releases of a series with its observed churn.
 
-    ``rules`` may have m, n, common, compromised and priors.
+    ``rules`` may have m, n, common, compromised and priors; m is 3, n is 1 and compromised 0.04 if omitted, whatever
+    the series' policy promises. ``m``, ``n`` and ``compromised`` may also be passed on their own.
 
-    ``m``, ``n`` and ``compromised`` may be given alone; ``adversary`` is an ``[adversary]`` of which they are read,
-    with the bound on certain beliefs and the knowledge of sequences. Otherwise the series' own policy says these.
+    ``adversary`` has the keys of an ``[adversary]``: compromised, priors, sure_share and sequence knowledge are read.
+    Only common, sure, sure_share, raised, harmless and window default to what the series' own policy says.
     If a method would breach someone, the forecast also tries what lasts longer: publishing half as often, a larger m or
     n. ``sensitive`` is the column to follow, the first if omitted.
     """
-    from seriatim.policies.questions import FORECAST_KEYS, forecast_question
+    from seriatim.policies.questions import FORECAST_KEYS, RULE_KEYS, forecast_question, stated_keys
     from seriatim.usecases.forecast import forecast as forecast_case
+    from seriatim.usecases.forecast.series_now import SeriesNow
 
     prepared_as_ledger(ledger)
-    policy = json.loads(ledger.state(series).policy or "{}")
-    declared = {key: (adversary or {}).get(key) for key in FORECAST_KEYS}
-    named = {"m": m, "n": n, "compromised": compromised}
-    own = {key: value for key, value in (policy.get("adversary") or {}).items() if key in _OF_THE_SERIES}
+    policy = policy_in_force(ledger.state(series).policy)
     promised = _promised(policy, sensitive)
-    own["common"] = promised.get("common")
-    asked = own | {
-        key: value
-        for stated in (declared, dict(rules or {}), named)
-        for key, value in stated.items()
-        if value is not None
+    own = {key: getattr(policy.adversary, key) for key in _OF_THE_SERIES} | {"common": promised.common}
+    named = {"m": m, "n": n, "compromised": compromised}
+    asked = {
+        **own,
+        **stated_keys("adversary", adversary, FORECAST_KEYS),
+        **stated_keys("rules", rules, RULE_KEYS),
+        **{key: value for key, value in named.items() if value is not None},
     }
-    outlook = replace(forecast_question(releases, asked), now=_published_now(policy, promised))
+    now = SeriesNow(policy.method, promised.m, promised.degree)
+    outlook = replace(forecast_question(releases, asked), now=now)
     history = ledger_history(ledger, series, sensitive)
     return forecast_case.forecast(history, outlook, wiring.wired_workers(), progress)
 
 
-def _promised(policy: Mapping[str, Any], sensitive: str | None) -> Mapping[str, Any]:
+def _promised(policy: PolicyInForce, sensitive: str | None) -> SeriesTerms:
     """Return what a series' policy promises over its releases, for the column that is followed."""
-    promise = policy.get("promise") or {}
-    by_column = promise.get("further_by_column") or {}
-    if by_column and sensitive is None:
-        columns = [name for name, rule in policy["columns"].items() if rule["role"] == "sensitive"]
-        raise InputError(Fault("forecast", "columns with promises of their own", ", ".join(columns), "name one"))
-    return dict(by_column.get(sensitive) or promise.get("further") or {})
-
-
-def _published_now(policy: Mapping[str, Any], promised: Mapping[str, Any]) -> SeriesNow:
-    """Return the method of a series' policy, with its m and n; nothing is known of imported releases."""
-    from seriatim.usecases.forecast.series_now import SeriesNow
-
-    method, degree = (policy.get("defence") or {}).get("method"), promised.get("n")
-    return SeriesNow(method, promised.get("m"), degree if isinstance(degree, int) else None)
+    if policy.series_by_column and sensitive is None:
+        columns = ", ".join(policy.sensitive)
+        raise InputError(Fault("forecast", "columns with promises of their own", columns, "name one"))
+    return policy.series_of(sensitive)
 
 
 def forecast_report(found: Forecast, title: str) -> ForecastReport:

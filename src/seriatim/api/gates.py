@@ -49,12 +49,12 @@ def gate_requests(
     columns = columns_of(read_table(table, separator, encoding))
     own = (x,) if isinstance(x, str) else tuple(x)
     if bool(own) != (y is not None):
-        raise InputError(Fault("--x, --y", "one without the other", "both"))
+        raise InputError(Fault("x, y", "one without the other", "both"))
     pairs = [*([(own, y)] if y is not None else []), *dependencies_named(dependencies, columns)]
     known = _baseline_of(baseline)
     if recount:
         if known is None:
-            raise InputError(Fault("--recount", "no baseline to recount", "--baseline beside it"))
+            raise InputError(Fault("recount", "no baseline to recount", "a baseline beside it"))
         known = known.recounted(columns)
     return requests_of(columns, pairs, bands, known, others or "", attribute_ranges(ranges))
 
@@ -125,7 +125,7 @@ def gate_hold(
     book = wired_journal(journal)
     stored = book.baselines(gate)
     if not stored:
-        raise InputError(Fault("--gate", "the journal has no such gate", "", "store a replay first"))
+        raise InputError(Fault("gate", "the journal has no such gate", "", "store a replay first"))
     columns = columns_of(read_table(table, separator, encoding))
     return book.hold_records(gate, held_records(columns, respondent, read_serving_rules(stored[0])[0]))
 
@@ -140,7 +140,7 @@ def gate_show(journal: str | Path, gate: str) -> dict[str, Any]:
     book = wired_journal(journal)
     stored = [(one.number, read_serving_rules(one)) for one in book.baselines(gate)]
     if not stored:
-        raise InputError(Fault("--gate", "the journal has no such gate", "", "store a replay first"))
+        raise InputError(Fault("gate", "the journal has no such gate", "", "store a replay first"))
     newest = stored[-1][1].baseline
     return {
         "gate": gate,

@@ -102,7 +102,7 @@ def ledger_history(ledger: Ledger, series: str, sensitive: str | None = None) ->
     return found
 
 
-def ledger_records(ledger: Ledger, series: str | None) -> Sequence[ReleaseRecord]:
+def ledger_records(ledger: Ledger, series: str | None = None) -> Sequence[ReleaseRecord]:
     """Return the releases of a series, which must exist, or of all."""
     found = ledger.records(series)
     if series is not None and not found:

@@ -39,6 +39,17 @@ def prepare(source: Any, policy: Policy, separator: str | None = None, encoding:
     return Prepared(view, plan, source_file_of(source))
 
 
+def prepared_under(view: Any, policy: Policy, separator: str | None = None, encoding: str | None = None) -> Prepared:
+    """Return a view that is prepared under this policy; one that was prepared under another is an error."""
+    if not isinstance(view, Prepared):
+        return prepare(view, policy, separator, encoding)
+    own, asked = view.plan.policy, prepared_policy(policy)
+    if (own.digest, own.epoch) != (asked.digest, asked.epoch):
+        found, remedy = "not the one that the view was prepared under", "prepare the view under it"
+        raise PolicyError(Fault("policy", found, f"the policy of {own.series!r} that prepare took", remedy))
+    return view
+
+
 def prepared_policy(policy: Any) -> Policy:
     if isinstance(policy, Policy):
         return policy

@@ -16,7 +16,7 @@ def refuse_private_list(path: str | Path) -> None:
     """Refuse a private list that could not be written, before anything happens."""
     folder = Path(path).absolute().parent
     if not folder.is_dir() or Path(path).is_dir():
-        raise InputError(Fault("--private", "not a file in a folder that exists", "a new file", "check the path"))
+        raise InputError(Fault("private", "not a file in a folder that exists", "a new file", "check the path"))
 
 
 def write_private_list(table: Any, path: str | Path) -> None:

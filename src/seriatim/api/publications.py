@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING, Any
 
 from seriatim import wiring
 from seriatim.api.ledgers import open_ledger, signed_in_ledger
-from seriatim.api.prepared import Prepared, prepare, prepared_as_ledger
+from seriatim.api.prepared import Prepared, prepared_as_ledger, prepared_under
 from seriatim.api.private_lists import refuse_private_list, write_private_list
 from seriatim.errors import Fault, InputError
 from seriatim.model import Approval, Policy, Refusal, Release, Verdict, View
 from seriatim.model.draft import PLAIN, VALUES
+from seriatim.model.verdict import approval_given
 from seriatim.ports import Ledger, Progress, no_progress
 from seriatim.tables.reader import read_table
 from seriatim.tables.writer import writer_like_source
@@ -159,11 +160,8 @@ def publish(
         refuse_private_list(private)
     if approval is not None and not isinstance(approval, Approval):
         raise InputError(Fault("approval", f"a {type(approval).__name__}", "sr.Approval(by, override)", "make one"))
-    if override is not None and approved_by is None:
-        raise InputError(Fault("override", "needs approved_by"))
-    if approved_by is not None:
-        approval = Approval(approved_by, override)
-    ready = view if isinstance(view, Prepared) else prepare(view, policy, separator, encoding)
+    approval = approval_given(approved_by, override) or approval
+    ready = prepared_under(view, policy, separator, encoding)
     destination = Path(out) if out is not None else None
     whom = tuple(name for names in (recipients, to) for name in ((names,) if isinstance(names, str) else names))
     order = publish_case.PublishOrder(
@@ -189,7 +187,7 @@ def publish(
         from seriatim.usecases.publish.exposed_by_draft import exposed_by_draft
 
         write_private_list(exposed_by_draft(made, ready.plan, ledger), private)
-    published = Published(made, policy, ready.view, _signed(made, policy.series, ledger))
+    published = Published(made, ready.plan.policy, ready.view, _signed(made, policy.series, ledger))
     return published if destination is None or dry_run else _with_papers(published, destination, ledger)
 
 

@@ -71,6 +71,7 @@ def _main() -> None:
         end_in_outside_failure,
         end_in_usage_failure,
         fail_on_arguments,
+        failed_options,
     )
     from seriatim.cli.warned import print_what_warned
     from seriatim.errors import SeriatimError
@@ -86,7 +87,8 @@ def _main() -> None:
     except SystemExit as left:
         sys.exit(end_in_usage_failure(left.code, as_json) if isinstance(left.code, int) else left.code)
     except SeriatimError as error:
-        sys.exit(end_in_failure(error, as_json))
+        options = failed_options(cli_app_for(sys.argv[1:]), sys.argv[1:])
+        sys.exit(end_in_failure(error, as_json, options))
     except OSError as error:
         sys.exit(end_in_outside_failure(error, as_json))
     except Exception as error:

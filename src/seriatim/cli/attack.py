@@ -13,9 +13,6 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from seriatim.attacks._intersection import IntersectionCounts
-    from seriatim.ledger import SqlLedger
-    from seriatim.model import History
-    from seriatim.ports import Progress
     from seriatim.usecases.attack.assembly import AssembledHistory
     from seriatim.usecases.attack.attack import AttackResult
     from seriatim.usecases.attack.attack_page import AttackReport
@@ -105,6 +102,8 @@ def attack_command(
     from seriatim.cli.compile_ahead import compile_ahead
 
     _check_source(history, series, respondents or quasi or register, (recipient, collusion) != (None, None))
+    if private is not None:
+        api.refuse_private_list(private)
     files = None
     with output.output_bar(silent=as_json) as progress:
         compile_ahead("narrowing", "conclusions", "twins")
@@ -112,14 +111,18 @@ def attack_command(
             files = _folder(history, respondents, sensitive, quasi)
         knowledge = _knowledge(adversary, compromised) | {"least": least, "repetitions": repetitions}
         if files is not None:
-            result, attacked = api.attack(files.history, knowledge, progress=progress), files.history
+            result = api.attack(files.history, knowledge, progress=progress, private=private)
         else:
-            held = (recipient, collusion)
-            result, attacked = _attack_series(
-                api.open_ledger(ledger, shelf, create=False), str(series), knowledge, progress, sensitive, held
+            result = api.attack(
+                api.open_ledger(ledger, shelf, create=False),
+                knowledge,
+                series,
+                progress,
+                sensitive=sensitive,
+                recipient=recipient,
+                collusion=collusion,
+                private=private,
             )
-        if private is not None:
-            api.write_private_list(api.attack_exposed_people(attacked, knowledge), private)
     title = str(series) if history is None else history.resolve().name
     report = api.attack_report(result, title, files, register)
     output.output_filed(report, out)
@@ -161,24 +164,6 @@ def _knowledge(adversary: Path | None, compromised: float | None) -> dict[str, A
 
     declared = {} if adversary is None else api.load_adversary(adversary)
     return {**declared} | ({} if compromised is None else {"compromised": compromised})
-
-
-def _attack_series(
-    ledger: SqlLedger,
-    series: str,
-    knowledge: dict[str, Any],
-    progress: Progress,
-    sensitive: str | None,
-    held: tuple[str | None, int | None],
-) -> tuple[AttackResult, History]:
-    """Attack a series, or what one recipient or several together hold of it; also return what was attacked."""
-    from seriatim import api
-
-    recipient, collusion = held
-    result = api.attack(
-        ledger, knowledge, series, progress, sensitive=sensitive, recipient=recipient, collusion=collusion
-    )
-    return result, result.held_of(api.ledger_history(ledger, series, sensitive))
 
 
 def _sentences(result: AttackResult) -> list[str]:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Optional
+from typing import TYPE_CHECKING, Annotated, Any, Optional
 
 import typer
 
@@ -33,8 +34,11 @@ def compare_command(
         typer.Option(help="Draw a map of techniques by this risk: hit_chance, area, leakage or gain."),
     ] = None,
     cost: Annotated[
-        str, typer.Option(help="What the map's other axis shows: statistics, loss, query_error or models.")
-    ] = "statistics",
+        Optional[str],  # noqa: UP045
+        typer.Option(
+            help="What the map's other axis shows: statistics, loss, query_error or models (statistics if omitted)."
+        ),
+    ] = None,
     statistic: Annotated[
         Optional[list[str]],  # noqa: UP045
         typer.Option(help="Own statistic for the map, as mean:age or quantile:wage:0.9; may be repeated."),
@@ -47,7 +51,10 @@ def compare_command(
         Optional[str],  # noqa: UP045
         typer.Option(help="What counts as a hit on the map, as ±10 or '±5% or 100' (±5%, for dates ±15, if omitted)."),
     ] = None,
-    seed: Annotated[int, typer.Option(help="Seed of the map's random choices.")] = 1,
+    seed: Annotated[
+        Optional[int],  # noqa: UP045
+        typer.Option(help="Seed of the map's random choices (1 if omitted)."),
+    ] = None,
     separator: Separator = None,
     encoding: Encoding = None,
     as_json: AsJson = False,
@@ -66,14 +73,13 @@ def compare_command(
     from seriatim.cli import output
 
     loaded = api.load_policy(policy)
+    of_a_map = {"cost": cost, "statistics": tuple(statistic) if statistic else None, "column": column, "near": near}
+    stated = {name: value for name, value in {**of_a_map, "seed": seed}.items() if value is not None}
     if risk is not None:
-        from seriatim.usecases.compare.risk_map import MapWish
-
         _must_be_one_table(tables, method)
-        own = tuple(statistic or ()) or None
-        wish = MapWish(risk=risk, cost=cost, column=column, near=near, seed=seed, statistics=own)
-        _map(api.read_table(tables[0], separator, encoding), loaded, wish, out, as_json)
+        _map(api.read_table(tables[0], separator, encoding), loaded, _wish(risk, stated), out, as_json)
         return
+    _must_be_of_methods(stated)
     with output.output_bar(silent=as_json) as progress:
         views = [api.prepare(table, loaded, separator, encoding) for table in tables]
         found = api.compare(views, loaded, method, progress=progress)
@@ -92,6 +98,22 @@ def _must_be_one_table(tables: list[Path], method: list[str] | None) -> None:
         raise InputError(Fault("--risk", f"{len(tables)} tables", "a map of one table", "name one"))
     if method:
         raise InputError(Fault("--risk", "--method beside it", "a map tries all methods", "remove --method"))
+
+
+def _must_be_of_methods(stated: Mapping[str, object]) -> None:
+    """Raise an error for options of a map that is not asked for."""
+    from seriatim.errors import Fault, InputError
+
+    if stated:
+        raise InputError(Fault(", ".join(stated), "describes a map", "beside --risk", "add --risk, or remove it"))
+
+
+def _wish(risk: str, stated: Mapping[str, Any]) -> MapWish:
+    from dataclasses import replace
+
+    from seriatim.usecases.compare.risk_map import MapWish
+
+    return replace(MapWish(risk=risk), **stated)
 
 
 def _map(table: Table, policy: Policy, wish: MapWish, out: Path | None, as_json: bool) -> None:

@@ -3,12 +3,22 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from seriatim.errors import Fault, InputError, SeriatimError
 
 BUG = 1
+_REPEATED = {
+    "dependencies": "dependency",
+    "recipients": "to",
+    "respondents": "respondent",
+    "statistics": "statistic",
+    "tests": "test",
+}
+"""What Python takes as a list; the command line repeats an option."""
 OUTSIDE = SeriatimError.exit_code
 
 
@@ -21,15 +31,37 @@ def fail_on_arguments(arguments: Sequence[str]) -> None:
         raise InputError(Fault("command line", found, "text that UTF-8 can carry", "rename it"))
 
 
-def end_in_failure(error: SeriatimError, as_json: bool) -> int:
-    """Print a SeriatimError and return its exit code."""
-    faults = error.faults if isinstance(error, InputError) else ()
-    lines = [str(fault) for fault in faults] or [" ".join(str(error).split())]
+def end_in_failure(error: SeriatimError, as_json: bool, options: Mapping[str, str] | None = None) -> int:
+    """Print a SeriatimError and return its exit code; ``options`` are those of the command, by their Python name."""
+    options = options or {}
+    faults = [_by_option(fault, options) for fault in error.faults] if isinstance(error, InputError) else []
+    lines = [str(fault) for fault in faults] or [_dashed(" ".join(str(error).split()), options)]
     fields = [
         {"where": fault.where, "found": fault.found, "allowed": fault.allowed, "remedy": fault.remedy}
         for fault in faults
     ]
     return _told(type(error).__name__, lines, fields, error.exit_code, as_json)
+
+
+def failed_options(app: Any, arguments: Sequence[str]) -> dict[str, str]:
+    """Return the options of the command that was called: ``{"approved_by": "--approved-by"}``."""
+    command = app
+    for word in arguments:
+        command = getattr(command, "commands", {}).get(word, command)
+    found = {one.name: max(one.opts, key=len) for one in command.params if one.opts and one.opts[0].startswith("--")}
+    return found | {many: found[one] for many, one in _REPEATED.items() if one in found}
+
+
+def _by_option(fault: Fault, options: Mapping[str, str]) -> Fault:
+    """Name what Python calls a parameter as the command line does."""
+    names = fault.where.split(", ")
+    where = ", ".join(options[name] for name in names) if all(name in options for name in names) else fault.where
+    return Fault(where, *(_dashed(text, options) for text in (fault.found, fault.allowed, fault.remedy)))
+
+
+def _dashed(text: str, options: Mapping[str, str]) -> str:
+    """Write ``(approved_by)`` as ``(--approved-by)``."""
+    return re.sub(r"\((\w+)\)", lambda found: f"({options.get(found[1], found[1])})", text)
 
 
 def end_in_outside_failure(error: OSError, as_json: bool) -> int:

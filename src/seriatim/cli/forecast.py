@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Optional
 
 import typer
 
-from seriatim.cli.options import LEDGER, AsJson, LedgerUrl, ShelfFolder
+from seriatim.cli.options import LEDGER, AsJson, LedgerUrl, ReportFile, ShelfFolder
 
 if TYPE_CHECKING:
     from seriatim.usecases.forecast.forecast_page import ForecastReport
@@ -34,7 +34,7 @@ def forecast_command(
     ] = None,
     ledger: LedgerUrl = LEDGER,
     shelf: ShelfFolder = None,
-    out: Annotated[Optional[Path], typer.Option("--out", "-o", help="Write the forecast here as HTML.")] = None,  # noqa: UP045
+    out: ReportFile = None,
     as_json: AsJson = False,
 ) -> None:
     """Forecast when the first person is breached, method by method.
@@ -54,8 +54,7 @@ def forecast_command(
             source, series, releases, promised, progress=progress, adversary=declared, sensitive=sensitive
         )
     report = api.forecast_report(found, series)
-    if out is not None:
-        out.write_text(report.to_html(), encoding="utf-8")
+    output.output_filed(report, out)
     if as_json:
         output.output_text(report.to_json())
     else:

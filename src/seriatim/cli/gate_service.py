@@ -70,7 +70,7 @@ def gate_service_show_command(gate: GateName, journal: Journal = HERE, as_json: 
 
 def gate_service_serve_command(
     gate: GateName,
-    expire_days: Annotated[float, typer.Option(min=0.0, help="Days after which a waiting request expires.")],
+    expire_days: Annotated[float, typer.Option(help="Days after which a waiting request expires.")],
     journal: Journal = HERE,
     host: Annotated[str, typer.Option(help="Address to listen on (put a TLS proxy in front).")] = "127.0.0.1",
     port: Annotated[int, typer.Option(min=0, max=65_535, help="Port to listen on.")] = 8080,

@@ -12,7 +12,6 @@ from seriatim.cli.options import LEDGER, AsJson, Encoding, LedgerUrl, PolicyFile
 
 if TYPE_CHECKING:
     from seriatim.api import Published
-    from seriatim.model import Approval
 
 REFUSED = 3
 
@@ -76,8 +75,11 @@ def publish_command(
     from seriatim import api
     from seriatim.cli.compile_ahead import compile_ahead
     from seriatim.cli.output import output_bar
+    from seriatim.model.verdict import approval_given
 
-    approval = _approval(approved_by, override)
+    approval = approval_given(approved_by, override)
+    if private is not None:
+        api.refuse_private_list(private)  # before a ledger is made
     loaded = api.load_policy(policy)
     with output_bar(silent=as_json) as progress:
         compile_ahead(*(loaded.defence.compiled_ahead if loaded.defence else ()), "judging")
@@ -102,15 +104,6 @@ def publish_command(
     _show(made, out, dry_run, as_json, listed)
     if not made.verdict.released:
         raise typer.Exit(REFUSED)
-
-
-def _approval(approved_by: str | None, override: str | None) -> Approval | None:
-    from seriatim.errors import Fault, InputError
-    from seriatim.model import Approval
-
-    if override and not approved_by:
-        raise InputError(Fault("--override", "needs --approved-by NAME"))
-    return Approval(approved_by, override) if approved_by else None
 
 
 def _show(made: Published, out: Path, dry_run: bool, as_json: bool, nodes: Sequence[dict[str, int]]) -> None:

@@ -90,7 +90,7 @@ def attribute_ranges(told: Mapping[str, Sequence[float]] | Sequence[str]) -> dic
         except (TypeError, ValueError):
             cuts = ()
         if not cuts or not all(map(math.isfinite, cuts)) or not _grow(cuts) or name in made:
-            raise InputError(Fault("--ranges", "not a column with growing numbers", "once a column: 'age: 18, 40, 65'"))
+            raise InputError(Fault("ranges", "not a column with growing numbers", "once a column: 'age: 18, 40, 65'"))
         made[name] = Attribute(name, edges=(-math.inf, *cuts, math.inf))
     return made
 

@@ -159,6 +159,6 @@ def dependencies_named(texts: Iterable[str], columns: Iterable[str]) -> tuple[tu
         x, arrow, y = text.rpartition("~>")
         names = (x.strip(),) if x.strip() in known else tuple(part.strip() for part in x.split(","))
         if not arrow or not y.strip() or not all(names):
-            raise InputError(Fault("--dependency", "not of the form X ~> Y", "columns, such as 'age, sex ~> ward'"))
+            raise InputError(Fault("dependencies", "not of the form X ~> Y", "columns, such as 'age, sex ~> ward'"))
         found.append((names, y.strip()))
     return tuple(found)

@@ -37,11 +37,11 @@ class TokenBook:
     ) -> tuple[JournalToken, str]:
         """Return a new token and its secret, which is shown this once."""
         if role not in ROLES:
-            raise InputError(Fault("--role", "not a role", ", ".join(ROLES)))
+            raise InputError(Fault("role", "not a role", ", ".join(ROLES)))
         if respondents is not None and (role != "requester" or not respondents):
-            raise InputError(Fault("--respondent", "only a requester is bound to people", "one person or more"))
+            raise InputError(Fault("respondents", "only a requester is bound to people", "one person or more"))
         if quota is not None and quota < 1:
-            raise InputError(Fault("--quota", "less than 1", "1 or more"))
+            raise InputError(Fault("quota", "less than 1", "1 or more"))
         secret, now = _new_secret(), time.time_ns() // 1_000_000
         bound = None if respondents is None else json.dumps(sorted(respondents))
         with self.database.writing() as connection:

@@ -136,7 +136,7 @@ class SqlJournal:
         number = self._find(connection, gate)
         if number is None:
             remedy = "run seriatim gate replay with --journal and --gate first"
-            raise InputError(Fault("--gate", "the journal has no such gate", "", remedy))
+            raise InputError(Fault("gate", "the journal has no such gate", "", remedy))
         return number
 
     def _find(self, connection: Connection, gate: str) -> int | None:
@@ -144,7 +144,7 @@ class SqlJournal:
 
     def _make(self, connection: Connection, gate: str, now: int) -> int:
         if not gate or len(gate) > 200 or not gate.isprintable():
-            raise InputError(Fault("--gate", "not a usable name", "1 to 200 printable characters"))
+            raise InputError(Fault("gate", "not a usable name", "1 to 200 printable characters"))
         number = self._find(connection, gate)
         if number is None:
             made = gates.insert().values(name=gate, epoch=0, last=0, secret=secrets.token_bytes(32), made_at=now)

@@ -21,7 +21,7 @@ from seriatim.errors import AdversaryError, Fault
 from seriatim.kernels.arrays import Ints
 from seriatim.knowledge.sequence_mining import mining_automaton
 from seriatim.knowledge.sequence_model import SequenceModel
-from seriatim.knowledge.sequential_adversary import RAISED, SURE, SequentialAdversary
+from seriatim.knowledge.sequential_adversary import SequentialAdversary
 from seriatim.knowledge.value_texts import value_texts
 from seriatim.model.adversary import Adversary, StatedKnowledge
 from seriatim.model.arguments import share_argument, whole_argument
@@ -234,9 +234,9 @@ def knowledge_of_adversary(known: Adversary, ordered: tuple[str, ...] | None = N
         share_known=known.share_known,
         times=known.times,
         ordered=ordered,
-        window=known.window or 0,
-        sure=SURE if known.sure is None else known.sure,
-        raised=RAISED if known.raised is None else known.raised,
+        window=known.bands_near,
+        sure=known.certain_above,
+        raised=known.counts_when_raised,
     )
 
 

@@ -23,10 +23,10 @@ from seriatim.knowledge.appearances import Appearances
 from seriatim.knowledge.sequence_mining import SequenceCorpus, mined_sequences
 from seriatim.knowledge.sequence_model import SequenceModel
 from seriatim.knowledge.value_texts import value_texts
+from seriatim.model.adversary import RAISED, SURE
 from seriatim.model.arguments import shown_argument
 from seriatim.model.history import History
 
-SURE, RAISED = 0.9, 10.0
 _FIRST_NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
 _FLOOR = 1e-4
 

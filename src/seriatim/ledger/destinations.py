@@ -40,7 +40,7 @@ def every_destination(connection: Connection) -> list[Path]:
     return sorted(Path(folder) for folder in found if folder)
 
 
-_ANOTHER = "choose another one with --out"
+_ANOTHER = "choose another folder (out)"
 
 
 def refuse_unusable_destination(destination: Path, remedy: str = _ANOTHER) -> None:
@@ -68,7 +68,9 @@ def make_destination_ready(target: Path, remedy: str = _ANOTHER) -> None:
 def refuse_taken_destination(target: Path) -> None:
     """Refuse a folder that somebody else filled."""
     if os.path.lexists(target):
-        raise InputError(Fault(str(target), "holds something else already", "", "move it away or choose another --out"))
+        raise InputError(
+            Fault(str(target), "holds something else already", "", "move it away or choose another folder (out)")
+        )
 
 
 def start_partial_destination(target: Path) -> Path:

@@ -73,7 +73,7 @@ def _refuse_repeated(series: str, prepared: list[ReservedFolder], known: Sequenc
     if numbers:
         there = f"{sum(number is not None for number in found)} of {len(found)} releases are in the ledger already"
         as_which = "as " + ", ".join(map(str, numbers))
-        remedy = "remove them, or import them anyway with --again (again=True)"
+        remedy = "remove them, or import them all the same (again)"
         raise TableError(Fault(f"series {series!r}", f"{there}, {as_which}", "each release once", remedy))
 
 

@@ -26,8 +26,8 @@ def recall_release(database: Database, place: Shelf, series: str, number: int, w
     """Recall the newest release of a series; raise an error if anyone received it. ``why.override`` is the reason."""
     reason = (why.override or "").strip()
     if not reason:
-        raise InputError(Fault("recall", "no reason", "a reason, which the ledger keeps", "--reason TEXT"))
-    check_reservation_storable({"--reason": reason, "--approved-by": why.by})
+        raise InputError(Fault("recall", "no reason", "a reason, which the ledger keeps", "say why (reason)"))
+    check_reservation_storable({"reason": reason, "approved_by": why.by})
     with durable_disk_errors(place.root), place.sealing() as alone:
         if not alone:
             raise LedgerError("another process is sealing a release; try again")

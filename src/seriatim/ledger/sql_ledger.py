@@ -30,11 +30,11 @@ from seriatim.ledger.shelf import Shelf
 from seriatim.ledger.stored_history import stored_history, stored_memory, stored_people
 from seriatim.model.history import History, SeriesState
 from seriatim.model.policy import Policy
-from seriatim.model.verdict import Approval
+from seriatim.model.verdict import Approval, approval_given
 from seriatim.ports import LedgerCheck, ReleaseRecord, Reservation
 from seriatim.storage.database import Database, open_database
 from seriatim.storage.durable_files import durable_disk_errors
-from seriatim.usecases.deliver.delivery import Delivery, delivery_approval, judge_delivery
+from seriatim.usecases.deliver.delivery import Delivery, judge_delivery
 
 
 def open_ledger(url: str | Path, shelf: str | Path | None = None, create: bool = True) -> SqlLedger:
@@ -42,7 +42,7 @@ def open_ledger(url: str | Path, shelf: str | Path | None = None, create: bool =
     if not isinstance(url, str | Path):
         raise InputError(Fault("ledger", f"a {type(url).__name__}", "an address or a path", "sqlite:///ledger.db"))
     if shelf is None and str(url).startswith("postgres"):
-        raise InputError(Fault("ledger", "PostgreSQL without a shelf", "a folder for its files", "name it with shelf="))
+        raise InputError(Fault("ledger", "PostgreSQL without a shelf", "a folder for its files", "name it (shelf)"))
     database = open_database(url, create)
     folder = Path(shelf) if shelf is not None else Path(f"{database.path}.shelf")
     place = Shelf(folder.expanduser().absolute())
@@ -63,7 +63,7 @@ def _refuse_undeliverable(record: ReleaseRecord) -> None:
         raise LedgerError(f"{where}: reserved, not finished; run seriatim ledger resume first")
     if not shelf.is_split_shelf(record.manifest["files"]):
         found = "holds no public part: it was imported or made by an older version"
-        raise InputError(Fault(where, found, "", "copy its table yourself, and omit --out"))
+        raise InputError(Fault(where, found, "", "copy its table yourself, and omit the folder (out)"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -234,7 +234,7 @@ class SqlLedger:
         return done
 
     def _redirect(self, reserved: Sequence[ReleaseRecord], out: Path) -> None:
-        reservations.check_reservation_storable({"--out": str(out)})
+        reservations.check_reservation_storable({"out": str(out)})
         for record in reserved:
             target = destination_in(out, record.series, record.number)
             with self.shelf.sealing():
@@ -269,13 +269,13 @@ class SqlLedger:
         A policy with priors must be passed as ``policy``: the ledger does not keep whom they name. ``to`` is the same
         as ``recipients``, as on the command line.
         """
-        asked = Delivery(series, number, (*recipients, *to), delivery_approval(approved_by, override), policy)
+        asked = Delivery(series, number, (*recipients, *to), approval_given(approved_by, override), policy)
         reservations.check_reservation_storable(
             {
                 "recipients": "".join(asked.recipients),
-                "--out": str(out or ""),
-                "--approved-by": approved_by,
-                "--override": override,
+                "out": str(out or ""),
+                "approved_by": approved_by,
+                "override": override,
             }
         )
         if out is None:

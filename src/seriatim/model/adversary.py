@@ -6,6 +6,8 @@ from dataclasses import dataclass, field
 
 from seriatim.model.priors import PriorSets
 
+SURE, RAISED = 0.9, 10.0
+
 
 @dataclass(frozen=True, slots=True)
 class StatedKnowledge:
@@ -57,6 +59,26 @@ class Adversary:
     def share_known(self) -> float:
         """Return the compromised share to simulate: 0 if none is declared."""
         return 0.0 if self.compromised is None else self.compromised
+
+    @property
+    def together(self) -> int:
+        """Return how many recipients put their releases together: 1 if nothing is declared."""
+        return 1 if self.collusion is None else self.collusion
+
+    @property
+    def certain_above(self) -> float:
+        """Return the belief above which someone is certain."""
+        return SURE if self.sure is None else self.sure
+
+    @property
+    def counts_when_raised(self) -> float:
+        """Return how many times the odds of a certain belief must have grown to count."""
+        return RAISED if self.raised is None else self.raised
+
+    @property
+    def bands_near(self) -> int:
+        """Return how many bands either side of the truth count as near it."""
+        return 0 if self.window is None else self.window
 
     @property
     def unused(self) -> tuple[str, ...]:

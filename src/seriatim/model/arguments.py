@@ -3,26 +3,28 @@
 from __future__ import annotations
 
 import math
-from numbers import Integral, Real
+from numbers import Integral
 from typing import Any
 
-from seriatim.errors import AdversaryError, Fault
-
-_LARGEST = 1 << 31
+from seriatim.errors import AdversaryError, Fault, InputError
+from seriatim.model.limits import LARGEST_WORD, SHARE, NumberLimits, whole_from
 
 
 def share_argument(where: str, value: Any) -> float:
     """Return a number from 0 to 1, or raise an error."""
-    if not isinstance(value, Real) or isinstance(value, bool) or not 0.0 <= float(value) <= 1.0:
-        raise AdversaryError(Fault(where, shown_argument(value), "0 to 1"))
-    return float(value)
+    return float(limited_argument(where, value, SHARE))
 
 
 def whole_argument(where: str, value: Any, least: int = 1) -> int:
     """Return a whole number of at least ``least``, or raise an error."""
-    if not isinstance(value, Integral) or isinstance(value, bool) or not least <= int(value) < _LARGEST:
-        raise AdversaryError(Fault(where, shown_argument(value), f"a whole number, {least} or more"))
-    return int(value)
+    return int(limited_argument(where, value, whole_from(least, LARGEST_WORD)))
+
+
+def limited_argument(where: str, value: Any, limits: NumberLimits, error: type[InputError] = AdversaryError) -> float:
+    """Return a number within the limits, or raise an error."""
+    if not limits.allow(value):
+        raise error(Fault(where, shown_argument(value), limits.words))
+    return int(value) if limits.whole else float(value)
 
 
 def shown_argument(value: Any) -> str:

@@ -91,7 +91,11 @@ class Thresholds:
     max_hit_chance_at: Mapping[str, float] | None = None
     hit_chance_kind: str | None = None
     foreign: Mapping[str, object] = field(default_factory=lambda: MappingProxyType({}))
-    """Values of promises that other packages registered, by their key in the policy."""
+    """Values of promises without a field here, by their key: those of other packages, and rows that need none."""
+
+    def value_of(self, key: str) -> object:
+        """Return the value of a key of the policy; None if it is not set."""
+        return self.foreign.get(key) if key not in self.__slots__ else getattr(self, key)
 
     @property
     def beyond_l_and_t(self) -> dict[str, object]:
@@ -114,7 +118,7 @@ class SeriesTerms:
     withheld_leak: float | None = None
     """How many times what a group may have of a value the people withheld may."""
     foreign: Mapping[str, object] = field(default_factory=lambda: MappingProxyType({}))
-    """Values of promises that other packages registered, by their key in the policy."""
+    """Values of promises without a field here, by their key: those of other packages, and rows that need none."""
 
     @property
     def degree(self) -> int | None:
@@ -136,6 +140,11 @@ class PromiseTerms:
     series: SeriesTerms = field(default_factory=SeriesTerms)
     series_by_column: Mapping[str, SeriesTerms] = field(default_factory=lambda: MappingProxyType({}))
     """Sensitive columns for which ``[promise.COLUMN]`` says something else over the series, with all that holds."""
+
+    @property
+    def least_people(self) -> int:
+        """Return how many people every class has at least: 1 if nothing is promised."""
+        return 1 if self.k is None else self.k
 
     def series_of(self, column: str) -> SeriesTerms:
         """Return what is required of the series of one sensitive column."""

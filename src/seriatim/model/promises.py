@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
+from seriatim.model.limits import CHANCE, PARAMETER_LIMITS, SHARE, NumberLimits, number_above, number_from, whole_from
 from seriatim.model.methods import quoted_methods
 
 
@@ -38,8 +39,10 @@ class PromiseRow:
     judges: PromiseSubject
     per_column: bool = False
     """Whether every sensitive column is judged, with its own thresholds if [promise.COLUMN] sets them."""
-    allowed: str
-    """What the key may say; messages repeat it."""
+    limits: NumberLimits | None = None
+    """What the number may be; None if the key is no number."""
+    values: str = ""
+    """What the key may say, if it is no number, or what messages say after the limits."""
     summary: str
     home: str = ""
     """``module:function``; empty for a key that is reserved and refused. Per column the function takes the column, the
@@ -54,6 +57,11 @@ class PromiseRow:
     """Whether it is a promise to users of the table, rather than to the people in it."""
 
     @property
+    def allowed(self) -> str:
+        """Return what the key may say; messages repeat it."""
+        return f"{self.limits.words if self.limits else ''}{self.values}"
+
+    @property
     def rules(self) -> tuple[str, ...]:
         return self.findings or (self.key,)
 
@@ -63,14 +71,14 @@ _ROWS = (
     PromiseRow(
         key="k",
         judges=PromiseSubject.TABLE,
-        allowed="a whole number from 1, and below 2^53",
+        limits=whole_from(1),
         summary="every class has at least k people",
         home=_SINGLE + "crowd:crowd",
     ),
     PromiseRow(
         key="m",
         judges=PromiseSubject.SERIES,
-        allowed="a whole number from 2, and below 2^53",
+        limits=whole_from(2),
         summary="m values stay possible for everyone over all releases; the method says in which form",
         home=_SERIES + "kept_over_time:kept_over_time_by_m",
         parameters=("common",),
@@ -89,7 +97,8 @@ _ROWS = (
     PromiseRow(
         key="n",
         judges=PromiseSubject.SERIES,
-        allowed='a whole number from 1, or "choose"',
+        limits=whole_from(1, up_to="m"),
+        values=', or "choose"',
         summary="groups of different releases differ in at least n people",
         home=_SERIES + "kept_over_time:kept_over_time_by_n",
         beside="m",
@@ -99,7 +108,8 @@ _ROWS = (
         key="lifespan",
         section=PromiseSection.ADVERSARY,
         judges=PromiseSubject.SERIES,
-        allowed="a whole number from 1: releases a person stays",
+        limits=whole_from(1),
+        values=": releases a person stays",
         summary="nobody is published more often than this",
         home=_SERIES + "kept_over_time:kept_over_time_by_lifespan",
         beside="m",
@@ -108,7 +118,8 @@ _ROWS = (
         key="group_cap",
         section=PromiseSection.DEFENCE,
         judges=PromiseSubject.SERIES,
-        allowed="a whole number from 1: different groups a person may ever be in",
+        limits=whole_from(1),
+        values=": different groups a person may ever be in",
         summary="nobody is in more different groups than this",
         home=_SERIES + "kept_over_time:kept_over_time_by_group_cap",
         beside="m",
@@ -116,7 +127,7 @@ _ROWS = (
     PromiseRow(
         key="j",
         judges=PromiseSubject.SERIES,
-        allowed="a number from 0",
+        limits=number_from(0),
         summary="beliefs about the people of a class before the release differ little",
         home=_SERIES + "divergence:series_divergence",
         parameters=("j_base",),
@@ -124,7 +135,7 @@ _ROWS = (
     PromiseRow(
         key="withheld_leak",
         judges=PromiseSubject.SERIES,
-        allowed="a number from 1",
+        limits=number_from(1),
         summary="being withheld does not reveal a value: none is much more frequent there than a group may have it",
         home=_SERIES + "withheld_leak:withheld_leak",
     ),
@@ -132,7 +143,8 @@ _ROWS = (
         key="l",
         judges=PromiseSubject.TABLE,
         per_column=True,
-        allowed="a number from 1; whole when l_kind is distinct",
+        limits=number_from(1),
+        values="; whole when l_kind is distinct",
         summary="every class holds at least l values",
         home=_SINGLE + "diversity:diversity",
         parameters=("l_kind", "l_c"),
@@ -141,7 +153,7 @@ _ROWS = (
         key="t",
         judges=PromiseSubject.TABLE,
         per_column=True,
-        allowed="a number from 0 to 1",
+        limits=number_from(0, 1),
         summary="every class's mix of values is close to the whole table's",
         home=_SINGLE + "closeness:closeness",
         parameters=("t_distance",),
@@ -150,7 +162,7 @@ _ROWS = (
         key="alpha_k",
         judges=PromiseSubject.TABLE,
         per_column=True,
-        allowed="a number above 0 and up to 1",
+        limits=number_above(0, 1),
         summary="no value has a larger share of a class",
         home=_SINGLE + "likeness:dominant_value_likeness",
     ),
@@ -158,7 +170,7 @@ _ROWS = (
         key="beta",
         judges=PromiseSubject.TABLE,
         per_column=True,
-        allowed="a number above 0",
+        limits=number_above(0),
         summary="no value becomes much likelier in a class than it is in the table",
         home=_SINGLE + "likeness:likeness",
         parameters=("beta_kind",),
@@ -167,7 +179,7 @@ _ROWS = (
         key="delta",
         judges=PromiseSubject.TABLE,
         per_column=True,
-        allowed="a number above 0",
+        limits=number_above(0),
         summary="no value's share in a class is far from its share in the table, as a log ratio",
         home=_SINGLE + "likeness:disclosure_likeness",
     ),
@@ -175,7 +187,7 @@ _ROWS = (
         key="value_bounds",
         judges=PromiseSubject.TABLE,
         per_column=True,
-        allowed="a table of value = [low, high], shares from 0 to 1",
+        values="a table of value = [low, high], shares from 0 to 1",
         summary="named values keep their share within bounds in every class",
         home=_SINGLE + "value_bounds:value_bounds",
     ),
@@ -183,7 +195,7 @@ _ROWS = (
         key="distribution_leakage",
         judges=PromiseSubject.TABLE,
         per_column=True,
-        allowed="a number from 0",
+        limits=number_from(0),
         summary="no class moves a belief far, as a distance",
         home=_SINGLE + "leakage:distribution_leakage",
     ),
@@ -191,7 +203,8 @@ _ROWS = (
         key="entropy_leakage",
         judges=PromiseSubject.TABLE,
         per_column=True,
-        allowed="a number from 0, in bits",
+        limits=number_from(0),
+        values=", in bits",
         summary="no class changes certainty by much",
         home=_SINGLE + "leakage:entropy_leakage",
     ),
@@ -199,7 +212,8 @@ _ROWS = (
         key="min_area",
         judges=PromiseSubject.TABLE,
         per_column=True,
-        allowed="a number from 0, in value units x bits",
+        limits=number_from(0),
+        values=", in value units x bits",
         summary="a number stays hidden in a wide range; only beside max_hit_chance_at",
         home=_SINGLE + "equivocation:equivocation_area_bound",
     ),
@@ -207,7 +221,7 @@ _ROWS = (
         key="min_entropy_at",
         judges=PromiseSubject.TABLE,
         per_column=True,
-        allowed='a table of "width" = bits from 0; a width is "5", "5%", "±5", "±5%" or "±5% or 100"',
+        values='a table of "width" = bits from 0; a width is "5", "5%", "±5", "±5%" or "±5% or 100"',
         summary="entropy is left to an attacker who is content with a window of that width",
         home=_SINGLE + "equivocation:equivocation_entropy_bound",
     ),
@@ -215,7 +229,7 @@ _ROWS = (
         key="max_hit_chance_at",
         judges=PromiseSubject.TABLE,
         per_column=True,
-        allowed='a table of "width" = chance from 0 to 1; a width is "5", "5%", "±5", "±5%" or "±5% or 100"',
+        values='a table of "width" = chance from 0 to 1; a width is "5", "5%", "±5", "±5%" or "±5% or 100"',
         summary="a window of that width rarely holds the value, beyond what it holds in the whole table",
         home=_SINGLE + "equivocation:equivocation_hit_chance_bound",
         parameters=("hit_chance_kind",),
@@ -224,7 +238,7 @@ _ROWS = (
         key="priors",
         section=PromiseSection.ADVERSARY,
         judges=PromiseSubject.SERIES,
-        allowed="a file of respondent,value lines, or a table id = [values]",
+        values="a file of respondent,value lines, or a table id = [values]",
         summary="m values stay possible for everyone, leaving out those their prior excludes",
         home=_SERIES + "possible_values:possible_values",
         findings=("possible_values",),
@@ -233,7 +247,7 @@ _ROWS = (
         key="coverage",
         section=PromiseSection.NOWHERE,
         judges=PromiseSubject.SERIES,
-        allowed="nothing: every serial release is judged by it",
+        values="nothing: every serial release is judged by it",
         summary="boxes cover their people, everyone appears once, counterfeits are counted correctly",
         home=_SERIES + "coverage:coverage",
     ),
@@ -241,7 +255,7 @@ _ROWS = (
         key="eligible_table",
         section=PromiseSection.NOWHERE,
         judges=PromiseSubject.SERIES,
-        allowed=f"nothing: method {quoted_methods(lambda row: row.needs_eligible)} is always judged by it",
+        values=f"nothing: method {quoted_methods(lambda row: row.needs_eligible)} is always judged by it",
         summary="at most one m-th of the people share a value",
         home=_SERIES + "eligible:eligible_table",
     ),
@@ -249,7 +263,7 @@ _ROWS = (
         key="suppress",
         section=PromiseSection.DEFENCE,
         judges=PromiseSubject.TABLE,
-        allowed="a share from 0 to 1",
+        limits=SHARE,
         summary="at most this share of the records is withheld",
         home=_SINGLE + "suppression:suppression",
         for_users=True,
@@ -258,7 +272,7 @@ _ROWS = (
         key="breach",
         section=PromiseSection.ADVERSARY,
         judges=PromiseSubject.SERIES,
-        allowed="a probability from 0 to 1",
+        limits=CHANCE,
         summary="the closed-form chance of a breach over a lifespan stays below this",
         home=_SERIES + "breach_bounds:breach_bound_chance",
     ),
@@ -266,7 +280,7 @@ _ROWS = (
         key="breach_share",
         section=PromiseSection.ADVERSARY,
         judges=PromiseSubject.SERIES,
-        allowed="a share from 0 to 1",
+        limits=SHARE,
         summary="a simulated attack on all releases breaches at most this share of people",
         home=_SERIES + "breach_bounds:breach_share",
     ),
@@ -274,7 +288,7 @@ _ROWS = (
         key="sure_share",
         section=PromiseSection.ADVERSARY,
         judges=PromiseSubject.SERIES,
-        allowed="a share from 0 to 1",
+        limits=SHARE,
         summary="at most this share of people is ever inferred with certainty, looking back over all releases",
         home=_SERIES + "sure_bounds:sure_share",
         parameters=("sure", "raised", "harmless", "window"),
@@ -282,6 +296,11 @@ _ROWS = (
 )
 PROMISES: dict[str, PromiseRow] = {row.key: row for row in _ROWS}
 """The rows by key, in the order in which they are judged."""
+
+
+def key_limits(key: str) -> NumberLimits | None:
+    """Return the limits of a key of the policy; None if it is no number."""
+    return PROMISES[key].limits if key in PROMISES else PARAMETER_LIMITS.get(key)
 
 
 def promise_keys(*, per_column: bool) -> tuple[str, ...]:

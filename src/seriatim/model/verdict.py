@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass, field
 from typing import Any, Literal
 
+from seriatim.errors import Fault, InputError
 from seriatim.model.chart import Chart
 
 
@@ -73,6 +74,13 @@ class Approval:
 
     by: str
     override: str | None = None
+
+
+def approval_given(approved_by: str | None, override: str | None) -> Approval | None:
+    """Return who answers for a release or a delivery; a reason to override a refusal needs a name."""
+    if override is not None and not approved_by:
+        raise InputError(Fault("override", "needs the name of who approves it (approved_by)"))
+    return Approval(approved_by, override) if approved_by else None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)

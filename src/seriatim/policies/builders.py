@@ -14,7 +14,7 @@ from seriatim.model.hierarchies.numbers import IntervalHierarchy
 from seriatim.model.hierarchies.paths import Hierarchy
 from seriatim.model.hierarchies.texts import PrefixHierarchy, text_runs, text_sets
 from seriatim.policies.arx import read_arx
-from seriatim.policies.faults import Faults, fault_path, fault_value
+from seriatim.policies.faults import Faults, fault_value
 from seriatim.policies.positions import KeyPath
 from seriatim.policies.shapes import BuilderShape, ColumnShape
 
@@ -30,7 +30,7 @@ def build_hierarchy(column: ColumnShape, base: Path | None, path: KeyPath, fault
         return _from_file(given, base, path, faults)
     if not isinstance(given, Mapping):
         allowed = ColumnShape.model_fields["hierarchy"].description or ""
-        faults.add(path, f"{fault_path(path)} is {fault_value(given)}", allowed)
+        faults.add(path, f"is {fault_value(given)}", allowed)
         return None
     shape = faults.check(BuilderShape, given, path)
     return None if shape is None else _built(shape, column, path, faults)
@@ -38,12 +38,12 @@ def build_hierarchy(column: ColumnShape, base: Path | None, path: KeyPath, fault
 
 def _from_file(given: str | Path, base: Path | None, path: KeyPath, faults: Faults) -> Hierarchy | None:
     if not str(given).strip():
-        faults.add(path, f"{fault_path(path)} is empty", "the path of a hierarchy file", "name the file")
+        faults.add(path, "is empty", "the path of a hierarchy file", "name the file")
         return None
     try:
         return read_arx((base or Path()) / given)
     except PolicyError as error:
-        faults.add(path, f"{fault_path(path)} cannot be used", remedy="see the lines about the file")
+        faults.add(path, "cannot be used", remedy="see the lines about the file")
         faults.extend(path, error.faults)
         return None
 
@@ -51,28 +51,24 @@ def _from_file(given: str | Path, base: Path | None, path: KeyPath, faults: Faul
 def _built(shape: BuilderShape, column: ColumnShape, path: KeyPath, faults: Faults) -> Hierarchy | None:
     asked = [name for name in _BUILDERS if getattr(shape, name) is not None]
     if len(asked) != 1:
-        found = f"{fault_path(path)} names {len(asked)} builders"
-        faults.add(path, found, f"exactly one of {', '.join(_BUILDERS)}", "keep one")
+        allowed = f"exactly one of {', '.join(_BUILDERS)}"
+        faults.add(path, f"names {len(asked)} builders", allowed, "keep one")
         return None
     name = asked[0]
     inner = (*path, name)
     if shape.origin is not None and name != "interval":
-        faults.add((*path, "origin"), "origin is allowed beside interval only", remedy="remove origin")
+        faults.add((*path, "origin"), "is allowed beside interval only", remedy="remove origin")
     if name == "group" and not column.order:
-        faults.add(
-            inner, f"{fault_path(inner)} needs the column's order", "order = [...]", "add the order, low to high"
-        )
+        faults.add(inner, "needs the column's order", "order = [...]", "add the order, low to high")
         return None
     misfit = {"interval": ("date", "category"), "date": ("number",)}.get(name, ())
     if column.kind in misfit:
-        faults.add(
-            inner, f"{fault_path(inner)} cannot read the kind {column.kind}", remedy="correct kind or the builder"
-        )
+        faults.add(inner, f"cannot read the kind {column.kind}", remedy="correct kind or the builder")
     try:
         return _make(name, shape, column)
     except ValueError as error:
         allowed = BuilderShape.model_fields[name].description or ""
-        faults.add(inner, f"{fault_path(inner)} is {fault_value(getattr(shape, name))}", allowed, str(error))
+        faults.add(inner, f"is {fault_value(getattr(shape, name))}", allowed, str(error))
         return None
 
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from seriatim.model.methods import method_named, methods_where, serial_methods
-from seriatim.model.policy import ColumnRule, DefenceSettings, PromiseTerms, Role
-from seriatim.model.promises import promise_keys_over_releases
-from seriatim.policies.faults import Faults, fault_did_you_mean, fault_path
+from seriatim.model.methods import MethodDegree, method_named, methods_where, serial_methods
+from seriatim.model.policy import ColumnRule, DefenceSettings, PromiseTerms, Role, SeriesTerms
+from seriatim.model.promises import PROMISES, promise_keys_over_releases
+from seriatim.policies.faults import Faults, fault_did_you_mean
+from seriatim.policies.positions import KeyPath
 from seriatim.policies.shapes import SeriesShape
 
 
@@ -21,8 +22,7 @@ def check_consistency(
     if series is not None:
         _check_respondent(series, columns, faults)
         _check_serial(series, terms, defence, faults)
-    if terms.series.n is not None and terms.series.m is None and ("promise", "m") not in faults.faulty:
-        faults.add(("promise", "n"), "n is set without m", "m beside n", "add m")
+    _check_degree(("promise",), terms.series, defence, faults)
     _check_by_column(terms, defence, faults)
     if defence is not None:
         _check_mode(defence, faults)
@@ -31,9 +31,9 @@ def check_consistency(
 def _check_respondent(series: SeriesShape, columns: Mapping[str, ColumnRule], faults: Faults) -> None:
     rule = columns.get(series.respondent or "")
     if series.respondent and rule is not None and rule.role is not Role.DROP:
-        path = ("columns", rule.name, "role")
-        found = f"{fault_path(path)} is {rule.role}, but the column is the respondent, who is never published"
-        faults.add(path, found, "drop, or no [columns] entry at all", "remove the entry or set role to drop")
+        found = f"is {rule.role}, but the column is the respondent, who is never published"
+        path, remedy = ("columns", rule.name, "role"), "remove the entry or set role to drop"
+        faults.add(path, found, "drop, or no [columns] entry at all", remedy)
 
 
 def _check_serial(series: SeriesShape, terms: PromiseTerms, defence: DefenceSettings | None, faults: Faults) -> None:
@@ -41,12 +41,10 @@ def _check_serial(series: SeriesShape, terms: PromiseTerms, defence: DefenceSett
         return
     remedy, over_releases = "name the column in [series] respondent", promise_keys_over_releases()
     for key in (name for name in terms.series.stated if name in over_releases):
-        faults.add(
-            ("promise", key), f"promise.{key} is about people over releases, but no respondent is named", "", remedy
-        )
+        faults.add(("promise", key), "is about people over releases, but no respondent is named", "", remedy)
     row = method_named(defence.method) if defence is not None else None
     if defence is not None and row is not None and row.follows_people:
-        found = f"defence.method {defence.method} follows people over releases, but no respondent is named"
+        found = f"{defence.method} follows people over releases, but no respondent is named"
         faults.add(("defence", "method"), found, "", remedy)
 
 
@@ -58,22 +56,35 @@ def _check_by_column(terms: PromiseTerms, defence: DefenceSettings | None, fault
             if defence is None or defence.serial:
                 continue
             path = ("promise", column, key)
-            found = f"{fault_path(path)} differs by column, but method {defence.method} makes one table of all columns"
+            found = f"differs by column, but method {defence.method} makes one table of all columns"
             faults.add(path, found, f"in [promise], or a serial method: {', '.join(serial_methods())}", "move it there")
-        if own.n is not None and own.m is None and ("promise", column, "m") not in faults.faulty:
-            faults.add(("promise", column, "n"), "n is set without m", "m beside n", "add m")
+        if (own.m, own.n) != (terms.series.m, terms.series.n):
+            _check_degree(("promise", column), own, defence, faults)
+
+
+def _check_degree(table: KeyPath, series: SeriesTerms, defence: DefenceSettings | None, faults: Faults) -> None:
+    """Report a degree without m or above it; a method without a degree does not read it."""
+    row = method_named(defence.method) if defence is not None else None
+    read = row is None or row.degree is not MethodDegree.MEANINGLESS
+    if series.n is None or (*table, "m") in faults.faulty:
+        return
+    if series.m is None:
+        faults.add((*table, "n"), "is set without m", "m beside n", "add m")
+    elif read and series.degree is not None and series.degree > series.m:
+        found = f"is {series.degree} with m = {series.m}"
+        faults.add((*table, "n"), found, PROMISES["n"].allowed, "lower n or raise m")
 
 
 def _check_mode(defence: DefenceSettings, faults: Faults) -> None:
     row = method_named(defence.method)
     modes = row.modes if row else ()
     if modes and defence.mode is not None and defence.mode not in modes:
-        found = f'defence.mode is "{defence.mode}" with method {defence.method}'
+        found = f'is "{defence.mode}" with method {defence.method}'
         faults.add(("defence", "mode"), found, ", ".join(modes), fault_did_you_mean(defence.mode, {"choices": modes}))
     if defence.form == "buckets" and defence.options.leftovers == "counterfeit":
-        found = 'defence.leftovers "counterfeit" with form "buckets", which shows everyone\'s quasi-identifiers'
+        found = 'is "counterfeit" with form "buckets", which shows everyone\'s quasi-identifiers'
         faults.add(("defence", "leftovers"), found, "suppress, relax", 'form = "intervals", or leftovers = "relax"')
     if row is not None and defence.form is not None and defence.form not in row.forms:
         others = ", ".join(methods_where(lambda other: defence.form in other.forms))
-        found = f'defence.form "{defence.form}" is for method {others}'
+        found = f'is "{defence.form}", which is for method {others}'
         faults.add(("defence", "form"), found, ", ".join(row.forms), "remove it")

@@ -10,9 +10,11 @@ from typing import Any, TypeVar
 from pydantic import BaseModel, ValidationError
 
 from seriatim.errors import Fault, PolicyError
+from seriatim.model.promises import PROMISES
 from seriatim.policies.positions import KeyPath, Position, nearest_position
 
 Shape = TypeVar("Shape", bound=BaseModel)
+SECTIONS = ("series", "columns", "promise", "defence", "adversary")
 _LONGEST = 60
 
 
@@ -27,12 +29,20 @@ class Faults:
         """Keys with an invalid value: checks between keys skip them."""
 
     def where(self, path: KeyPath) -> str:
-        if self.positions is not None:
-            line, column = nearest_position(self.positions, path)
-            return f"{self.source}:{line}:{column}"
-        return f"{self.source}: {fault_path(path)}" if path else self.source
+        if self.positions is None:
+            return self.source
+        line, column = nearest_position(self.positions, path)
+        return f"{self.source}:{line}:{column}"
 
-    def add(self, path: KeyPath, found: str, allowed: str = "", remedy: str = "") -> None:
+    def add(self, path: KeyPath, says: str, allowed: str = "", remedy: str = "") -> None:
+        """Add a fault of the key at this path; the message names the key and goes on with ``says``."""
+        self._note(path, f"{fault_path(path)} {says}".lstrip(), allowed, remedy)
+
+    def add_table(self, path: KeyPath, says: str, allowed: str = "", remedy: str = "") -> None:
+        """Add a fault of the table at this path."""
+        self._note(path, f"{fault_table(path)} {says}", allowed, remedy)
+
+    def _note(self, path: KeyPath, found: str, allowed: str, remedy: str) -> None:
         self.extend(path, [Fault(self.where(path), found, allowed, remedy)])
 
     def extend(self, path: KeyPath, faults: Iterable[Fault]) -> None:
@@ -71,23 +81,18 @@ class Faults:
             self.unknown(full, list(shape.model_fields))
         elif kind == "missing":
             field = shape.model_fields[key]
-            remedy = f"add {key} = ..."
-            self.add(path, f"{fault_path((*path, key))} is missing", field.description or "", remedy)
+            self.add((*path, key), "is missing", field.description or "", f"add {key} = ...")
         elif kind == "invalid_key":
-            self.add(
-                path,
-                f"{fault_path(path)} has a key that is not text: {fault_value(inner[-1] if inner else '')}",
-                "text",
-            )
+            self.add(path, f"has a key that is not text: {fault_value(inner[-1] if inner else '')}", "text")
         else:
             field = shape.model_fields[key]
             remedy = fault_did_you_mean(value, field.json_schema_extra)
-            self.add(full, f"{fault_path(full)} is {fault_value(value)}", field.description or "", remedy)
+            self.add(full, f"is {fault_value(value)}", field.description or "", remedy)
 
     def unknown(self, path: KeyPath, allowed: list[str]) -> None:
         """Report a key that nothing reads: a misspelt promise must not pass unnoticed."""
         remedy = fault_did_you_mean(path[-1], {"choices": allowed}) or "remove or rename it"
-        self.add(path, f"unknown key {fault_path(path)}", ", ".join(allowed), remedy)
+        self._note(path, f"unknown key {fault_path(path)}", ", ".join(allowed), remedy)
 
 
 def fault_did_you_mean(value: Any, extra: Any) -> str:
@@ -108,7 +113,26 @@ def fault_value(value: Any) -> str:
 
 
 def fault_path(path: KeyPath) -> str:
-    """columns.age.order[2]"""
+    """Return the name of a key as messages write it: ``[columns.age] order[2]``; of a section: ``[promise]``."""
+    depth = _table_depth(path)
+    table, key = _dotted(path[:depth]), _dotted(path[depth:])
+    return f"[{table}] {key}".rstrip() if table else key
+
+
+def fault_table(path: KeyPath) -> str:
+    """Return the name of a table of the policy: ``[promise.disease]``."""
+    return f"[{_dotted(path)}]"
+
+
+def _table_depth(path: KeyPath) -> int:
+    """Return how many parts name the table; the keys of an adversary file are in none."""
+    if not path or path[0] not in SECTIONS:
+        return 0
+    of_a_column = path[0] == "columns" or (path[0] == "promise" and len(path) > 2 and path[1] not in PROMISES)
+    return 2 if of_a_column else 1
+
+
+def _dotted(path: KeyPath) -> str:
     text = ""
     for part in path:
         if isinstance(part, int):

@@ -160,7 +160,7 @@ def _refuse_cells(columns: Sequence[ColumnSketch]) -> None:
     alike = sum(sketch.name_is_cell for sketch in columns)
     if alike:
         found = f"{alike} of {len(columns)} column names look like cells: the header line seems to be missing"
-        remedy = "add a line with the column names, or use --header-is-right (header_is_right=True)"
+        remedy = "add a line with the column names, or say that the header is right (header_is_right)"
         raise TableError(Fault("table", found, "names of columns", remedy))
 
 

@@ -16,12 +16,11 @@ from seriatim.policies.adversary_section import adversary_of
 from seriatim.policies.builders import build_hierarchy
 from seriatim.policies.canonical import canonical_policy
 from seriatim.policies.consistency import check_consistency
-from seriatim.policies.faults import Faults, fault_path, fault_value
+from seriatim.policies.faults import SECTIONS, Faults, fault_value
 from seriatim.policies.policy_files import read_policy_toml
 from seriatim.policies.priors import priors_without_people
 from seriatim.policies.promise_section import promise_section_terms
 from seriatim.policies.shapes import (
-    SECTIONS,
     AdversaryFileShape,
     AdversaryShape,
     ColumnShape,
@@ -75,7 +74,7 @@ def _policy(document: dict[str, Any], base: Path | None, faults: Faults) -> Poli
     series = faults.check(SeriesShape, sections["series"] or {}, ("series",)) if _usable(document, "series") else None
     if not sections["columns"] and _usable(document, "columns"):
         remedy = "add [columns.NAME] with a role for every column of the table"
-        faults.add(("columns",), "no column is declared", "at least one", remedy)
+        faults.add(("columns",), "is empty: no column is declared", "at least one", remedy)
     columns = _columns(sections["columns"] or {}, base, faults)
     terms = promise_section_terms(sections["promise"], sections["columns"], columns, faults)
     defence = _defence(sections["defence"], faults)
@@ -107,7 +106,7 @@ def _section(document: dict[str, Any], name: str, faults: Faults) -> dict[str, A
     value = document[name]
     if isinstance(value, dict):
         return value
-    faults.add((name,), f"{name} is {fault_value(value)}", f"a table: [{name}]")
+    faults.add((name,), f"is {fault_value(value)}", "a table")
     return None
 
 
@@ -117,9 +116,7 @@ def _columns(section: dict[str, Any], base: Path | None, faults: Faults) -> dict
     for name, value in section.items():
         path = ("columns", name)
         if not isinstance(value, dict):
-            faults.add(
-                path, f"{fault_path(path)} is {fault_value(value)}", f"a table: [{fault_path(path)}]", "give it a role"
-            )
+            faults.add(path, f"is {fault_value(value)}", "a table", "give it a role")
             continue
         shape = faults.check(ColumnShape, value, path)
         if shape is not None:
@@ -157,33 +154,26 @@ def _check_bands(shape: ColumnShape, path: tuple[str, str], faults: Faults) -> N
             continue
         place, roles = (*path, key), ("sensitive",) if key == "bands" else ("sensitive", "quasi")
         if shape.role not in roles or shape.kind not in (None, "number") or shape.hierarchy or shape.order:
-            found = f"{fault_path(place)} is given for a column of another kind"
             allowed = f"{' and '.join(roles)} columns of numbers without hierarchy or order"
-            faults.add(place, found, allowed, f"remove {key}")
+            faults.add(place, "is given for a column of another kind", allowed, f"remove {key}")
     if shape.level is not None and (shape.role != "quasi" or not shape.hierarchy):
         place = (*path, "level")
-        found = f"{fault_path(place)} is given for a column of another kind"
-        faults.add(place, found, "quasi columns with a hierarchy", "remove level")
+        faults.add(place, "is given for a column of another kind", "quasi columns with a hierarchy", "remove level")
     if shape.bands is not None and shape.rounding is not None:
-        faults.add((*path, "rounding"), f"{fault_path(path)} has both bands and rounding", "one of them", "remove one")
+        faults.add((*path, "rounding"), "is given beside bands", "one of them", "remove one")
 
 
 def _check_order(shape: ColumnShape, path: tuple[str, str], faults: Faults) -> None:
     order, place = shape.order or [], (*path, "order")
     if shape.kind not in (None, "category"):
         remedy = "remove order, or set kind to category"
-        faults.add(place, f"{fault_path(place)} is given for the kind {shape.kind}", "order only for category", remedy)
+        faults.add(place, f"is given for the kind {shape.kind}", "order only for category", remedy)
     if not order:
-        faults.add(place, f"{fault_path(place)} is empty", "the values from low to high", "list them or remove order")
+        faults.add(place, "is empty", "the values from low to high", "list them or remove order")
     seen: set[str] = set()
     for index, value in enumerate(order):
         if value in seen:
-            faults.add(
-                (*place, index),
-                f"{fault_path(place)} lists {fault_value(value)} twice",
-                "each value once",
-                "remove one",
-            )
+            faults.add((*place, index), f"lists {fault_value(value)} twice", "each value once", "remove one")
         seen.add(value)
 
 

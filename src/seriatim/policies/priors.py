@@ -18,7 +18,7 @@ from typing import Any
 from seriatim.errors import AdversaryError, Fault, PolicyError
 from seriatim.model.policy import ColumnRule, Role
 from seriatim.model.priors import PriorSets
-from seriatim.policies.faults import Faults, fault_path
+from seriatim.policies.faults import Faults
 from seriatim.policies.policy_files import read_policy_bytes
 from seriatim.policies.positions import KeyPath
 
@@ -50,7 +50,7 @@ def priors_for_attack(known: Mapping[str, Any]) -> PriorSets | None:
     """Return the prior sets that an attack on a bare history can use: those of people named."""
     if known.get("impossible"):
         found, remedy = "rules on other columns, which a history does not hold", "name the people in priors"
-        raise AdversaryError(Fault("adversary: impossible", found, "priors", remedy))
+        raise AdversaryError(Fault("[adversary] impossible", found, "priors", remedy))
     given = known.get("priors")
     if given is None:
         return None
@@ -129,10 +129,6 @@ def _check_rules(rules: Mapping[str, Any], columns: Mapping[str, ColumnRule], fa
         rule = columns.get(name)
         if rule is None:
             remedy = "declare the column; role drop keeps it unpublished"
-            faults.add(
-                path, f"{fault_path(path)} is about a column that is not declared", "a column of the policy", remedy
-            )
+            faults.add(path, "is about a column that is not declared", "a column of the policy", remedy)
         elif rule.role is Role.SENSITIVE:
-            faults.add(
-                path, f"{fault_path(path)} is the sensitive column itself", "another column", "name what is known"
-            )
+            faults.add(path, "is the sensitive column itself", "another column", "name what is known")

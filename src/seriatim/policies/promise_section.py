@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import fields, replace
 from types import MappingProxyType
 from typing import Any
 
 from seriatim.model.policy import ColumnRule, Kind, PromiseTerms, Role, SeriesTerms, Thresholds
-from seriatim.model.promises import promise_keys
-from seriatim.policies.faults import Faults, fault_did_you_mean, fault_path, fault_value
+from seriatim.model.promises import PROMISES, promise_keys
+from seriatim.policies.faults import Faults, fault_did_you_mean, fault_table, fault_value
 from seriatim.policies.foreign_promises import foreign_promises, take_foreign_promises
 from seriatim.policies.positions import KeyPath
 from seriatim.policies.shapes import ColumnPromiseShape, PromiseShape, ThresholdShape
@@ -28,13 +28,14 @@ def promise_section_terms(
     section = section or {}
     general, overrides = _split(section, declared or {})
     foreign = take_foreign_promises(general, PromiseShape, ("promise",), faults)
+    by_row = {key: foreign.pop(key) for key in promise_keys(per_column=True) if key in foreign}
     shape = faults.check(PromiseShape, general, ("promise",))
     sensitive = {name: rule for name, rule in columns.items() if rule.role is Role.SENSITIVE}
     own = {name: _override(name, keys, declared or {}, sensitive, columns, faults) for name, keys in overrides.items()}
     if shape is None:
         shape = PromiseShape.model_validate(faults.sound(PromiseShape, general, ("promise",)))
     given = shape.model_dump(exclude_none=True)
-    thresholds = {key: value for key, value in given.items() if key in ThresholdShape.model_fields}
+    thresholds = {key: value for key, value in given.items() if key in ThresholdShape.model_fields} | by_row
     _check_bound(thresholds, sensitive, declared or {}, columns, faults)
     per_column, over_time = {}, {}
     for name, rule in sensitive.items():
@@ -45,15 +46,8 @@ def promise_section_terms(
         check.all()
         per_column[name] = _frozen(merged)
     foreign_terms = MappingProxyType(foreign)
-    series = SeriesTerms(
-        m=shape.m,
-        n=shape.n,
-        common=shape.common,
-        j=shape.j,
-        j_base=shape.j_base,
-        withheld_leak=shape.withheld_leak,
-        foreign=foreign_terms,
-    )
+    named = (one.name for one in fields(SeriesTerms) if one.name != "foreign")
+    series = SeriesTerms(**{name: getattr(shape, name) for name in named}, foreign=foreign_terms)
     by_column = {name: replace(series, **keys) for name, keys in over_time.items() if keys}
     if len(sensitive) == 1 and by_column:
         series, by_column = next(iter(by_column.values())), {}
@@ -78,7 +72,7 @@ def _split(section: dict[str, Any], declared: Mapping[str, Any]) -> tuple[dict[s
 
 
 def _is_promise(key: str) -> bool:
-    return key in PromiseShape.model_fields or key in foreign_promises()
+    return key in PromiseShape.model_fields or key in PROMISES or key in foreign_promises()
 
 
 def _override(
@@ -92,16 +86,14 @@ def _override(
     path: KeyPath = ("promise", name)
     if name not in declared:
         hint = fault_did_you_mean(name, {"choices": [*declared, *PromiseShape.model_fields]})
-        faults.add(path, f"{fault_path(path)} is for a column that is not declared", ", ".join(sensitive), hint)
+        faults.add_table(path, "is for a column that is not declared", ", ".join(sensitive), hint)
         return None
     if name in columns and name not in sensitive:
         remedy = "make the column sensitive or remove the table"
-        faults.add(path, f"{fault_path(path)} is for a column with the role {columns[name].role}", "sensitive", remedy)
+        faults.add_table(path, f"is for a column with the role {columns[name].role}", "sensitive", remedy)
     whole = [key for key in keys if key in promise_keys(per_column=False) and key not in OVER_TIME]
     for key in whole:
-        faults.add(
-            (*path, key), f"{fault_path((*path, key))} cannot differ by column", "only in [promise]", "move it there"
-        )
+        faults.add((*path, key), "cannot differ by column", "only in [promise]", "move it there")
     rest = {key: value for key, value in keys.items() if key not in whole}
     foreign = take_foreign_promises(rest, ColumnPromiseShape, path, faults)
     shape = faults.check(ColumnPromiseShape, rest, path)
@@ -129,7 +121,7 @@ def _check_bound(
     if thresholds and not sensitive and set(declared) == set(columns):
         key = next(iter(thresholds))
         remedy = 'set role = "sensitive" on the column it is about, or remove it'
-        faults.add(("promise", key), f"promise.{key} is set, but no column is sensitive", remedy=remedy)
+        faults.add(("promise", key), "is set, but no column is sensitive", remedy=remedy)
 
 
 class _Check:
@@ -139,10 +131,11 @@ class _Check:
         self, name: str, rule: ColumnRule, merged: Mapping[str, Any], own: Mapping[str, Any], faults: Faults
     ) -> None:
         self.name, self.rule, self.merged, self.own, self.faults = name, rule, merged, own, faults
+        self.column = fault_table(("columns", name))
 
-    def add(self, key: str, found: str, allowed: str, remedy: str) -> None:
+    def add(self, key: str, says: str, allowed: str, remedy: str) -> None:
         path: KeyPath = ("promise", self.name, key) if key in self.own else ("promise", key)
-        self.faults.add(path, found, allowed, remedy)
+        self.faults.add(path, says, allowed, remedy)
 
     def all(self) -> None:
         if not self.unsure("l", "l_kind", "l_c"):
@@ -158,42 +151,38 @@ class _Check:
     def diversity(self) -> None:
         l, kind = self.merged.get("l"), self.merged.get("l_kind", "distinct")  # noqa: E741
         if l is not None and kind == "distinct" and not float(l).is_integer():
-            self.add(
-                "l",
-                f"l is {fault_value(l)} with l_kind distinct",
-                "a whole number",
-                "round it or choose another l_kind",
-            )
+            remedy = "round it or choose another l_kind"
+            self.add("l", f"is {fault_value(l)} with l_kind distinct", "a whole number", remedy)
         if kind == "recursive" and "l_c" not in self.merged:
-            self.add("l_kind", "l_kind is recursive without l_c", "l_c above 0", "add l_c")
+            self.add("l_kind", "is recursive without l_c", "l_c above 0", "add l_c")
         if kind != "recursive" and "l_c" in self.merged:
-            self.add("l_c", f"l_c is given with l_kind {kind}", "only with l_kind recursive", "remove l_c")
+            self.add("l_c", f"is given with l_kind {kind}", "only with l_kind recursive", "remove l_c")
 
     def closeness(self) -> None:
         distance, rule = self.merged.get("t_distance"), self.rule
         if distance == "hierarchical" and rule.hierarchy is None:
-            found = f"t_distance is hierarchical, but columns.{self.name} has no hierarchy"
+            found = f"is hierarchical, but {self.column} has no hierarchy"
             self.add("t_distance", found, "equal, ordered", "add a hierarchy or choose another distance")
         if distance == "ordered" and rule.kind is Kind.CATEGORY and rule.order is None:
-            found = f"t_distance is ordered, but columns.{self.name} is a category without order"
+            found = f"is ordered, but {self.column} is a category without order"
             self.add("t_distance", found, "kind number or date, or an order", "add order or choose equal")
 
     def near_values(self) -> None:
         """Report promises about near values on a column that has no distances."""
         keys = [key for key in ("max_hit_chance_at", "min_entropy_at", "min_area") if key in self.merged]
         if keys and self.rule.kind is Kind.CATEGORY and self.rule.order is None:
-            found = f"{keys[0]} is set, but columns.{self.name} is a category without order"
+            found = f"is set, but {self.column} is a category without order"
             self.add(keys[0], found, "kind number or date, or an order", "add order or remove it")
         if keys and self.rule.hierarchy is not None:
-            found = f"{keys[0]} is set, but columns.{self.name} has a hierarchy, which has no distances"
+            found = f"is set, but {self.column} has a hierarchy, which has no distances"
             self.add(keys[0], found, "kind number or date, or an order", "remove the hierarchy or the promise")
         if self.rule.kind is Kind.DATE:
             self.windows_of_dates()
         if "min_area" in self.merged and "max_hit_chance_at" not in self.merged:
-            found = "min_area is set alone, and one outlier makes any area"
+            found = "is set alone, and one outlier makes any area"
             self.add("min_area", found, "beside max_hit_chance_at", "add max_hit_chance_at or remove min_area")
         if "hit_chance_kind" in self.merged and "max_hit_chance_at" not in self.merged:
-            found = "hit_chance_kind is set without max_hit_chance_at"
+            found = "is set without max_hit_chance_at"
             self.add("hit_chance_kind", found, "beside max_hit_chance_at", "add max_hit_chance_at or remove it")
 
     def windows_of_dates(self) -> None:
@@ -201,7 +190,7 @@ class _Check:
         for key in ("max_hit_chance_at", "min_entropy_at"):
             windows = self.merged.get(key)
             if isinstance(windows, Mapping) and any("%" in window for window in windows):
-                found = f"{key} has a window in per cent, but columns.{self.name} holds dates"
+                found = f"has a window in per cent, but {self.column} holds dates"
                 self.add(key, found, 'days, as "30" or "±15"', "write the window in days")
 
 

@@ -9,9 +9,10 @@ from typing import Annotated, Any, Literal, get_args
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
 
+from seriatim.model.limits import LARGEST
 from seriatim.model.methods import KEPT_FOR_LATER, METHODS
 from seriatim.model.nearness import nearness_of
-from seriatim.model.promises import PROMISES
+from seriatim.model.promises import PROMISES, key_limits
 
 
 def _clean(text: str) -> str:
@@ -78,12 +79,9 @@ Name = Annotated[str, AfterValidator(_clean)]
 FreeTable = Annotated[dict[str, Any], AfterValidator(_finite)]
 Value = Annotated[str, BeforeValidator(_as_text)]
 Share = Annotated[float, Field(ge=0, le=1)]
-Positive = Annotated[float, Field(gt=0)]
 Amount = Annotated[float, Field(ge=0)]
-LARGEST = 1 << 53
-"""Of whole numbers: beyond it neither floats nor machine words count people exactly."""
+Positive = Annotated[float, Field(gt=0)]
 Count = Annotated[int, Field(ge=1, le=LARGEST)]
-Crowd = Annotated[int, Field(ge=180, le=LARGEST)]
 
 RoleName = Literal["quasi", "sensitive", "plain", "drop"]
 KindName = Literal["number", "category", "date"]
@@ -115,6 +113,19 @@ def _promise(key: str, *, default: Any = None) -> Any:
     return Field(default=default, description=PROMISES[key].allowed)
 
 
+def _within(key: str) -> Any:
+    """Return the limits of a number as pydantic checks them."""
+    limits = key_limits(key)
+    assert limits is not None
+    return Field(ge=limits.least, gt=limits.above, le=limits.most, lt=limits.below)
+
+
+def _number(key: str, more: str = "", *, default: Any = None) -> Any:
+    limits = key_limits(key)
+    assert limits is not None
+    return Field(default=default, description=limits.words + more)
+
+
 def _word(choices: Any, *, default: Any = None) -> Any:
     words = list(get_args(choices))
     return Field(default=default, description=", ".join(words), json_schema_extra={"choices": words})
@@ -130,7 +141,7 @@ class SeriesShape(_Shape):
 
     name: Name = Field(description="a text that is not empty, without control characters")
     respondent: Annotated[str, Field(min_length=1)] | None = _key("the column that identifies the person")
-    epoch: Count = _key("a whole number from 1", default=1)
+    epoch: Annotated[int, _within("epoch")] = _number("epoch", default=1)
 
 
 class ColumnShape(_Shape):
@@ -144,8 +155,8 @@ class ColumnShape(_Shape):
     missing: MissingName = _word(MissingName, default="error")
     on_unseen: UnseenName = _word(UnseenName, default="error")
     bands: Annotated[list[float], AfterValidator(_rising)] | None = _key("numbers that rise: the edges of the bands")
-    rounding: Positive | None = _key("a number above 0")
-    level: Count | None = _key("a whole number from 1: a level of the hierarchy, below its last")
+    rounding: Annotated[float, _within("rounding")] | None = _number("rounding")
+    level: Annotated[int, _within("level")] | None = _number("level", ": a level of the hierarchy, below its last")
 
 
 class BuilderShape(_Shape):
@@ -162,19 +173,19 @@ class BuilderShape(_Shape):
 class ThresholdShape(_Shape):
     """What [promise] requires per sensitive column of every class."""
 
-    l: Annotated[float, Field(ge=1)] | None = _promise("l")  # noqa: E741
+    l: Annotated[float, _within("l")] | None = _promise("l")  # noqa: E741
     l_kind: LKind | None = _word(LKind)
-    l_c: Positive | None = _key("a number above 0, with l_kind = recursive only")
-    t: Share | None = _promise("t")
+    l_c: Annotated[float, _within("l_c")] | None = _number("l_c", ", with l_kind = recursive only")
+    t: Annotated[float, _within("t")] | None = _promise("t")
     t_distance: TDistance | None = _word(TDistance)
-    alpha_k: Annotated[float, Field(gt=0, le=1)] | None = _promise("alpha_k")
-    beta: Positive | None = _promise("beta")
+    alpha_k: Annotated[float, _within("alpha_k")] | None = _promise("alpha_k")
+    beta: Annotated[float, _within("beta")] | None = _promise("beta")
     beta_kind: BetaKind | None = _word(BetaKind)
-    delta: Positive | None = _promise("delta")
+    delta: Annotated[float, _within("delta")] | None = _promise("delta")
     value_bounds: dict[str, Annotated[list[float], AfterValidator(_pair)]] | None = _promise("value_bounds")
-    distribution_leakage: Amount | None = _promise("distribution_leakage")
-    entropy_leakage: Amount | None = _promise("entropy_leakage")
-    min_area: Amount | None = _promise("min_area")
+    distribution_leakage: Annotated[float, _within("distribution_leakage")] | None = _promise("distribution_leakage")
+    entropy_leakage: Annotated[float, _within("entropy_leakage")] | None = _promise("entropy_leakage")
+    min_area: Annotated[float, _within("min_area")] | None = _promise("min_area")
     min_entropy_at: Annotated[dict[str, Amount], AfterValidator(_widths)] | None = _promise("min_entropy_at")
     max_hit_chance_at: Annotated[dict[str, Share], AfterValidator(_widths)] | None = _promise("max_hit_chance_at")
     hit_chance_kind: HitChanceKind | None = _word(HitChanceKind)
@@ -183,19 +194,19 @@ class ThresholdShape(_Shape):
 class ColumnPromiseShape(ThresholdShape):
     """[promise.COLUMN]: the thresholds, and what the series of a column with a table of its own must keep."""
 
-    m: Annotated[int, Field(ge=2, le=LARGEST)] | None = _promise("m")
-    n: Count | Literal["choose"] | None = Field(
+    m: Annotated[int, _within("m")] | None = _promise("m")
+    n: Annotated[int, _within("n")] | Literal["choose"] | None = Field(
         default=None, description=PROMISES["n"].allowed, json_schema_extra={"choices": ["choose"]}
     )
-    common: Annotated[float, Field(ge=1, le=5)] | None = _key("a number from 1 to 5, with m only")
-    withheld_leak: Annotated[float, Field(ge=1)] | None = _promise("withheld_leak")
+    common: Annotated[float, _within("common")] | None = _number("common", "; used only together with m")
+    withheld_leak: Annotated[float, _within("withheld_leak")] | None = _promise("withheld_leak")
 
 
 class PromiseShape(ColumnPromiseShape):
     """[promise]: the thresholds, and what the whole release or series must keep."""
 
-    k: Count | None = _promise("k")
-    j: Amount | None = _promise("j")
+    k: Annotated[int, _within("k")] | None = _promise("k")
+    j: Annotated[float, _within("j")] | None = _promise("j")
     j_base: Base | None = _word(Base)
 
 
@@ -203,19 +214,23 @@ class DefenceShape(_Shape):
     """[defence]"""
 
     method: Method = Field(description=", ".join(_METHODS), json_schema_extra={"choices": _METHODS})
-    suppress: Share | None = _promise("suppress")
+    suppress: Annotated[float, _within("suppress")] | None = _promise("suppress")
     mode: Name | None = _key(f"a mode of the method: {_MODES}")
     form: Form | None = _word(Form)
     sticky: bool | None = _key("true or false")
     leftovers: Leftovers | None = _word(Leftovers)
     cuts: Cuts | None = _word(Cuts)
     when_not_eligible: Fallback | None = _word(Fallback)
-    group_cap: Count | None = _promise("group_cap")
+    group_cap: Annotated[int, _within("group_cap")] | None = _promise("group_cap")
     loss: LossName | None = _word(LossName)
-    lineage_size: Crowd | None = _key("a whole number from 180: minimum number of people in a new lineage")
-    cohort_size: Crowd | None = _key("a whole number from 180: minimum number of people in a new cohort")
+    lineage_size: Annotated[int, _within("lineage_size")] | None = _number(
+        "lineage_size", ": minimum number of people in a new lineage"
+    )
+    cohort_size: Annotated[int, _within("cohort_size")] | None = _number(
+        "cohort_size", ": minimum number of people in a new cohort"
+    )
     exits: Exits | None = _word(Exits)
-    rate: Annotated[float, Field(gt=0, le=1)] | None = _key("a share above 0 and up to 1: records in the sample")
+    rate: Annotated[float, _within("rate")] | None = _number("rate", ": records in the sample")
     noise: Annotated[dict[str, str], AfterValidator(_amounts)] | None = _key(
         'a table of column = "10" (at most 10 units either way, above 0; the spread is an eighth of it) or "10%"'
     )
@@ -225,18 +240,20 @@ class DefenceShape(_Shape):
 class AdversaryShape(_Shape):
     """[adversary], inline or in its own file."""
 
-    compromised: Share | None = _key("a share from 0 to 1")
-    lifespan: Count | None = _promise("lifespan")
-    breach: Share | None = _promise("breach")
-    breach_share: Share | None = _promise("breach_share")
-    sure: Annotated[float, Field(gt=0, lt=1)] | None = _key("a number between 0 and 1: beliefs above it are certain")
-    sure_share: Share | None = _promise("sure_share")
-    raised: Annotated[float, Field(ge=1)] | None = _key("a number from 1: how many times the odds must have grown")
+    compromised: Annotated[float, _within("compromised")] | None = _number("compromised")
+    lifespan: Annotated[int, _within("lifespan")] | None = _promise("lifespan")
+    breach: Annotated[float, _within("breach")] | None = _promise("breach")
+    breach_share: Annotated[float, _within("breach_share")] | None = _promise("breach_share")
+    sure: Annotated[float, _within("sure")] | None = _number("sure", ": beliefs above it are certain")
+    sure_share: Annotated[float, _within("sure_share")] | None = _promise("sure_share")
+    raised: Annotated[float, _within("raised")] | None = _number("raised", ": how many times the odds must have grown")
     harmless: list[Value] | None = _key("a list of values whose disclosure does no harm")
-    window: Annotated[int, Field(ge=0, le=1000)] | None = _key(
-        "a whole number from 0: how many bands either side of the truth count as near it"
+    window: Annotated[int, _within("window")] | None = _number(
+        "window", ": how many bands either side of the truth count as near it"
     )
-    collusion: Count | None = _key("a whole number from 1: recipients who put their releases together")
+    collusion: Annotated[int, _within("collusion")] | None = _number(
+        "collusion", ": recipients who put their releases together"
+    )
     attributes: list[Name] | None = _key("a list of column names the attacker knows")
     priors: Name | dict[Value, list[Value]] | None = _promise("priors")
     impossible: dict[Name, dict[str, list[Value]]] | None = _key(
@@ -252,6 +269,3 @@ class AdversaryFileShape(_Shape):
     """[adversary] that points to a file."""
 
     file: Name = Field(description="the path of an adversary file, alone")
-
-
-SECTIONS = ("series", "columns", "promise", "defence", "adversary")

@@ -60,16 +60,17 @@ def _loaded(row: PromiseRow) -> Any:
 
 def _of_column(column: str, thresholds: Thresholds, faults: list[Fault]) -> Iterator[Promise]:
     for row in PROMISES.values():
-        value = getattr(thresholds, row.key) if row.per_column else None
+        value = thresholds.value_of(row.key) if row.per_column else None
         if value is None:
             continue
         if row.home:
-            yield _loaded(row)(column, value, **{name: getattr(thresholds, name) for name in row.parameters})
+            yield _loaded(row)(column, value, **{name: thresholds.value_of(name) for name in row.parameters})
         else:
             faults.append(_unchecked(row.key))
 
 
 def _foreign(column: str | None, values: Mapping[str, object], faults: list[Fault]) -> Iterator[Promise]:
+    values = {name: value for name, value in values.items() if name not in PROMISES}
     others = registered() if values else {}  # asking every installed package takes as long as a small audit
     for name, value in values.items():
         if name in others:

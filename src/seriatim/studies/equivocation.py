@@ -126,8 +126,10 @@ def study_equivocation(
     quick: bool = False,
 ) -> EquivocationStudy:
     """Run the study; Wine and breast cancer only where scikit-learn is installed (the extra ``models``)."""
-    replicates, records = (1, records or 200) if quick else (replicates, records)
-    tables = [read_pums(pums) if pums is not None else made_pums(records or RECORDS)]
+    if quick:
+        replicates, records = 1, 200 if records is None else records
+    n_records = RECORDS if records is None else records
+    tables = [read_pums(pums) if pums is not None else made_pums(n_records)]
     left_out = "" if records is None else "Wine and breast cancer are left out of a quick run."
     if records is None and find_spec("sklearn") is None:
         left_out = "Wine and breast cancer are left out: they come with scikit-learn (install the extra models)."
@@ -141,7 +143,7 @@ def study_equivocation(
         steps += [
             EquivocationStep(data.name, name, parameter, prior, known) for prior in PRIORS for known in found[prior]
         ]
-    levels = tuple(_at_level(level, records or RECORDS) for level in LEVELS)
+    levels = tuple(_at_level(level, n_records) for level in LEVELS)
     return EquivocationStudy(tuple(steps), levels, replicates, left_out)
 
 

@@ -72,7 +72,7 @@ def _match(table: Table, policy: Policy, source: OriginalSource) -> LongArray | 
     if source.aligned:
         if n != before.data.num_rows:
             found = f"{n} records beside {before.data.num_rows}"
-            raise TableError(Fault(table.name, found, "the same records in the same order", "leave out --aligned"))
+            raise TableError(Fault(table.name, found, "the same records in the same order", "leave it out (aligned)"))
         return np.arange(n, dtype=np.int64)
     key = policy.respondent
     if key is None or key not in table.data.column_names or key not in before.data.column_names:
@@ -87,5 +87,7 @@ def _rows_by_key(before: Table, key: str) -> dict[Any, int]:
     place = {person: row for row, person in enumerate(people)}
     if len(place) < len(people):
         found = f"{len(people) - len(place)} respondents occur more than once"
-        raise TableError(Fault(f"{before.name}, column {key!r}", found, "one record each", "give --aligned instead"))
+        raise TableError(
+            Fault(f"{before.name}, column {key!r}", found, "one record each", "name their order instead (aligned)")
+        )
     return place

@@ -183,7 +183,7 @@ def _read_csv(path: Path, separator: str | None, encoding: str | None, unnamed: 
         raise TableError(_csv_fault(path, error)) from None
     except (UnicodeError, LookupError, OSError) as error:
         found = f"cannot be read as {encoding} text ({type(error).__name__})"
-        raise TableError(Fault(path.name, found, "the file's own encoding", "name it with --encoding")) from None
+        raise TableError(Fault(path.name, found, "the file's own encoding", "name it (encoding)")) from None
     columns, n_rows = data.columns, data.num_rows
     if has_quotes(path) and lines_in_quotes(columns):
         _refuse_open_quote(path, encoding, separator)
@@ -254,7 +254,7 @@ def _header(path: Path, encoding: str) -> str:
             header = "".join(lines)
     except (UnicodeError, LookupError) as error:
         found = f"cannot be read as {encoding} text ({type(error).__name__})"
-        raise TableError(Fault(path.name, found, "the file's own encoding", "name it with --encoding")) from None
+        raise TableError(Fault(path.name, found, "the file's own encoding", "name it (encoding)")) from None
     if not header.strip():
         raise TableError(Fault(path.name, "the file is empty", "a header line and rows"))
     if quotes % 2:

@@ -23,7 +23,7 @@ def open_clerk(journal: SqlJournal, settings: ServiceSettings) -> Clerk:
     stored = journal.baselines(settings.gate)
     if not stored or not _was_replayed(stored[-1].report, stored[-1].version):
         remedy = "run seriatim gate replay with --journal and --gate first"
-        raise InputError(Fault("--gate", "no replay is stored for this gate", "a replay before it serves", remedy))
+        raise InputError(Fault("gate", "no replay is stored for this gate", "a replay before it serves", remedy))
 
     def make_desk() -> GateDesk:
         return GateDesk(lambda number: clerk_rules(journal, settings.gate, number).rules, settings.batch > 0)

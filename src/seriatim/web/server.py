@@ -69,7 +69,9 @@ def _listening(settings: ServiceSettings) -> socket.socket:
     except (OSError, UnicodeError) as error:
         why = (getattr(error, "strerror", None) or type(error).__name__).lower()
         address = f"{settings.host}:{settings.port}"
-        raise SeriatimError(f"cannot listen on {address}: {why}; choose another --host or --port") from None
+        raise SeriatimError(
+            f"cannot listen on {address}: {why}; choose another address (host) or number (port)"
+        ) from None
     door.set_inheritable(False)
     return door
 

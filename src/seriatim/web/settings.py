@@ -31,10 +31,10 @@ class ServiceSettings:
 
     def __post_init__(self) -> None:
         for where, good, allowed in (
-            ("--expire-days", 0 < self.expire <= LONGEST, f"more than 0, at most {LONGEST // DAY}"),
-            ("--batch-seconds", self.batch >= 0, "0 or more"),
-            ("--rate", self.rate > 0, "more than 0"),
-            ("--port", 0 <= self.port < 65_536, "0 to 65535"),
+            ("expire_days", 0 < self.expire <= LONGEST, f"more than 0, at most {LONGEST // DAY}"),
+            ("batch_seconds", self.batch >= 0, "0 or more"),
+            ("rate", self.rate > 0, "more than 0"),
+            ("port", 0 <= self.port < 65_536, "0 to 65535"),
         ):
             if not good:
                 raise InputError(Fault(where, "out of range", allowed))
@@ -52,7 +52,7 @@ def service_settings(
 ) -> ServiceSettings:
     """Return the settings that `seriatim gate serve` makes of its options."""
     patience = float("inf") if standby else 2.0
-    expire = round(min(expire_days * DAY, LONGEST + 1))
+    expire = round(min(expire_days * DAY, LONGEST + 1)) if expire_days > 0 else 0  # not a number is not above 0
     return ServiceSettings(
         gate=gate, expire=expire, host=host, port=port, batch=batch_seconds, rate=rate, patience=patience
     )

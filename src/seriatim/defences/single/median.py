@@ -43,9 +43,9 @@ def median(view: View, policy: Policy, state: SeriesState, workers: Workers) -> 
         rows = secret_chance(state.secret, number, "ties").permutation(rows)
     tests = class_tests(view.sensitive, policy.terms.per_column, keep)
     pieces = median_pieces(
-        view.quasi, view.sensitive, rows, MedianRules(policy.terms.k or 1, relaxed, 0), tests, workers
+        view.quasi, view.sensitive, rows, MedianRules(policy.terms.least_people, relaxed, 0), tests, workers
     )
-    pieces = with_enough_people(pieces, view, policy.terms.k or 1)
+    pieces = with_enough_people(pieces, view, policy.terms.least_people)
     return draft_of(view, pieces, secret_chance(state.secret, number, "shuffle"), workers)
 
 

@@ -21,13 +21,13 @@ def trim_to_publishable(
     """
     terms, keep = policy.terms, ~withheld
     hopeless = np.zeros_like(keep) if policy.defence is not None and policy.defence.allowed >= 1 else keep.copy()
-    if keep.sum() < (terms.k or 1):
+    if keep.sum() < terms.least_people:
         return hopeless
     # trimming one column changes the others, so a few rounds; each round only removes records
     for _ in range(len(sensitive) + 1):
         tests = class_tests(sensitive, terms.per_column, keep)
         if whole_passes_tests(tests, tests.prior, int(keep.sum())):
-            return keep if keep.sum() >= (terms.k or 1) else hopeless
+            return keep if keep.sum() >= terms.least_people else hopeless
         for index, column in enumerate(sensitive):
             keep &= _within_cap(column, _cap(tests, index), keep, chance)
         if not keep.any():

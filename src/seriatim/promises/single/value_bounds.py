@@ -21,7 +21,7 @@ def value_bounds(column: str, bounds: Mapping[str, Sequence[float]]) -> ClassBou
     def misses(seen: ClassCounts) -> FloatArray:
         unknown = sum(value not in seen.texts for value in bounds)
         if unknown:
-            where = f"promise.{column}.value_bounds"
+            where = f"[promise.{column}] value_bounds"
             raise PolicyError(Fault(where, f"{unknown} values are not in the column", "values of the column"))
         return _furthest_miss(seen, bounds)
 

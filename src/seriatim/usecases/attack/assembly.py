@@ -170,5 +170,5 @@ def _alone(tables: Sequence[pa.Table], known: Sequence[str], quasi: Sequence[str
         if filled
         and all(name in t.column_names and pc.count_distinct(t.column(name)).as_py() == len(t) for t in filled)
     ]
-    remedy = "so everyone is alone. If nobody knows it, list the columns that others know with --quasi"
+    remedy = "so everyone is alone. If nobody knows it, list the columns that others know with --quasi (quasi=)"
     return [f"column {name} differs in every row, {remedy}" for name in distinct]

@@ -16,15 +16,15 @@ from seriatim.usecases.attack.attack import AttackPlan, AttackResult, HeldShare,
 
 def chosen_recipients(holdings: Holdings, recipient: str | None, collusion: int | None) -> tuple[Holder, ...]:
     """Return the holders to attack: one recipient, any ``collusion`` of them, or one with any others."""
-    where = "--recipient" if recipient is not None else "--collusion"
+    where = "recipient" if recipient is not None else "collusion"
     if not holdings.names:
-        remedy = "name them with publish --to or ledger deliver --to"
+        remedy = "name them when you publish or deliver (to)"
         raise InputError(Fault(where, "no release of this series has a recipient on record", "", remedy))
     name = None if recipient is None else recipient.strip()
     if name is not None and name not in holdings.names:
         found = "received no release of this series"
-        raise InputError(Fault("--recipient", found, ", ".join(holdings.names), "check the name"))
-    return holdings.holders(collusion or 1, () if name is None else (name,))
+        raise InputError(Fault("recipient", found, ", ".join(holdings.names), "check the name"))
+    return holdings.holders(1 if collusion is None else collusion, () if name is None else (name,))
 
 
 def attack_recipients(

@@ -50,7 +50,7 @@ def original_notes(audited: AuditedTable) -> tuple[str, ...]:
     if original.match is None:
         notes.append(
             "records of the table and of the original were not matched, so distance linkage and Truta's risks are not "
-            "measured: use --aligned if row i was made from row i, or add the respondent to both tables"
+            "measured: use --aligned (aligned=True) if row i was made from row i, or add the respondent to both tables"
         )
     return tuple(notes)
 

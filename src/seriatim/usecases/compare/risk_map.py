@@ -75,7 +75,7 @@ class MapWish:
             if found not in allowed:
                 raise InputError(Fault(name, "unknown", ", ".join(allowed)))
         try:
-            nearness_of(self.near or "0")
+            nearness_of("0" if self.near is None else self.near)
         except ValueError:
             raise InputError(Fault("near", "not a width", '"5", "5%", "±5", "±5%" or "±5% or 100"')) from None
 
@@ -111,7 +111,9 @@ class _Stage:
 def map_wish_of(view: View, wish: MapWish) -> MapWish:
     """Return the wish with the column that is mapped and what counts as near in it."""
     column = _mapped(view, wish.column)
-    near = wish.near or (usual_nearness(column.scale) if has_nearness(column.scale) else None)
+    near = wish.near
+    if near is None and has_nearness(column.scale):
+        near = usual_nearness(column.scale)
     return replace(wish, column=column.name, near=near)
 
 

@@ -6,16 +6,14 @@ so ``[adversary] breach_share`` of the policy in force bounds a delivery in the 
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from seriatim.errors import DeliveryRefused, Fault, InputError
 from seriatim.model import Approval, History, Policy, SeriesState
 from seriatim.model.candidate_values import CANDIDATES, candidates_remembered
 from seriatim.model.holdings import Holder, Holdings, holdings_of
-from seriatim.model.methods import METHODS
+from seriatim.model.policy_in_force import policy_in_force
 from seriatim.ports import Ledger
 
 
@@ -45,13 +43,6 @@ class DeliveryBound:
     has_priors: bool
 
 
-def delivery_approval(approved_by: str | None, override: str | None) -> Approval | None:
-    """Return the approval of a delivery; an override needs approved_by."""
-    if override and not approved_by:
-        raise InputError(Fault("--override", "needs --approved-by NAME"))
-    return Approval(approved_by, override) if approved_by else None
-
-
 def judge_delivery(ledger: Ledger, asked: Delivery) -> SeriesState:
     """Return the state of the series that the delivery was judged against; raise DeliveryRefused if it breaches more.
 
@@ -70,18 +61,17 @@ def judge_delivery(ledger: Ledger, asked: Delivery) -> SeriesState:
 
 def delivery_bound(canonical: str | None) -> DeliveryBound | None:
     """Return what a policy's canonical text bounds; None if it bounds no simulated attack."""
-    whole: dict[str, Any] = json.loads(canonical or "{}")
-    known, defence = whole.get("adversary") or {}, whole.get("defence") or {}
-    if known.get("breach_share") is None:
+    policy = policy_in_force(canonical)
+    known = policy.adversary
+    if known.breach_share is None:
         return None
-    row = METHODS.get(defence.get("method", ""))
     return DeliveryBound(
-        allowed=float(known["breach_share"]),
-        compromised=float(known.get("compromised") or 0.0),
-        together=int(known.get("collusion") or 1),
-        columns=tuple(name for name, rule in whole["columns"].items() if rule["role"] == "sensitive"),
-        leavers_known=row is not None and row.leavers_known,
-        has_priors=known.get("priors") is not None,
+        allowed=known.breach_share,
+        compromised=known.share_known,
+        together=known.together,
+        columns=policy.sensitive,
+        leavers_known=policy.row is not None and policy.row.leavers_known,
+        has_priors=policy.has_priors,
     )
 
 
@@ -105,10 +95,12 @@ def _check_priors(asked: Delivery, bound: DeliveryBound, state: SeriesState) -> 
     """Raise an error if the attack needs to know about people whom only the steward's own files name."""
     if asked.policy is not None and asked.policy.digest != state.policy_digest:
         found = "is not the policy of the series' newest epoch"
-        raise InputError(Fault("--policy", found, "the policy that the series is published under", "name that file"))
+        raise InputError(Fault("policy", found, "the policy that the series is published under", "name that file"))
     if bound.has_priors and asked.policy is None:
         found = "[adversary] priors name people whom the ledger does not keep"
-        raise InputError(Fault(f"series {asked.series!r}", found, "the policy beside the delivery", "--policy FILE"))
+        raise InputError(
+            Fault(f"series {asked.series!r}", found, "the policy beside the delivery", "name its file (policy)")
+        )
 
 
 def _refuse_breach(ledger: Ledger, asked: Delivery, bound: DeliveryBound, holders: Sequence[Holder]) -> None:
@@ -146,5 +138,5 @@ def _history(ledger: Ledger, series: str, column: str, bound: DeliveryBound) -> 
 def _told(asked: Delivery, holder: Holder, share: float, allowed: float) -> str:
     where = f"series {asked.series!r} release {asked.number}"
     found = f"refused: {holder.name}, with {holder.numbered}, could breach {share:.2%} of people"
-    remedy = "deliver it to someone who holds fewer releases, or use --override REASON with --approved-by NAME"
+    remedy = "deliver it to someone who holds fewer releases, or give a reason (override) and a name (approved_by)"
     return str(Fault(where, found, f"at most {allowed:.2%} ([adversary] breach_share)", remedy))

@@ -185,7 +185,7 @@ def _ways(start: _Start, outlook: ForecastOutlook) -> list[ForecastWay]:
     if now.method in serial_methods():
         if any(way.now for way in ways) or now.m is None:
             return ways
-        rules = replace(outlook.rules, m=now.m, n=now.n or outlook.rules.n)
+        rules = replace(outlook.rules, m=now.m, n=outlook.rules.n if now.n is None else now.n)
         return [ForecastWay(now.method, rules, now=True, episodes=episodes), *ways]
     alone = groups_as_now(start.history.releases[-1])
     return [ForecastWay(now.method or OF_IMPORTED, outlook.rules, now=True, alone=alone), *ways]

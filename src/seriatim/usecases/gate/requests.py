@@ -16,6 +16,8 @@ from seriatim.gate.cell_codes import Places
 from seriatim.gate.decision import Outcome
 from seriatim.gate.dependencies import Dependencies, run_dependencies
 from seriatim.gate.rules import GateRules, rules_asked
+from seriatim.model.arguments import limited_argument
+from seriatim.model.limits import ARGUMENT_LIMITS
 
 LongArray = npt.NDArray[np.int64]
 Columns = Mapping[str, Sequence[Any]]
@@ -95,11 +97,12 @@ def requests_of(
     are cut as declared there, other numbers into ``bands`` of equal share.
     """
     ranges = ranges or {}
+    limited_argument("bands", bands, ARGUMENT_LIMITS["bands"], InputError)
     for x, y in pairs:
         _must_have(columns, x, y)
     if baseline is None:
         if not pairs:
-            raise InputError(Fault("--x, --y", "no columns", "columns of the table, or a baseline"))
+            raise InputError(Fault("x, y", "no columns", "columns of the table, or a baseline"))
         _must_be_of_x(ranges, pairs)
         baseline = Dependencies(tuple(_counted(columns, x, y, bands, others, ranges) for x, y in pairs))
     else:
@@ -119,27 +122,27 @@ def _must_have(columns: Columns, x: Sequence[str], y: str) -> None:
     missing = [name for name in (*x, y) if name not in columns]
     if missing or not x or y in x or len(set(x)) != len(x):
         found = f"no column {missing[0]!r}" if missing else "X and Y are not different columns"
-        raise InputError(Fault("--x, --y", found, "columns of the table: one or more for X, another one for Y"))
+        raise InputError(Fault("x, y", found, "columns of the table: one or more for X, another one for Y"))
 
 
 def _must_be_of_x(ranges: Mapping[str, Attribute], pairs: Sequence[Pair]) -> None:
     """Refuse ranges of a column that is not released."""
     unused = set(ranges) - {name for x, _ in pairs for name in x}
     if unused:
-        raise InputError(Fault("--ranges", f"{min(unused)!r} is not a column of X", "columns of X"))
+        raise InputError(Fault("ranges", f"{min(unused)!r} is not a column of X", "columns of X"))
 
 
 def _must_agree(baseline: Dependencies, pairs: Sequence[Pair], others: str, ranges: Mapping[str, Attribute]) -> None:
     """Refuse what was asked for beside a baseline file and differs from it."""
     if ranges:
-        raise InputError(Fault("--ranges", "the baseline has ranges of its own", "as in the baseline", "leave it out"))
+        raise InputError(Fault("ranges", "the baseline has ranges of its own", "as in the baseline", "leave it out"))
     own = [([attribute.name for attribute in one.attributes], one.target) for one in baseline.baselines]
     if pairs and own != [(list(x), y) for x, y in pairs]:
         raise InputError(
-            Fault("--x, --y", "other columns than those of the baseline", "as in the baseline", "leave them out")
+            Fault("x, y", "other columns than those of the baseline", "as in the baseline", "leave them out")
         )
     if others and any(others != one.others for one in baseline.baselines):
-        raise InputError(Fault("--others", "the baseline says otherwise", "as in the baseline", "leave it out"))
+        raise InputError(Fault("others", "the baseline says otherwise", "as in the baseline", "leave it out"))
 
 
 def requested_attribute(name: str, column: Sequence[Any], bands: int) -> Attribute:

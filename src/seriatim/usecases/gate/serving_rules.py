@@ -36,7 +36,7 @@ class ServingRules(NamedTuple):
 def serving_rules_required(question: GateQuestion) -> None:
     """Refuse tests that no gate may serve with."""
     if tuple(question.tests) == ("dqt",):
-        raise InputError(Fault("--test", "dqt alone releases most of an outlier", "dqt beside another test", "add kld"))
+        raise InputError(Fault("tests", "dqt alone releases most of an outlier", "dqt beside another test", "add kld"))
 
 
 def serving_rules_json(baseline: Dependencies, question: GateQuestion) -> str:

@@ -9,7 +9,10 @@ from typing import Any
 
 import numpy as np
 
+from seriatim.errors import InputError
 from seriatim.gate.statistics import divergences, mutual_information
+from seriatim.model.arguments import limited_argument
+from seriatim.model.limits import ARGUMENT_LIMITS
 from seriatim.report import Grid, Page, Prose, Section
 from seriatim.report.filed_report import NO_ROWS, FiledReport
 from seriatim.report.formats import format_count, format_number, format_percent, format_plain
@@ -68,6 +71,8 @@ class GateSuggestions(FiledReport):
 
 def suggest_pairs(columns: Columns, title: str, bands: int = 10, most: int = 20) -> GateSuggestions:
     """Rank every ordered pair of columns by its largest J-measure."""
+    for name, value in (("bands", bands), ("most", most)):
+        limited_argument(name, value, ARGUMENT_LIMITS[name], InputError)
     found = [_measure(columns, x, y, bands) for x, y in permutations(_usable(columns), 2)]
     ranked = sorted((one for one in found if one is not None), key=lambda one: -one.j_measure)
     return GateSuggestions(title, tuple(ranked[:most]))

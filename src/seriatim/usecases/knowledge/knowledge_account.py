@@ -136,7 +136,7 @@ def knowledge_times(table: pa.Table, plan: KnowledgePlan) -> pa.ChunkedArray:
     if days is None or plan.step is None:
         found = "not whole numbers" if days is None else "dates"
         allowed = "years, months or release numbers; or dates"
-        raise TableError(Fault(f"column {plan.time!r}", found, allowed, "name the step, such as --step year"))
+        raise TableError(Fault(f"column {plan.time!r}", found, allowed, "name the step (step), such as year"))
     dates = pc.cast(days, pa.date32())
     year, month = pc.year(dates), pc.subtract(pc.month(dates), 1)
     return {

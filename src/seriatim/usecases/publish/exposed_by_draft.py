@@ -35,7 +35,7 @@ def exposed_by_draft(made: Release | Refusal, plan: Plan, ledger: Ledger) -> pa.
     """
     policy = plan.settled
     if policy.respondent is None:
-        raise PolicyError(Fault("--private", "needs a respondent column", "[series] respondent", "add it"))
+        raise PolicyError(Fault("private", "needs a respondent column", "[series] respondent", "add it"))
     rows: list[dict[str, object]] = []
     for rule in policy.sensitive:
         history = ledger.history(policy.series, rule.name)

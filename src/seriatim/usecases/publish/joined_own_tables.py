@@ -48,11 +48,9 @@ def draft_of_own_tables(drafts: Mapping[str, Draft]) -> Draft:
     )
 
 
-def verdict_of_own_tables(
-    verdicts: Mapping[str, Verdict], drafts: Mapping[str, Draft], known: Adversary, sure: float
-) -> Verdict:
+def verdict_of_own_tables(verdicts: Mapping[str, Verdict], drafts: Mapping[str, Draft], known: Adversary) -> Verdict:
     """Return one verdict: what was found about each column, under its name, and about all tables together."""
-    each, linked = list(verdicts.values()), _linked(drafts, sure)
+    each, linked = list(verdicts.values()), _linked(drafts, known.certain_above)
     together = [
         finding for name, found in linked.items() for finding in _judged_together(name, found, verdicts[name], known)
     ]

@@ -38,15 +38,21 @@ def plan_to_publish(policy: Policy) -> Plan:
     check_column_names(policy)
     _check_simulation(policy)
     check_foreknowledge(policy)
-    if has_own_tables(policy):
-        plans = {rule.name: plan_to_publish(policy_of_own_table(policy, rule.name)) for rule in policy.sensitive}
-        promises = tuple(promise for plan in plans.values() for promise in plan.promises)
-        return Plan(policy, settle_to_publish(policy), defence_named(policy.defence.method), promises, plans)
+    defence = defence_named(policy.defence.method)
+    if not has_own_tables(policy):
+        return _plan_of_table(policy, defence)
+    plans = {rule.name: _plan_of_table(policy_of_own_table(policy, rule.name), defence) for rule in policy.sensitive}
+    promises = tuple(promise for plan in plans.values() for promise in plan.promises)
+    return Plan(policy, settle_to_publish(policy), defence, promises, plans)
+
+
+def _plan_of_table(policy: Policy, defence: Defence) -> Plan:
+    """Return the plan of one table, under a policy that was checked."""
     ready = settle_to_publish(policy)
     promises = promises_of(ready)
     if not promises:
         raise PolicyError(Fault("[promise]", "no promise", "at least one", "such as k = 5"))
-    return Plan(policy, ready, defence_named(policy.defence.method), (*promises, *promised_bounds(ready)))
+    return Plan(policy, ready, defence, (*promises, *promised_bounds(ready)))
 
 
 def check_first_publish(view: View, plan: Plan) -> None:

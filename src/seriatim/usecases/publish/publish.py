@@ -220,10 +220,8 @@ def _joined(cases: Sequence[JudgementCase], verdicts: Sequence[Verdict]) -> tupl
         return cases[0].draft, verdicts[0]
     names = [case.policy.sensitive[0].name for case in cases]
     drafts = dict(zip(names, (case.draft for case in cases), strict=True))
-    from seriatim.knowledge.sequential_adversary import SURE  # brings kernels
-
     known = cases[0].policy.adversary
-    verdict = verdict_of_own_tables(dict(zip(names, verdicts, strict=True)), drafts, known, known.sure or SURE)
+    verdict = verdict_of_own_tables(dict(zip(names, verdicts, strict=True)), drafts, known)
     return draft_of_own_tables(drafts), verdict
 
 
@@ -257,7 +255,7 @@ def _holders(order: PublishOrder, parts: PublishParts, history: History) -> tupl
     records = [one for one in parts.ledger.records(order.policy.series) if one.number in kept]
     draft = max(kept, default=0) + 1
     holdings = holdings_of([*((one.number, one.recipients) for one in records), (draft, order.recipients)])
-    return holdings.holders(known.collusion or 1, order.recipients)
+    return holdings.holders(known.together, order.recipients)
 
 
 def _check_people(order: PublishOrder, state: SeriesState) -> None:
@@ -275,7 +273,7 @@ def _check_people(order: PublishOrder, state: SeriesState) -> None:
     if order.empty or not (order.view.suppressed.all() if ends else len(order.view) == 0):
         return
     found = "no records to publish" if len(order.view) else "no records"
-    remedy = "check the extract; publish with --empty (in Python empty=True) if everyone has left for good"
+    remedy = "check the extract; publish it all the same (empty) if everyone has left for good"
     raise TableError(Fault("table", found, "at least one", remedy))
 
 

@@ -108,7 +108,8 @@ def _suggested_changes(
 
 
 def _larger_crowds(order: PublishOrder) -> Iterator[tuple[str, SuggestedChange]]:
-    policy, k = order.policy, order.policy.terms.k or 2
+    policy, k = order.policy, order.policy.terms.k
+    k = 2 if k is None else k
     for times in _CROWDS:
         terms = replace(policy.terms, k=k * times)
         yield from _change("k", order, replace(policy, terms=terms), f"[promise] k = {k * times}")
@@ -173,7 +174,9 @@ def _common_values(order: PublishOrder) -> Iterator[tuple[str, SuggestedChange]]
 
 def _smaller_m(order: PublishOrder) -> Iterator[tuple[str, SuggestedChange]]:
     policy, terms = order.policy, order.policy.terms
-    for m in range((terms.series.m or 2) - 1, 1, -1):
+    if terms.series.m is None:
+        return
+    for m in range(terms.series.m - 1, 1, -1):
         changed = _over_time(terms, partial(_with_m, m=m))
         yield from _change("m", order, replace(policy, terms=changed), f"[promise] m = {m}")
 

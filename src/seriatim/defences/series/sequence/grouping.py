@@ -151,7 +151,7 @@ def _by_respondent(view: View) -> npt.NDArray[Any]:
 def _by_cells(view: View, policy: Policy, state: SeriesState, workers: Workers) -> Draft:
     """Make a draft of the series' fixed cells, which read no values unless l or t is promised."""
     assert state.secret is not None
-    k, number = policy.terms.k or 1, state.n_releases + 1
+    k, number = policy.terms.least_people, state.n_releases + 1
     tree = cells_of_series(view, state, k)
     there = np.flatnonzero(~view.suppressed)
     value = view.sensitive[0].codes
@@ -260,7 +260,7 @@ def best_sequence_grouping(rows: SegmentRows, rules: BeliefSegmentRules) -> Long
 def _rules(policy: Policy, whole: Longs) -> BeliefSegmentRules:
     """Return what a group must keep; ``whole`` counts the values of everyone."""
     thresholds = next(iter(policy.terms.per_column.values()), None)
-    k, j = policy.terms.k or 1, policy.terms.series.j
+    k, j = policy.terms.least_people, policy.terms.series.j
     nats = _NOTHING if j is None else j * (BITS if policy.terms.series.j_base == "bits" else 1.0)
     return BeliefSegmentRules(
         k,

@@ -50,11 +50,11 @@ def curve(view: View, policy: Policy, state: SeriesState, workers: Workers) -> D
     pieces = curve_pieces(
         [CodedColumn(c.name, c.codes[rows], c.scale) for c in view.quasi],
         [CodedColumn(c.name, c.codes[rows], c.scale) for c in sensitive],
-        SegmentDemand(policy.terms.k or 1, tests),
+        SegmentDemand(policy.terms.least_people, tests),
         secret_chance(state.secret, number, "ties"),
         workers,
     )
-    whole = with_enough_people(LabelPieces(rows[pieces.order], pieces.bounds), view, policy.terms.k or 1)
+    whole = with_enough_people(LabelPieces(rows[pieces.order], pieces.bounds), view, policy.terms.least_people)
     return draft_of(view, whole, secret_chance(state.secret, number, "shuffle"), workers)
 
 

@@ -78,7 +78,7 @@ def nodes_of_lattice(columns: Sequence[CodedColumn], loss: LatticeLoss) -> Latti
     if math.prod(shape) > MOST_NODES:
         raise PolicyError(
             Fault(
-                "defence.method",
+                "[defence] method",
                 f"the hierarchies of {len(columns)} columns span {math.prod(shape):,} nodes",
                 f"at most {MOST_NODES:,} for lattice",
                 "declare fewer levels, or use median or curve",
