@@ -12,7 +12,7 @@ from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
 import seriatim as sr
-from seriatim.model.limits import ARGUMENT_LIMITS, LARGEST, PARAMETER_LIMITS, NumberLimits
+from seriatim.model.number_limits import ARGUMENT_LIMITS, LARGEST, PARAMETER_LIMITS, NumberLimits
 from seriatim.model.promises import PROMISES, key_limits
 from seriatim.policies import policy_from_dict
 from seriatim.policies.questions import forecast_question, questions_about_attack

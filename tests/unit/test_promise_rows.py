@@ -16,8 +16,8 @@ import pytest
 
 import seriatim as sr
 from seriatim.model import Finding
-from seriatim.model.limits import whole_from
 from seriatim.model.methods import JUDGED_ANYHOW, METHODS
+from seriatim.model.number_limits import whole_from
 from seriatim.model.policy import SeriesTerms, Thresholds
 from seriatim.model.promises import (
     PROMISES,

@@ -16,7 +16,7 @@ from seriatim.cli.demo import run_demo
 from seriatim.journal import SqlJournal, open_journal
 from seriatim.journal.journal_tokens import TokenBook
 from seriatim.ledger import SqlLedger
-from seriatim.model.limits import ARGUMENT_LIMITS, LARGEST, LARGEST_WORD
+from seriatim.model.number_limits import ARGUMENT_LIMITS, LARGEST, LARGEST_WORD
 from seriatim.model.promises import key_limits
 from seriatim.policies.questions import LEAST, REPETITIONS, M, N
 from seriatim.studies.cor_split_page import study_cor_split_page

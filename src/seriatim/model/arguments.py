@@ -7,7 +7,7 @@ from numbers import Integral
 from typing import Any
 
 from seriatim.errors import AdversaryError, Fault, InputError
-from seriatim.model.limits import LARGEST_WORD, SHARE, NumberLimits, whole_from
+from seriatim.model.number_limits import LARGEST_WORD, SHARE, NumberLimits, whole_from
 
 
 def share_argument(where: str, value: Any) -> float:

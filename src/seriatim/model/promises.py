@@ -8,8 +8,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
-from seriatim.model.limits import CHANCE, PARAMETER_LIMITS, SHARE, NumberLimits, number_above, number_from, whole_from
 from seriatim.model.methods import quoted_methods
+from seriatim.model.number_limits import (
+    CHANCE,
+    PARAMETER_LIMITS,
+    SHARE,
+    NumberLimits,
+    number_above,
+    number_from,
+    whole_from,
+)
 
 
 class PromiseSubject(StrEnum):

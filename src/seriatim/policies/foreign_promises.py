@@ -12,7 +12,7 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from seriatim.model.limits import NumberLimits
+from seriatim.model.number_limits import NumberLimits
 from seriatim.model.promises import PROMISES, PromiseSection
 from seriatim.policies.faults import Faults, fault_value
 from seriatim.policies.positions import KeyPath

@@ -11,7 +11,7 @@ from seriatim.errors import AdversaryError, Fault
 from seriatim.knowledge.knowledge_files import knowledge_of_adversary
 from seriatim.knowledge.sequential_adversary import SequentialAdversary
 from seriatim.model.arguments import limited_argument, shown_argument
-from seriatim.model.limits import ARGUMENT_LIMITS
+from seriatim.model.number_limits import ARGUMENT_LIMITS
 from seriatim.model.promises import key_limits
 from seriatim.policies.adversary_section import adversary_by_name
 from seriatim.policies.priors import priors_for_attack

@@ -9,9 +9,9 @@ from typing import Annotated, Any, Literal, get_args
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
 
-from seriatim.model.limits import LARGEST
 from seriatim.model.methods import KEPT_FOR_LATER, METHODS
 from seriatim.model.nearness import nearness_of
+from seriatim.model.number_limits import LARGEST
 from seriatim.model.promises import PROMISES, key_limits
 
 

@@ -17,7 +17,7 @@ from seriatim.gate.decision import Outcome
 from seriatim.gate.dependencies import Dependencies, run_dependencies
 from seriatim.gate.rules import GateRules, rules_asked
 from seriatim.model.arguments import limited_argument
-from seriatim.model.limits import ARGUMENT_LIMITS
+from seriatim.model.number_limits import ARGUMENT_LIMITS
 
 LongArray = npt.NDArray[np.int64]
 Columns = Mapping[str, Sequence[Any]]
