@@ -262,8 +262,8 @@ def _continued(first: BoardLog, then: BoardLog) -> BoardLog:
     return BoardLog(
         np.concatenate((first.who, then.who)),
         np.concatenate((first.rule, then.rule)),
-        np.concatenate((first.g, then.g)),
-        np.concatenate((first.h, then.h)),
+        np.concatenate((first.group, then.group)),
+        np.concatenate((first.other, then.other)),
         np.concatenate((first.gone, then.gone)),
     )
 

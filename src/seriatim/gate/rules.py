@@ -108,7 +108,7 @@ def rules_state(asked: GateRules, most: int, room: int) -> GateBoard:
     width, height = len(asked.p), asked.n_targets
     state = b.GateBoard(
         given=_given(asked),
-        f=rules_n_log_n(most + 3),
+        n_log_n=rules_n_log_n(most + 3),
         cells=np.zeros((b.CELL_ROWS, height, width)),
         aims=np.zeros((b.AIM_ROWS, height + 1)),
         scalars=_scalars(asked),
