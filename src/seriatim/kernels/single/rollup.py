@@ -49,7 +49,7 @@ class RollupNode(NamedTuple):
 
 
 class RollupBars(NamedTuple):
-    """What a class must pass: k records, and tests. What holds for all larger classes too is apart: only it may prune."""
+    """What a class must pass: k records and tests. What holds for all larger classes too is apart: that alone may prune."""
 
     k: int
     budget: int
