@@ -47,14 +47,14 @@ def append_to_catalogue(
 
 def _last_entry(connection: Connection) -> ChainEntry | None:
     row = connection.execute(statements.NEWEST_ENTRY).first()
-    return ChainEntry(*row) if row else None
+    return ChainEntry(**row._mapping) if row else None
 
 
 def catalogue_entries(connection: Connection, series: str | None = None) -> list[ChainEntry]:
     query = sa.select(schema.entries).order_by(schema.entries.c.seq)
     if series is not None:
         query = query.where(schema.entries.c.series == series)
-    return [ChainEntry(*row) for row in connection.execute(query)]
+    return [ChainEntry(**row._mapping) for row in connection.execute(query)]
 
 
 def catalogue_knows(connection: Connection, digest: str) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import KW_ONLY, dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -18,6 +18,7 @@ class Table:
     """A table as it came in: Arrow columns, and what it was before, so that the same kind goes out."""
 
     data: pa.Table
+    _: KW_ONLY
     kind: str = "arrow"
     """arrow, pandas, polars, csv or parquet"""
     dtypes: dict[str, Any] | None = None
@@ -57,6 +58,7 @@ class View:
     """Roles and codes. Suppressed records (missing or unseen values, by policy) have code 0 and do not count."""
 
     table: Table
+    _: KW_ONLY
     quasi: tuple[CodedColumn, ...]
     sensitive: tuple[CodedColumn, ...]
     plain: tuple[str, ...]

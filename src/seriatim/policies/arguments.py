@@ -80,8 +80,8 @@ def forecast_question(releases: int, rules: Mapping[str, Any] | None) -> Forecas
     m, n = whole_argument("m", asked.get("m", M), 2), whole_argument("n", asked.get("n", N))
     return ForecastOutlook(
         whole_argument("releases", releases),
-        SerialRules(m, n, common=_growth(asked.get("common"))),
-        share_argument("compromised", asked.get("compromised", COMPROMISED)),
+        rules=SerialRules(m, n, common=_growth(asked.get("common"))),
+        compromised=share_argument("compromised", asked.get("compromised", COMPROMISED)),
         priors=priors_for_attack(asked),
         sequential=_sequential(asked),
         sure_share=share_argument("sure_share", asked.get("sure_share", SURE_SHARE)),

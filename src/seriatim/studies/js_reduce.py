@@ -170,7 +170,7 @@ def js_reduce_run(grouper: Grouper, weeks: list[PatientWeek], model: SequenceMod
         filter_chains(model.chain, np.ascontiguousarray(ahead[order]), omega, after)
         state[who[order]], met[who[order]], last[who[order]] = after, True, number
         within = np.unique(group[order], return_inverse=True)[1].astype(np.int32)
-        pasts.append(PastRelease(number, who[order], within, week.value[order]))
+        pasts.append(PastRelease(number, person=who[order], group=within, value=week.value[order]))
     return JsReduceRun(weeks, tuple(pasts), tuple(groupings), tuple(losses), tuple(apart))
 
 
@@ -208,7 +208,9 @@ def js_reduce_beliefs(run: JsReduceRun, model: SequenceModel, rule: Rule, look: 
     ids = pa.array([f"p{i}" for i in range(n_people)])
     history = History(ids, pa.array(VALUES), run.pasts)
     known = SequentialAdversary(model=model, rule=rule)
-    return sequence_beliefs(SequenceCase(history, appearances_of(history, None, cls), model, known, look))
+    return sequence_beliefs(
+        SequenceCase(history=history, rows=appearances_of(history, None, cls), model=model, adversary=known, look=look)
+    )
 
 
 def _by_release(found: SequenceBeliefs, beliefs: Floats) -> JsReduceGains:

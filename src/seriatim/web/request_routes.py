@@ -127,7 +127,7 @@ def request_route_record(service: Service, token: JournalToken, body: RequestBod
     if service.by_respondent:
         if body.x is not None or body.y is not None or body.values is not None:
             raise HTTPException(422, BY_PERSON)
-        ask = DeskRequest(name, -1, -1, token.number, _mark(body.respondent), body.respondent)
+        ask = DeskRequest(name, -1, y=-1, token=token.number, mark=_mark(body.respondent), respondent=body.respondent)
         return ClerkRequest(ask, True, allowed, token.quota)
     baseline = service.rules(1).baseline
     given = _given_values(baseline, body)
@@ -135,7 +135,15 @@ def request_route_record(service: Service, token: JournalToken, body: RequestBod
         raise HTTPException(404, NO_RECORD)
     x, y = baseline.cell_of(given)
     values = json.dumps(given)
-    ask = DeskRequest(name, x, y, token.number, _mark(body.respondent + "\0" + values), body.respondent, values)
+    ask = DeskRequest(
+        name,
+        x,
+        y=y,
+        token=token.number,
+        mark=_mark(body.respondent + "\0" + values),
+        respondent=body.respondent,
+        body=values,
+    )
     return ClerkRequest(ask, False, True, token.quota)
 
 

@@ -49,7 +49,10 @@ class RollupNode(NamedTuple):
 
 
 class RollupBars(NamedTuple):
-    """What a class must pass: k records and tests. What holds for all larger classes too is apart: that alone may prune."""
+    """What a class must pass: k records, and tests.
+
+    What holds for all larger classes too stands apart: only that may prune.
+    """
 
     k: int
     budget: int

@@ -48,7 +48,7 @@ class WithheldLeak:
         held, expected = self._counted(judged.history)
         n = int(held.sum())
         if not n:
-            return Finding(self.rule, True, 0.0, self.allowed, self.column, detail="nobody is withheld")
+            return Finding(self.rule, True, 0.0, self.allowed, column=self.column, detail="nobody is withheld")
         least = _least_shares(held, n)
         ratio = np.divide(least * n, expected, out=np.zeros(len(held)), where=expected > 0)
         worst = float(ratio.max())
@@ -58,7 +58,17 @@ class WithheldLeak:
             "judged: the lower end of the interval, against what a group may have"
         )
         remedy = "" if kept else "withhold nobody: a smaller m, or [promise] common = 1.5 with lineage or cohort"
-        return Finding(self.rule, kept, worst, self.allowed, self.column, 0, 0 if kept else n, detail, remedy)
+        return Finding(
+            self.rule,
+            kept,
+            worst,
+            self.allowed,
+            column=self.column,
+            n_classes=0,
+            n_people=0 if kept else n,
+            detail=detail,
+            remedy=remedy,
+        )
 
     def _counted(self, history: History) -> tuple[npt.NDArray[np.int64], Floats]:
         """Return how many withheld people hold each value, and how many may; a person counts when first withheld."""

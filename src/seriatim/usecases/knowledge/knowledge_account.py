@@ -21,7 +21,7 @@ Step = Literal["day", "week", "month", "quarter", "year"]
 _MOST = 12
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class KnowledgePlan:
     """How to mine: the columns of a table, and what the model remembers."""
 
