@@ -77,7 +77,7 @@ TABLE, COUNTERFEITS, VALUES, PLAIN = "table", "counterfeits", "values", "plain"
 the plain columns by box where they may not stand beside the group."""
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False, weakref_slot=True, kw_only=True)
+@dataclass(frozen=True, slots=True, eq=False, repr=False, kw_only=True)
 class Draft:
     """What would be published, and what only the publisher knows about it."""
 

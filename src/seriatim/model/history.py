@@ -45,7 +45,7 @@ class PastRelease:
         return int(self.group.max()) + 1 if len(self.group) else 0
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False, weakref_slot=True)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class History:
     """All releases of a series, with the true values: what an attack works on."""
 

@@ -38,7 +38,7 @@ from seriatim.model import CodedColumn
 from seriatim.model.history import History, PastRelease
 from seriatim.model.policy import Thresholds
 from seriatim.model.scale import Scale, scale_of
-from seriatim.studies.worlds.patients import VALUES, PatientWeek, World, patients_knowledge_of_one_step, patients_weeks
+from seriatim.studies.worlds.patients import VALUES, PatientWeek
 
 Grouper = Callable[[PatientWeek, Floats, Floats], Longs]
 """From a view, beliefs before it and places in the box of all quasi-identifiers, to groups; -1 for dropped people."""
@@ -136,15 +136,6 @@ JS_REDUCE_METHODS: dict[str, Grouper] = {
     "optimal k 30, t 0.5, j 0.6 bits": js_reduce_by_segments(30, 0.5, 0.6 * BITS, True),
     "Hilbert k 20 alone": js_reduce_by_segments(20, 1.0, 1e12, True),
 }
-
-
-def js_reduce_outcome(
-    world: World, method: str, n_weeks: int = 24, n_rows: int = 5_000, seed: int = 1
-) -> JsReduceOutcome:
-    """Publish a world under one method, and attack it with the defender's own knowledge of one step."""
-    weeks, exact = patients_weeks(world, n_weeks, n_rows, seed)
-    model = patients_knowledge_of_one_step(exact)
-    return js_reduce_attacked(world, method, js_reduce_run(JS_REDUCE_METHODS[method], weeks, model), model)
 
 
 def js_reduce_run(grouper: Grouper, weeks: list[PatientWeek], model: SequenceModel) -> JsReduceRun:
