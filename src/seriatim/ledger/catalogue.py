@@ -202,10 +202,10 @@ def _inputs(connection: Connection, series: str | None, digest: str | None = Non
 def _with_reason(connection: Connection, record: ReleaseRecord) -> ReleaseRecord:
     if record.state != chain.RECALLED:
         return record
-    return replace(record, recalled=catalogue_recalled(connection, record.series)[record.number])
+    return replace(record, recalled=_catalogue_recalled(connection, record.series)[record.number])
 
 
-def catalogue_recalled(connection: Connection, series: str) -> dict[int, str]:
+def _catalogue_recalled(connection: Connection, series: str) -> dict[int, str]:
     """Return the releases of a series that were recalled, with the reasons."""
     found = [_facts_of(body) for body in connection.execute(statements.RECALLED, {"series": series}).scalars()]
     return {facts["number"]: facts["reason"] for facts in found}

@@ -112,7 +112,7 @@ async def wanted_by(service: Service, request: Request) -> ClerkRequest:
         body = RequestBody.model_validate(json.loads(await request.body()))
     except (ValidationError, ValueError, RecursionError):
         raise HTTPException(422, NOT_VALID) from None
-    return request_route_record(service, token, body, key)
+    return _request_route_record(service, token, body, key)
 
 
 def _is_json(kind: str) -> bool:
@@ -120,7 +120,7 @@ def _is_json(kind: str) -> bool:
     return name == "application/json" or (name.startswith("application/") and name.endswith("+json"))
 
 
-def request_route_record(service: Service, token: JournalToken, body: RequestBody, key: str) -> ClerkRequest:
+def _request_route_record(service: Service, token: JournalToken, body: RequestBody, key: str) -> ClerkRequest:
     """Return what a request asks for; raise 404 for a person the token may not ask for, 422 for a wrong shape."""
     allowed = token.respondents is None or body.respondent in token.respondents
     name = hashlib.sha256(f"{token.number}\0{key}".encode()).hexdigest()[:32]

@@ -63,7 +63,7 @@ def group_messages(groups: MessageGroups, beliefs: Any, limit: int, out: Any) ->
         size = 1
         for j in range(n_values):
             size = size * (counts[j] + 1) if size <= limit else size
-        fine = balance_group_messages(chances, counts, scale)
+        fine = _balance_group_messages(chances, counts, scale)
         if fine and size <= limit:
             fine = _count(chances, counts, size, forward, backward, lam)
         elif fine:
@@ -85,7 +85,7 @@ def group_messages(groups: MessageGroups, beliefs: Any, limit: int, out: Any) ->
 
 
 @leaf
-def balance_group_messages(chances: Floats, counts: Ints, scale: Floats) -> bool:
+def _balance_group_messages(chances: Floats, counts: Ints, scale: Floats) -> bool:
     """Return whether any assignment can have weight; scale ``chances`` in place, its columns' factors into ``scale``.
 
     Rows come to sum to 1 and columns to their counts, nearly. A row or column that is all 0 leaves no assignment.

@@ -58,7 +58,7 @@ class PatientWeek:
         )
 
 
-def patients_knowledge(world: World, seed: int = 1) -> SequenceModel:
+def _patients_knowledge(world: World, seed: int = 1) -> SequenceModel:
     """Return the exact knowledge: an automaton that knows the stage and the direction of its last move."""
     rng = np.random.default_rng(seed)
     n_values = len(VALUES)
@@ -137,7 +137,7 @@ def patients_weeks(
     world: World = "A", n_weeks: int = 24, n_rows: int = 5_000, seed: int = 1, people_seed: int = 0
 ) -> tuple[list[PatientWeek], SequenceModel]:
     """Return weekly views and the exact knowledge that they were drawn from; ``people_seed`` draws other people."""
-    model, rng = patients_knowledge(world, seed), np.random.default_rng(seed + 1_000 + people_seed)
+    model, rng = _patients_knowledge(world, seed), np.random.default_rng(seed + 1_000 + people_seed)
     weeks: list[PatientWeek] = []
     people = _newcomers(0, 0, rng, model)
     for _ in range(n_weeks):
