@@ -39,9 +39,9 @@ class PromiseRow:
     allowed: str
     """What the key may say; messages repeat it."""
     summary: str
-    home: str
-    """``module:function``. Per column it takes the column, the value and the parameters and returns a promise;
-    others take the policy and return any number of promises."""
+    home: str = ""
+    """``module:function``; empty for a key that is reserved and refused. Per column the function takes the column, the
+    value and the parameters and returns a promise; others take the policy and return any number of promises."""
     parameters: tuple[str, ...] = ()
     """Keys of the same section that say more about it."""
     beside: str = ""

@@ -29,13 +29,13 @@ def promises_of(policy: Policy) -> tuple[Promise, ...]:
         row for row in PROMISES.values() if not row.per_column and (row.section is PromiseSection.PROMISE or row.beside)
     ]
     terms = policy.terms
-    faults: list[Fault] = []
+    faults = [_unchecked(row.key) for row in whole if not row.home and row.key in terms.series.stated]
     found = _of_rows(policy, [row for row in whole if row.judges is PromiseSubject.TABLE])
     found += _foreign(None, terms.series.foreign, faults)
     over_time = [row for row in whole if row.judges is PromiseSubject.SERIES]
     found += _of_rows(policy, [row for row in over_time if {row.key, row.beside} & {*terms.series.stated}])
     for column, thresholds in terms.per_column.items():
-        found += _of_column(column, thresholds)
+        found += _of_column(column, thresholds, faults)
         found += _foreign(column, thresholds.foreign, faults)
     if faults:
         raise PolicyError(faults)
@@ -49,7 +49,7 @@ def promised_bounds(policy: Policy) -> tuple[Promise, ...]:
 
 
 def _of_rows(policy: Policy, rows: list[PromiseRow]) -> list[Promise]:
-    return [promise for row in rows for promise in _loaded(row)(policy)]
+    return [promise for row in rows if row.home for promise in _loaded(row)(policy)]
 
 
 def _loaded(row: PromiseRow) -> Any:
@@ -58,11 +58,15 @@ def _loaded(row: PromiseRow) -> Any:
     return getattr(import_module(module), name)
 
 
-def _of_column(column: str, thresholds: Thresholds) -> Iterator[Promise]:
+def _of_column(column: str, thresholds: Thresholds, faults: list[Fault]) -> Iterator[Promise]:
     for row in PROMISES.values():
         value = getattr(thresholds, row.key) if row.per_column else None
-        if value is not None:
+        if value is None:
+            continue
+        if row.home:
             yield _loaded(row)(column, value, **{name: getattr(thresholds, name) for name in row.parameters})
+        else:
+            faults.append(_unchecked(row.key))
 
 
 def _foreign(column: str | None, values: Mapping[str, object], faults: list[Fault]) -> Iterator[Promise]:
@@ -75,7 +79,7 @@ def _foreign(column: str | None, values: Mapping[str, object], faults: list[Faul
 
 
 def _unchecked(name: str) -> Fault:
-    ours = [row.key for row in PROMISES.values() if row.per_column or row.key == "k"]
+    ours = [row.key for row in PROMISES.values() if row.home and (row.per_column or row.key == "k")]
     known = ", ".join([*ours, *sorted(registered())])
     return Fault(f"[promise] {name}", "this version cannot check it", known, "remove it")
 
