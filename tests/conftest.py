@@ -10,6 +10,7 @@ from __future__ import annotations
 import fcntl
 import gc
 import os
+import random
 import shutil
 import signal
 import subprocess
@@ -134,9 +135,15 @@ def pytest_unconfigure(config: pytest.Config) -> None:
         shutil.rmtree(folder, ignore_errors=True)
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--shuffle", type=int, metavar="SEED", help="run the tests in a random order: none needs another")
+
+
 @pytest.hookimpl(trylast=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Begin with slow tests. A worker begins with a share of neighbours, so each share begins with some of them."""
+    if (seed := config.getoption("--shuffle")) is not None:
+        random.Random(seed).shuffle(items)
     slow = [item for item in items if item.get_closest_marker("slow")]
     quick = [item for item in items if not item.get_closest_marker("slow")]
     workers = int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1"))

@@ -1,4 +1,4 @@
-"""The only file that picks concrete adapters: which ledger, which workers, which writer."""
+"""The only file that picks concrete adapters: which ledger and journal, which workers, which writer."""
 
 from __future__ import annotations
 
@@ -17,6 +17,8 @@ from seriatim.storage.address import address_file
 from seriatim.tables.writer import writer_for
 
 if TYPE_CHECKING:
+    from seriatim.journal import SqlJournal
+    from seriatim.ledger import SqlLedger
     from seriatim.usecases.publish.publish import PublishParts
 
 
@@ -46,27 +48,43 @@ def wired_publishing(ledger: Ledger, source: Table, progress: Progress = no_prog
     )
 
 
-def wired_rehearsal(url: str | Path, shelf: str | Path | None = None) -> Ledger:
-    """Return the ledger that a dry run is judged against, without making a new one."""
-    path = address_file(url)
-    if path is not None and not path.exists():
-        return NoLedger()  # without loading a database library to find that out
+def wired_ledger(url: str | Path, shelf: str | Path | None = None, create: bool = True) -> SqlLedger:
+    """Open a ledger, or make one."""
     from seriatim.ledger import open_ledger
 
+    return open_ledger(url, shelf, create)
+
+
+def wired_journal(url: str | Path, create: bool = False) -> SqlJournal:
+    """Open the journal of a gate, or make one."""
+    from seriatim.journal import open_journal
+
+    return open_journal(url, create=create)
+
+
+def wired_standing_ledger(url: str | Path, shelf: str | Path | None = None) -> Ledger | None:
+    """Return the ledger at an address, without making a new one; None if there is none."""
+    path = address_file(url)
+    if path is not None and not path.exists():
+        return None  # without loading a database library to find that out
     try:
-        return open_ledger(url, shelf, create=False)
+        return wired_ledger(url, shelf, create=False)
     except LedgerMissing:
-        return NoLedger()
+        return None
+
+
+def wired_rehearsal() -> Ledger:
+    """Return the empty ledger that a release is judged against where none was made yet."""
+    return NoLedger()
 
 
 @contextmanager
 def wired_scratch_ledger() -> Iterator[Ledger]:
     """Open a real ledger in a temporary folder, for comparisons over several releases."""
-    from seriatim.ledger import open_ledger
     from seriatim.ledger.scratch import ScratchLedger
 
     with TemporaryDirectory(prefix="seriatim-compare-") as folder:
-        made = open_ledger(Path(folder) / "ledger.db")
+        made = wired_ledger(Path(folder) / "ledger.db")
         yield ScratchLedger(made.database, made.shelf)
 
 

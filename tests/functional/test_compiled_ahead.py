@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import seriatim as sr
-from seriatim.cli import ahead as starting
+from seriatim.cli import compile_ahead as starting
 from seriatim.kernels import ahead
 from seriatim.kernels.check.box_counts import count_inside, estimate_box_counts
 from seriatim.kernels.check.class_figures import class_figures
@@ -111,7 +111,7 @@ class TestStarting:
 
         monkeypatch.setattr(subprocess, "Popen", Process)
         monkeypatch.delenv("NUMBA_DISABLE_JIT", raising=False)
-        monkeypatch.setattr(starting, "_cores", lambda: 2)
+        monkeypatch.setattr(starting, "n_cores", lambda: 2)
         return calls
 
     def test_only_what_is_not_kept(self, started: list[list[str]], monkeypatch: pytest.MonkeyPatch) -> None:
@@ -131,7 +131,7 @@ class TestStarting:
 
     def test_not_on_one_core(self, started: list[list[str]], monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(starting, "_kept", lambda *_: False)
-        monkeypatch.setattr(starting, "_cores", lambda: 1)
+        monkeypatch.setattr(starting, "n_cores", lambda: 1)
         starting.compile_ahead("judging")
         assert started == []
 

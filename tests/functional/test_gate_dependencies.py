@@ -17,7 +17,7 @@ from seriatim.gate import Gate, JointGate
 from seriatim.gate.attribute import Attribute
 from seriatim.gate.baseline import baseline_from
 from seriatim.gate.dependencies import Dependencies, dependencies_from_json, run_dependencies
-from seriatim.gate.standing import standing_of
+from seriatim.gate.standings import standing_of
 from seriatim.journal import SqlJournal, open_journal
 from seriatim.ports.journal import StoredBaseline
 from seriatim.usecases.gate.desk import GateDesk

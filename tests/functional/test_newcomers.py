@@ -10,7 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 from support.ledgers import SECRET, made_groups, made_policy
 
-from seriatim.ledger import SqlLedger, newcomer_files, open_ledger, recall, reservations
+from seriatim.ledger import SqlLedger, newcomer_files, open_ledger, reservations, stored_history
 from seriatim.ports import Reservation
 
 TOGETHER = "newcomers.parquet"
@@ -62,14 +62,14 @@ def _kept_together(ledger: SqlLedger) -> list[int]:
 
 def _files_read(ledger: SqlLedger, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """Return the files from which the people of the series are read."""
-    read, found = recall._read, []
+    read, found = stored_history._read, []
 
     def noted(path: Path, *rest: object) -> object:
         found.append(f"{int(path.parent.name)} {path.stem}")
         return read(path, *rest)  # type: ignore[arg-type]
 
     with monkeypatch.context() as patched:
-        patched.setattr(recall, "_read", noted)
+        patched.setattr(stored_history, "_read", noted)
         ledger.history("ward", newest=0)
     return found
 

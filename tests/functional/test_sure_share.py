@@ -14,7 +14,7 @@ import pytest
 import seriatim as sr
 from seriatim.api import attack_report
 from seriatim.ledger import SqlLedger
-from seriatim.usecases.publish import followed
+from seriatim.usecases.publish import followed_people
 from seriatim.usecases.publish.belief_memory import BeliefMemory
 
 VALUES = tuple("abcdefgh")
@@ -67,7 +67,7 @@ def test_what_the_ledger_keeps_gives_the_same_verdict_as_the_whole_history(
     """A short window with a memory counts nearly the people of a window over everything, and nobody twice."""
     shares = {}
     for window in (3, 100):
-        monkeypatch.setattr(followed, "WINDOW", window)
+        monkeypatch.setattr(followed_people, "WINDOW", window)
         ledger, asked = sr.Ledger.open(tmp_path / f"l{window}.db"), policy(sure_share=1.0)
         made = [sr.publish(view, asked, ledger).verdict for view in months(7)]
         found = [next(e for e in verdict.estimates if e.attack == "sequence") for verdict in made]
@@ -112,8 +112,8 @@ def test_late_releases_read_the_newest_ones_only(tmp_path: Path, monkeypatch: py
         asked_for.append(newest)
         return whole(self, series, sensitive, newest)
 
-    monkeypatch.setattr(followed, "WINDOW_OF_J", 2)
-    monkeypatch.setattr(followed, "WINDOW", 2)
+    monkeypatch.setattr(followed_people, "WINDOW_OF_J", 2)
+    monkeypatch.setattr(followed_people, "WINDOW", 2)
     monkeypatch.setattr(SqlLedger, "history", history)
     ledger, views = sr.Ledger.open(tmp_path / "l.db"), months(6)
     for at, view in enumerate(views):
@@ -198,8 +198,8 @@ def test_harmless_values_may_come_later_or_have_gone(
     tmp_path: Path, told_by: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """What the knowledge, a prior, the column's order or any release tells is no misspelling."""
-    monkeypatch.setattr(followed, "WINDOW", 2)
-    monkeypatch.setattr(followed, "WINDOW_OF_J", 2)
+    monkeypatch.setattr(followed_people, "WINDOW", 2)
+    monkeypatch.setattr(followed_people, "WINDOW_OF_J", 2)
     names, ledger = [*VALUES, "later"], sr.Ledger.open(tmp_path / "l.db")
     stated: dict[str, Any] = {
         "knowledge": {"sequence": {"values": names, "matrix": (np.eye(9) / 2 + 1 / 18).tolist()}},
@@ -243,7 +243,7 @@ def test_a_person_twice_is_bad_input(tmp_path: Path) -> None:
 
 
 def test_people_may_be_erased_between_releases(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(followed, "WINDOW", 2)
+    monkeypatch.setattr(followed_people, "WINDOW", 2)
     ledger, asked = sr.Ledger.open(tmp_path / "l.db"), policy(sure_share=1.0)
     views = months(4)
     for at, view in enumerate(views):

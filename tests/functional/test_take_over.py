@@ -16,7 +16,7 @@ from support.panels import nlswork
 import seriatim as sr
 from seriatim import api
 from seriatim.attacks import complete_sample, prepare, reveal_leavers
-from seriatim.model.candidates import Candidates, candidates_remembered
+from seriatim.model.candidate_values import Candidates, candidates_remembered
 from seriatim.studies.worlds.hospital import POLICY, SERIES, hospital_months
 from seriatim.tables.writer import write_csv
 

@@ -13,7 +13,7 @@ from support.lineages import remembered
 from support.random_series import OneWorker, assert_complete, equal_groupings, published
 
 from seriatim.defences.series.contract import SerialDraw, SerialRules, WhenNotEligible, WithheldReason
-from seriatim.defences.series.lineage import waiting
+from seriatim.defences.series.lineage import waiting_people
 from seriatim.defences.series.lineage.grouping import lineage_groups
 from seriatim.defences.series.lineage.slots import SlotMemory
 from seriatim.defences.series.memory import RememberedRows
@@ -238,7 +238,7 @@ def test_whoever_returns_and_waits_does_not_wait_alone(monkeypatch: pytest.Monke
     )
     rules = SerialRules(5, common=1.5)
     beside, n_beside = unfair_waits(world, rules)
-    monkeypatch.setattr(waiting, "MOST", 0)
+    monkeypatch.setattr(waiting_people, "MOST", 0)
     alone, n_alone = unfair_waits(world, rules)
     assert alone >= 3
     assert beside <= 1

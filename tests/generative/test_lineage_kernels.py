@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import linear_sum_assignment
 
-from seriatim.defences.series.lineage import founding
+from seriatim.defences.series.lineage import founding_cells
 from seriatim.engines.threads import Threads
 from seriatim.kernels.lineage.drops import PART, drop_rare, drop_slots
 from seriatim.kernels.lineage.fair_cells import CellFairness, CellShares, cut_cells, fair_cells
@@ -241,8 +241,8 @@ def test_cells_are_the_same_however_many_workers_cut_them(n: int, m: int, least:
     )
     starts = fair_cells(alone, place, value, fairness, least, 0)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(founding, "FEW", 20)
-        found = founding.founding_cells(shared, place, value, fairness, least, Threads(3))
+        patch.setattr(founding_cells, "FEW", 20)
+        found = founding_cells.founding_cells(shared, place, value, fairness, least, Threads(3))
     assert starts.tolist() == found.tolist()
     assert alone.tolist() == shared.tolist()
 

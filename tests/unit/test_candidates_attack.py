@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from seriatim.attacks import candidates
-from seriatim.model.candidates import candidates_remembered
+from seriatim.model.candidate_values import candidates_remembered
 from seriatim.model.history import History, PastRelease
 
 

@@ -16,7 +16,7 @@ from seriatim.gate import Gate, JointGate, baseline_from, baseline_from_json, re
 from seriatim.gate.attribute import Attribute, gate_attribute_bands
 from seriatim.gate.drift import drift
 from seriatim.gate.rules import rules_asked
-from seriatim.gate.standing import standing_of
+from seriatim.gate.standings import standing_of
 from seriatim.gate.starvation import starvation_of, starved_targets
 from seriatim.studies.safe_release_counts import AGES, BASELINE, FIGURE_2, FIGURE_8, LOCATIONS
 

@@ -33,7 +33,7 @@ def tree_of(path: Path) -> ast.Module:
 
 @cache
 def marks(path: Path) -> dict[str, str]:
-    """How each function at the top of a file is compiled: kernel, inner, leaf, fast_inner; '' for plain Python."""
+    """Return how each function at the top of a file is compiled, by its decorator; '' for plain Python."""
     tree = tree_of(path)
     found = [node for node in tree.body if isinstance(node, ast.FunctionDef)]
     return {node.name: ast.unparse(node.decorator_list[0]) if node.decorator_list else "" for node in found}
@@ -48,7 +48,7 @@ def inner_functions() -> set[tuple[str, str]]:
         (name_of(path), name)
         for path in files()
         for name, mark in marks(path).items()
-        if mark in ("inner", "leaf", "fast_inner")
+        if mark in ("inner", "leaf", "inlined", "fast_inner")
     }
 
 
@@ -102,7 +102,7 @@ def test_a_leaf_makes_and_returns_no_array() -> None:
 
 
 def test_every_compiled_function_is_compiled_our_way() -> None:
-    known = {"kernel", "inner", "leaf", "fast_inner", ""}
+    known = {"kernel", "inner", "leaf", "inlined", "fast_inner", ""}
     assert {mark for path in files() for mark in marks(path).values()} - known <= {"cache"}
     users = [path.name for path in files() if "numba" in path.read_text().split('"""', 2)[2]]
     assert sorted(users) == ["arrays.py", "compiled.py"]
@@ -222,7 +222,7 @@ def compiled_functions() -> tuple[tuple[Path, ast.FunctionDef], ...]:
         (path, node)
         for path in files()
         for node in tree_of(path).body
-        if isinstance(node, ast.FunctionDef) and marks(path)[node.name] in ("kernel", "inner", "leaf", "fast_inner")
+        if isinstance(node, ast.FunctionDef) and marks(path)[node.name] not in ("", "cache")
     )
 
 

@@ -8,7 +8,7 @@ import pyarrow as pa
 import pytest
 
 import seriatim as sr
-from seriatim.policies.arguments import forecast_question, questions_about_attack
+from seriatim.policies.questions import forecast_question, questions_about_attack
 
 POLICY = {
     "series": {"name": "s", "respondent": "p"},

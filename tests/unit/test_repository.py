@@ -103,3 +103,25 @@ def test_a_class_has_a_name_of_its_own() -> None:
                 homes[node.name].append(str(path.relative_to(ROOT)))
     assert len(homes) > 400
     assert {name: files for name, files in homes.items() if len(files) > 1} == {}
+
+
+TWINS = {
+    "a command and what it calls": "attack audit compare forecast gate ledger publish",
+    "a protocol, and the suite or the adapter that goes with it": "defence ledger promise workers writer",
+    "a promise, measure or method and its kernel": "closeness diversity fair_cells halves likeness lineages median "
+    "memory segments slots text_hash",
+    "a promise and the measure, belief or study of the same figure": "divergence equivocation leakage",
+    "the same part of several methods": "grouping memory newcomers slots workbench",
+    "once to search and once to judge": "near_values",
+    "a value, and what counts, makes or reads it": "classes draft face knowledge_files priors",
+}
+
+
+def test_a_file_has_a_name_of_its_own_unless_it_is_the_same_idea() -> None:
+    homes = defaultdict(list)
+    for path in sorted((ROOT / "src").rglob("*.py")):
+        if not path.stem.startswith("__") and path.stem != "env":  # alembic's own name
+            homes[path.stem.removeprefix("_")].append(str(path.relative_to(ROOT)))
+    allowed = {name for names in TWINS.values() for name in names.split()}
+    assert {name: files for name, files in homes.items() if len(files) > 1 and name not in allowed} == {}
+    assert {name for name in allowed if len(homes[name]) < 2} == set(), "no longer twins"

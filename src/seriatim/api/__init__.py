@@ -40,7 +40,6 @@ if TYPE_CHECKING:
     from seriatim.tables.reader import read_table
     from seriatim.tables.views import view_of
     from seriatim.usecases.compare.risk_map import MapWish
-    from seriatim.wiring import wired_rehearsal
 
 # loaded at first use: an audit needs no ledger, a ledger no attack
 _HOMES = {
@@ -89,7 +88,6 @@ _HOMES = {
     "signed_in_ledger": "seriatim.api.ledgers",
     "sketch_columns": "seriatim.policies",
     "view_of": "seriatim.tables.views",
-    "wired_rehearsal": "seriatim.wiring",
     "write_private_list": "seriatim.api.private_lists",
 }
 
@@ -142,6 +140,5 @@ __all__ = [
     "signed_in_ledger",
     "sketch_columns",
     "view_of",
-    "wired_rehearsal",
     "write_private_list",
 ]

@@ -46,7 +46,7 @@ def attack(
     may also have ``least`` (people with fewer possible values are exposed) and ``repetitions`` (seeded draws).
     ``priors`` is a file or ``{id: values}``; a history has no other columns, so ``impossible`` is an error here.
     """
-    from seriatim.policies.arguments import questions_about_attack
+    from seriatim.policies.questions import questions_about_attack
     from seriatim.usecases.attack import attack as attack_case
     from seriatim.usecases.attack.recipients import attack_recipients
 
@@ -83,7 +83,7 @@ def _holders_in(ledger: Ledger, series: str, recipient: str | None, collusion: i
 
 def attack_exposed_people(history: History, adversary: Mapping[str, Any] | None = None) -> Any:
     """Return who is breached by a history, since which release and by which groups, for the publisher's eyes only."""
-    from seriatim.policies.arguments import questions_about_attack
+    from seriatim.policies.questions import questions_about_attack
     from seriatim.usecases.attack.exposed import exposed_people as found
 
     return found(history, questions_about_attack(adversary))

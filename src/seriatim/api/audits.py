@@ -10,8 +10,11 @@ from seriatim.api.private_lists import refuse_private_list, write_private_list
 from seriatim.errors import Fault, InputError
 from seriatim.model import Policy
 from seriatim.tables.writer import writer_like_source
+from seriatim.wiring import wired_workers
 
 if TYPE_CHECKING:
+    import pyarrow as pa
+
     from seriatim.usecases.audit.audit import Audit, PriorKind
 
 
@@ -60,7 +63,11 @@ def audit(
     question = audit_case.AuditQuestion(prior, sampled, heavy)
     if private is not None:
         refuse_private_list(private)
-    found = audit_case.audit(coded, policy, question, lambda arrow: writer_like_source(arrow, published, ()))
+
+    def dressed(arrow: pa.Table) -> Any:
+        return writer_like_source(arrow, published, ())
+
+    found = audit_case.audit(coded, policy, question, dressed, wired_workers())
     if private is not None:
         from seriatim.usecases.audit.audit_exposed import audit_exposed
 

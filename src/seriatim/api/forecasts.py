@@ -14,9 +14,9 @@ from seriatim.errors import Fault, InputError
 from seriatim.ports import Ledger, Progress, no_progress
 
 if TYPE_CHECKING:
-    from seriatim.usecases.forecast.as_now import SeriesNow
     from seriatim.usecases.forecast.forecast import Forecast
     from seriatim.usecases.forecast.forecast_page import ForecastReport
+    from seriatim.usecases.forecast.series_now import SeriesNow
 
 
 _OF_THE_SERIES = ("sure", "sure_share", "raised", "harmless", "window")
@@ -45,7 +45,7 @@ def forecast(
     If a method would breach someone, the forecast also tries what lasts longer: publishing half as often, a larger m or
     n. ``sensitive`` is the column to follow, the first if omitted.
     """
-    from seriatim.policies.arguments import FORECAST_KEYS, forecast_question
+    from seriatim.policies.questions import FORECAST_KEYS, forecast_question
     from seriatim.usecases.forecast import forecast as forecast_case
 
     prepared_as_ledger(ledger)
@@ -78,7 +78,7 @@ def _promised(policy: Mapping[str, Any], sensitive: str | None) -> Mapping[str, 
 
 def _published_now(policy: Mapping[str, Any], promised: Mapping[str, Any]) -> SeriesNow:
     """Return the method of a series' policy, with its m and n; nothing is known of imported releases."""
-    from seriatim.usecases.forecast.as_now import SeriesNow
+    from seriatim.usecases.forecast.series_now import SeriesNow
 
     method, degree = (policy.get("defence") or {}).get("method"), promised.get("n")
     return SeriesNow(method, promised.get("m"), degree if isinstance(degree, int) else None)

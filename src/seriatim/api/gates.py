@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from seriatim.errors import Fault, InputError
 from seriatim.ports import Progress, no_progress
 from seriatim.tables.reader import read_table
+from seriatim.wiring import wired_journal
 
 if TYPE_CHECKING:
     from seriatim.gate.baseline import Baseline
@@ -97,13 +98,12 @@ def gate_replay(
 
 def gate_store(report: ReplayReport, requests: GateRequests, journal: str | Path, gate: str) -> int:
     """Store a baseline with its replay in a gate's journal, as the next version; return the version's number."""
-    from seriatim.journal import open_journal
     from seriatim.usecases.gate.serving_rules import serving_rules_json, serving_rules_required
 
     baseline = requests.baseline
     serving_rules_required(report.found.question)
     rules = serving_rules_json(baseline, report.found.question)
-    stored = open_journal(journal, create=True).add_baseline(
+    stored = wired_journal(journal, create=True).add_baseline(
         gate, baseline.version, baseline.to_json(), rules, report.to_json()
     )
     return stored.number
@@ -118,12 +118,11 @@ def gate_hold(
     encoding: str | None = None,
 ) -> int:
     """Hold a table's records in a gate's journal, so that requesters name the person only; return how many."""
-    from seriatim.journal import open_journal
     from seriatim.tables.columns import columns_of
     from seriatim.usecases.gate.held_records import held_records
     from seriatim.usecases.gate.serving_rules import read_serving_rules
 
-    book = open_journal(journal)
+    book = wired_journal(journal)
     stored = book.baselines(gate)
     if not stored:
         raise InputError(Fault("--gate", "the journal has no such gate", "", "store a replay first"))
@@ -136,10 +135,9 @@ def gate_show(journal: str | Path, gate: str) -> dict[str, Any]:
 
     Pages and answers of a gate number values and targets from 1 and 0, so that nobody reads a value there by chance.
     """
-    from seriatim.journal import open_journal
     from seriatim.usecases.gate.serving_rules import read_serving_rules
 
-    book = open_journal(journal)
+    book = wired_journal(journal)
     stored = [(one.number, read_serving_rules(one)) for one in book.baselines(gate)]
     if not stored:
         raise InputError(Fault("--gate", "the journal has no such gate", "", "store a replay first"))

@@ -11,6 +11,7 @@ from seriatim.model import History, Policy, Role
 from seriatim.model.holdings import Holdings, holdings_of
 from seriatim.ports import Ledger, ReleaseRecord
 from seriatim.tables.reader import read_table
+from seriatim.wiring import wired_ledger
 
 if TYPE_CHECKING:
     from seriatim.ledger import SqlLedger
@@ -19,9 +20,7 @@ if TYPE_CHECKING:
 
 def open_ledger(url: str | Path, shelf: str | Path | None = None, create: bool = True) -> SqlLedger:
     """Open a ledger, or make one."""
-    from seriatim.ledger import open_ledger as opened
-
-    return opened(url, shelf, create)
+    return wired_ledger(url, shelf, create)
 
 
 def ledger_pasts(table: str | Path, policy: Policy) -> Any:

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.csv as pacsv
 
 from seriatim.errors import Fault, InputError
-from seriatim.storage.durable import write_durably
+from seriatim.storage.durable_files import write_durably
 
 
 def refuse_private_list(path: str | Path) -> None:

@@ -14,13 +14,12 @@ from seriatim.api.ledgers import open_ledger, signed_in_ledger
 from seriatim.api.prepared import Prepared, prepare, prepared_as_ledger
 from seriatim.api.private_lists import refuse_private_list, write_private_list
 from seriatim.errors import Fault, InputError
-from seriatim.ledger.rehearsal import NoLedger
 from seriatim.model import Approval, Policy, Refusal, Release, Verdict, View
 from seriatim.model.draft import PLAIN, VALUES
 from seriatim.ports import Ledger, Progress, no_progress
 from seriatim.tables.reader import read_table
 from seriatim.tables.writer import writer_like_source
-from seriatim.wiring import wired_rehearsal
+from seriatim.wiring import wired_rehearsal, wired_standing_ledger
 
 if TYPE_CHECKING:
     from seriatim.report import Report, SignOff, SignOffFacts
@@ -224,9 +223,10 @@ def ledger_to_publish(
     url: str | Path, shelf: str | Path | None, ready: Prepared, out: Path | None = None, dry_run: bool = False
 ) -> Ledger:
     """Open the ledger to publish with, once. Make a new one last, for a release that may start a series."""
-    found = wired_rehearsal(url, shelf)
-    if not isinstance(found, NoLedger):
+    found = wired_standing_ledger(url, shelf)
+    if found is not None:
         return found
-    found.state(ready.plan.policy.series, out)  # a ledger that is behind must not be made
+    empty = wired_rehearsal()
+    empty.state(ready.plan.policy.series, out)  # a ledger that is behind must not be made
     ready.begin()
-    return found if dry_run else open_ledger(url, shelf)
+    return empty if dry_run else open_ledger(url, shelf)

@@ -15,7 +15,7 @@ from seriatim.attacks._exclusion import Exclusion, prepare
 from seriatim.attacks._worlds import BALLS, holding_world, world_neighbourhood, worlds_of
 from seriatim.attacks.trace import PriorValues, trace_flags
 from seriatim.kernels.arrays import Flags
-from seriatim.model.candidates import Candidates, candidates_of
+from seriatim.model.candidate_values import Candidates, candidates_of
 from seriatim.model.history import History
 
 FEW = 6

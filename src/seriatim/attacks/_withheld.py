@@ -73,10 +73,24 @@ def withheld(history: History) -> WithheldGuesses:
     A release that does not say who was withheld counts as one that withheld nobody.
     """
     domain = _domain(history)
-    views = [_view(past, history.values, domain) for past in history]
-    releases = [_guess(past.number, *view) for past, view in zip(history, views, strict=True)]
-    everyone, out = (_firsts([view[at] for view in views], len(history.respondents)) for at in (0, 1))
-    return WithheldGuesses(tuple(releases), _guess(None, everyone, out))
+    shown = _codes(history.values, domain)
+    out = {past.number: _codes(past.withheld.value, domain) for past in history if past.withheld is not None}
+    releases = [_guess_in(past, shown, out.get(past.number, _NOBODY), len(domain)) for past in history]
+    everyone, missing = _nobody_yet(history), _nobody_yet(history)
+    for past in reversed(history.releases):  # an earlier release takes the place of a later one
+        if past.withheld is not None:
+            everyone[past.withheld.person[::-1]] = missing[past.withheld.person[::-1]] = out[past.number][::-1]
+        everyone[past.person[::-1]] = shown[past.value[::-1]]
+    series = _guess(None, *(_counts(first[:-1], len(domain)) for first in (missing, everyone)))
+    return WithheldGuesses(tuple(releases), series)
+
+
+_NOBODY: Longs = np.empty(0, dtype=np.int64)
+
+
+def _nobody_yet(history: History) -> Longs:
+    """Return no value for everyone, and one place more: counterfeits, who are person -1, write there."""
+    return np.full(len(history.respondents) + 1, -1, dtype=np.int64)
 
 
 def _domain(history: History) -> pa.Array:
@@ -84,31 +98,27 @@ def _domain(history: History) -> pa.Array:
     return pc.unique(pa.chunked_array([pc.cast(one, pa.string()) for one in texts], pa.string()))
 
 
-def _view(past: PastRelease, values: pa.Array, domain: pa.Array) -> tuple[Longs, Longs]:
-    """Return everyone in the view and everyone withheld, each a column (person, value)."""
-    code = _codes(values, domain)
-    real = past.person >= 0
-    shown = np.stack((past.person[real].astype(np.int64), code[past.value[real]]))
-    if past.withheld is None:
-        return shown, shown[:, :0]
-    out = np.stack((past.withheld.person.astype(np.int64), _codes(past.withheld.value, domain)))
-    return np.concatenate((shown, out), axis=1), out
-
-
 def _codes(values: pa.Array, domain: pa.Array) -> Longs:
     found: Longs = pc.index_in(pc.cast(values, pa.string()), value_set=domain).to_numpy(zero_copy_only=False)
     return found.astype(np.int64)
 
 
-def _firsts(views: list[Longs], n_people: int) -> Longs:
-    """Return everyone once, as they were first."""
-    first = np.full(n_people, -1, dtype=np.int64)
-    for view in reversed(views):
-        first[view[0, ::-1]] = view[1, ::-1]
-    there = np.flatnonzero(first >= 0)
-    return np.stack((there, first[there]))
+def _counts(codes: Longs, n_values: int) -> Longs:
+    """Return how many hold each value; -1 is nobody's."""
+    return np.bincount(codes + 1, minlength=n_values + 1)[1:]
 
 
-def _guess(number: int | None, everyone: Longs, out: Longs) -> WithheldGuess:
-    hits, most = (int(np.bincount(value).max(initial=0)) for _, value in (out, everyone))
-    return WithheldGuess(number, out.shape[1], hits, everyone.shape[1], most)
+def _guess_in(past: PastRelease, shown: Longs, out: Longs, n_values: int) -> WithheldGuess:
+    """Return the guess about the people whom one release withheld."""
+    counterfeits = past.person < 0
+    value = past.value[~counterfeits] if counterfeits.any() else past.value
+    missing = _counts(out, n_values)
+    everyone = missing.copy()
+    np.add.at(everyone, shown, np.bincount(value, minlength=len(shown)))
+    return _guess(past.number, missing, everyone)
+
+
+def _guess(number: int | None, out: Longs, everyone: Longs) -> WithheldGuess:
+    """Return the guess from how many of the people withheld, and of everyone in the view, hold each value."""
+    hits, most = int(out.max(initial=0)), int(everyone.max(initial=0))
+    return WithheldGuess(number, int(out.sum()), hits, int(everyone.sum()), most)

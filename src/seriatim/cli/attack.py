@@ -102,7 +102,7 @@ def attack_command(
     """
     from seriatim import api
     from seriatim.cli import output
-    from seriatim.cli.ahead import compile_ahead
+    from seriatim.cli.compile_ahead import compile_ahead
 
     _check_source(history, series, respondents or quasi or register, (recipient, collusion) != (None, None))
     files = None

@@ -60,7 +60,7 @@ def audit_command(
     """
     from seriatim import api
     from seriatim.cli import output
-    from seriatim.cli.ahead import compile_ahead
+    from seriatim.cli.compile_ahead import compile_ahead
 
     kind = _prior_kind(prior)
     with output.output_bar(silent=as_json) as progress:

@@ -119,7 +119,7 @@ def _table(result: AttackResult) -> Any:
 def run_demo(out: Path, patients: int = 3_000, progress: Progress = lambda *_: None) -> DemoOutcome:
     """Publish the same months naively and safely, attack both, and let a promise over time refuse the naive one."""
     from seriatim import api
-    from seriatim.cli.ahead import compile_ahead
+    from seriatim.cli.compile_ahead import compile_ahead
     from seriatim.ledger import shelf_slug
     from seriatim.studies.worlds.hospital import hospital_months
 

@@ -85,12 +85,12 @@ def gate_service_serve_command(
 
     Example: seriatim gate serve --gate soldiers --expire-days 30
     """
-    from seriatim.journal import open_journal
     from seriatim.web.server import run_server
     from seriatim.web.settings import service_settings
+    from seriatim.wiring import wired_journal
 
     settings = service_settings(gate, expire_days, host, port, batch_seconds=batch_seconds, rate=rate, standby=standby)
-    run_server(open_journal(journal), settings, quiet)
+    run_server(wired_journal(journal), settings, quiet)
 
 
 @token_app.command("make")
@@ -163,9 +163,9 @@ def gate_service_token_list_command(gate: GateName, journal: Journal = HERE, as_
 
 
 def _journal(url: str) -> SqlJournal:
-    from seriatim.journal import open_journal
+    from seriatim.wiring import wired_journal
 
-    return open_journal(url)
+    return wired_journal(url)
 
 
 def _say(told: dict[str, object], text: str, as_json: bool) -> None:

@@ -74,7 +74,7 @@ def publish_command(
     A refusal is a result: exit code 3, the reasons, and a report in the folder refused; never a table.
     """
     from seriatim import api
-    from seriatim.cli.ahead import compile_ahead
+    from seriatim.cli.compile_ahead import compile_ahead
     from seriatim.cli.output import output_bar
 
     approval = _approval(approved_by, override)

@@ -71,15 +71,15 @@ def study_cor_split_command(
     Example: seriatim study cor-split --part fast --part sweep
     """
     from seriatim.cli import output
-    from seriatim.engines.threads import Threads
     from seriatim.errors import Fault, InputError
     from seriatim.studies.cor_split_page import PARTS, study_cor_split_page
+    from seriatim.wiring import wired_workers
 
     unknown = [name for name in part or () if name not in PARTS]
     if unknown:
         raise InputError(Fault("--part", f"{unknown[0]!r} is not a part of this study", ", ".join(PARTS)))
     with output.output_bar(silent=as_json) as progress:
-        study = study_cor_split_page(Threads(), scale, part or PARTS, progress=progress, quick=quick)
+        study = study_cor_split_page(wired_workers(), scale, part or PARTS, progress=progress, quick=quick)
     _finish(study, out, as_json)
 
 

@@ -7,7 +7,7 @@ from importlib import import_module
 from typing import Any
 
 from seriatim.errors import Fault, PolicyError
-from seriatim.model.methods import METHODS, Method, method_named
+from seriatim.model.methods import METHODS, method_named
 from seriatim.ports import Defence
 
 
@@ -18,14 +18,14 @@ def defence_named(name: str) -> Defence:
         known = ", ".join(METHODS)
         raise PolicyError(Fault("[defence] method", f"this version has no method {name!r}", known, "choose another"))
     if not row.serial:
-        found: Defence = loaded(row)
+        found: Defence = loaded(row.home)
         return found
     from seriatim.defences.series.request import draft_request
 
-    return partial(draft_request, loaded(row))
+    return partial(draft_request, loaded(row.home))
 
 
-def loaded(row: Method) -> Any:
-    """Load the function that a method's row names."""
-    module, _, name = row.home.partition(":")
+def loaded(home: str) -> Any:
+    """Load the function that a method's row names as ``module:function``."""
+    module, _, name = home.partition(":")
     return getattr(import_module(module), name)

@@ -2,26 +2,22 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import TypeVar, cast
 
 from seriatim.engines.waiting_threads import lend_to_waiting_thread
+from seriatim.kernels.cores import n_cores
 
 T = TypeVar("T")
 R = TypeVar("R")
-
-
-def _cores() -> int:
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 @dataclass(frozen=True, slots=True)
 class Threads:
     """Results come back in order, so the number of workers never changes a result."""
 
-    count: int = field(default_factory=_cores)
+    count: int = field(default_factory=n_cores)
 
     def map(self, work: Callable[[T], R], items: Iterable[T]) -> list[R]:
         """Do the work in this thread and as many others as there are cores; raise the first item's error, if any."""

@@ -10,7 +10,7 @@ from seriatim.errors import Fault, InputError
 from seriatim.gate.baseline import Baseline
 from seriatim.gate.inputs import LongArray
 from seriatim.gate.rules import GateRules, rules_asked
-from seriatim.gate.standing import Standing, standing_of
+from seriatim.gate.standings import Standing, standing_of
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from seriatim.errors import Fault, InputError
-from seriatim.gate.guarded import GuardedCounts
+from seriatim.gate.guarded_counts import GuardedCounts
 from seriatim.gate.inputs import LongArray
 from seriatim.gate.rules import GateRules, rules_n_log_n, rules_state
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from seriatim.errors import Fault, InputError
 from seriatim.gate.cell_codes import CellCodes
-from seriatim.gate.guarded import GuardedCounts
+from seriatim.gate.guarded_counts import GuardedCounts
 from seriatim.gate.inputs import LongArray
 from seriatim.gate.intake import LARGEST, NO_TARGET, NOT_IN_BASELINE, NOT_NOW, IntArray
 from seriatim.gate.rules import GateRules, rules_n_log_n, rules_state

@@ -8,7 +8,7 @@ import numpy as np
 
 from seriatim.gate.inputs import LongArray
 from seriatim.gate.rules import GateRules
-from seriatim.gate.standing import standing_of
+from seriatim.gate.standings import standing_of
 
 _MOST = 256
 

@@ -41,7 +41,7 @@ def pearson(counts: Any, baseline: Any, merge: str = "smallest") -> tuple[FloatA
     smaller neighbour (ties: lowest index, left neighbour), ``forward`` fills cells from left to right, ``none`` merges
     nothing. One remaining cell has the statistic 0.
     """
-    from seriatim.kernels.gate.merging import merging_pearson
+    from seriatim.kernels.gate.merged_cells import merging_pearson
 
     rule = MERGES.index(input_choice("merge", merge, MERGES))
     p = input_probabilities(baseline)

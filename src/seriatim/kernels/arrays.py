@@ -57,6 +57,15 @@ def leaf(function: F) -> F:
     return _compiled(function, no_cpython_wrapper=True, _nrt=False)
 
 
+def inlined(function: F) -> F:
+    """As :func:`leaf`, copied into the kernels that call it: for a few lines in a loop over every record.
+
+    Looking up a text takes half the time that it takes with a call (``number_texts``, 620,000 and 200,000 texts);
+    compiling takes a little longer.
+    """
+    return _compiled(function, inline="always")
+
+
 def fast_inner(function: F) -> F:
     """As :func:`inner`, for sums of floats that may be added up in any order."""
     return _compiled(function, no_cpython_wrapper=True, fastmath=True)

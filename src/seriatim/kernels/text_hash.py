@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from seriatim.kernels.arrays import Bytes, Flags, Ints, Longs, Words, kernel, leaf
+from seriatim.kernels.arrays import Bytes, Flags, Ints, Longs, Words, inlined, kernel, leaf
 
 EMPTY = np.uint64(0xFFFFFFFFFFFFFFFF)
 LOW = np.uint64(0xFFFFFFFF)
@@ -22,7 +22,7 @@ class Texts(NamedTuple):
     """Which are there; empty when all are."""
 
 
-@leaf
+@inlined
 def _hash(texts: Texts, i: int, key: np.uint64) -> np.uint64:
     """Return a number for text i that nobody can foresee without the key."""
     digest = key
@@ -33,7 +33,7 @@ def _hash(texts: Texts, i: int, key: np.uint64) -> np.uint64:
     return digest ^ (digest >> np.uint64(32))
 
 
-@leaf
+@inlined
 def _find(table: Words, digest: np.uint64, texts: Texts, i: int, first: Ints, own: Texts) -> tuple[np.uint64, int]:
     """Return where text i with this hash stands or would stand in the table, and its number there, -1 for none.
 

@@ -14,7 +14,7 @@ from seriatim.ledger import catalogue, chain, seals
 from seriatim.ledger.shelf import Shelf
 from seriatim.storage import schema
 from seriatim.storage.database import Database
-from seriatim.storage.durable import write_durably
+from seriatim.storage.durable_files import write_durably
 from seriatim.usecases.deliver.delivery import Delivery
 
 _UNDER_WAY = ".delivering-"

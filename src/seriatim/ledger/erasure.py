@@ -15,11 +15,11 @@ import pyarrow.compute as pc
 
 from seriatim.errors import Fault, InputError
 from seriatim.ledger import catalogue, chain, pseudonyms, shelf
-from seriatim.ledger.recall import Facts, recall_current_file, recall_memory_files
 from seriatim.ledger.shelf import Shelf
-from seriatim.storage import durable
+from seriatim.ledger.stored_history import Facts, stored_current_file, stored_memory_files
+from seriatim.storage import durable_files
 from seriatim.storage.database import Database
-from seriatim.storage.durable import durable_disk_errors
+from seriatim.storage.durable_files import durable_disk_errors
 
 
 def erasure_of_person(database: Database, place: Shelf, series: str, respondent: str) -> int:
@@ -33,7 +33,7 @@ def erasure_of_person(database: Database, place: Shelf, series: str, respondent:
         numbers: set[int] = set()
         found = 0
         for facts in past.made:
-            files = {name: recall_current_file(place, series, facts, name, past.erased) for name in _naming(facts)}
+            files = {name: stored_current_file(place, series, facts, name, past.erased) for name in _naming(facts)}
             numbers |= _numbers_of(files[shelf.PEOPLE], respondent)
             rest = {name: less for name, table in files.items() if (less := _without(table, numbers)) is not None}
             if rest:
@@ -50,7 +50,7 @@ def erasure_of_person(database: Database, place: Shelf, series: str, respondent:
 def _naming(facts: Facts) -> list[str]:
     """Return the files of a release from which a person can be erased."""
     together = [shelf.NEWCOMERS] if shelf.NEWCOMERS in facts["private"] else []
-    return [shelf.PEOPLE, *together, *recall_memory_files(facts).values()]
+    return [shelf.PEOPLE, *together, *stored_memory_files(facts).values()]
 
 
 def _numbers_of(people: pa.Table, respondent: str) -> set[int]:
@@ -67,7 +67,7 @@ def _without(table: pa.Table, numbers: set[int]) -> pa.Table | None:
 def _written(folder: Path, files: Mapping[str, pa.Table]) -> dict[str, Any]:
     """Write the next versions of files beside them; return their fingerprints."""
     for name, table in files.items():
-        durable.write_durably(shelf.pending_on_shelf(folder / name), pseudonyms.pseudonymous_parquet(table))
+        durable_files.write_durably(shelf.pending_on_shelf(folder / name), pseudonyms.pseudonymous_parquet(table))
     return {name: shelf.shelf_fingerprint(shelf.pending_on_shelf(folder / name)) for name in files}
 
 
@@ -90,7 +90,7 @@ def settle_erasures(database: Database, place: Shelf, series: str) -> None:
                 path.rename(path.with_name(file))
             else:
                 path.unlink()
-            durable.make_folder_durable(path.parent)
+            durable_files.make_folder_durable(path.parent)
 
 
 def _waiting(place: Shelf, series: str) -> list[Path]:

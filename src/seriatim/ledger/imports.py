@@ -14,15 +14,15 @@ from seriatim.errors import Fault, InputError, TableError
 from seriatim.ledger import catalogue, chain, pseudonyms, reservations, shelf
 from seriatim.ledger.manifests import refuse_behind_manifest
 from seriatim.ledger.pseudonyms import COUNTERFEIT, GROUP, RESPONDENT, SUPPRESSED
-from seriatim.ledger.recall import recall_people
 from seriatim.ledger.reservations import ReservedFolder
 from seriatim.ledger.shelf import Shelf
+from seriatim.ledger.stored_history import stored_people
 from seriatim.model.header import header_of
 from seriatim.model.name_order import name_order
 from seriatim.model.policy import Policy
 from seriatim.ports import ReleaseRecord
 from seriatim.storage.database import Database
-from seriatim.storage.durable import durable_disk_errors
+from seriatim.storage.durable_files import durable_disk_errors
 
 RELEASE = "release"
 _NAMING = (
@@ -45,7 +45,7 @@ def import_releases(
             refuse_behind_manifest(connection, place, policy.series, None)
             state = catalogue.catalogue_state(connection, policy.series)
             known = catalogue.catalogue_past(connection, policy.series)
-            crowd = recall_people(place, policy.series, known)
+            crowd = stored_people(place, policy.series, known)
         prepared = []
         for number, (label, groups) in enumerate(releases, start=state.n_releases + 1):
             made = folder / f"{number:06d}"

@@ -10,7 +10,7 @@ from pathlib import Path
 from seriatim.ledger.destinations import destination_in
 from seriatim.ledger.shelf import shelf_slug
 from seriatim.ports import PRIVATE
-from seriatim.storage.durable import write_durably
+from seriatim.storage.durable_files import write_durably
 
 TO_SIGN = f"{PRIVATE}/to-sign.html"
 """The page to sign, in the folder of a release."""

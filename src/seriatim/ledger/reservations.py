@@ -24,7 +24,7 @@ from seriatim.model.epochs import check_epoch
 from seriatim.model.history import SeriesState
 from seriatim.model.policy import Policy
 from seriatim.ports import ReleaseRecord, Reservation
-from seriatim.storage import durable
+from seriatim.storage import durable_files
 from seriatim.storage.database import Database
 
 _FEW = 20_000
@@ -81,7 +81,7 @@ def prepare_reservation_folder(
         for name, table in files.items():
             (folder / name).write_bytes(pseudonyms.pseudonymous_parquet(table))
         found = published()
-    durable.make_durable_private(folder)
+    durable_files.make_durable_private(folder)
     facts = {
         "files": found,
         "private": {name: shelf.shelf_fingerprint(folder / name) for name in files},
@@ -130,7 +130,7 @@ def _pieces(column: pa.ChunkedArray | pa.Array) -> list[pa.Array]:
 def _published_facts(folder: Path, write: Callable[[], None] | None) -> dict[str, Any]:
     if write is not None:
         write()
-    durable.make_durable_private(folder)
+    durable_files.make_durable_private(folder)
     return _reservation_fingerprints(folder)
 
 

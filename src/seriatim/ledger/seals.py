@@ -24,7 +24,7 @@ from seriatim.ledger.destinations import (
 from seriatim.ledger.papers import TO_SIGN
 from seriatim.ledger.shelf import Shelf
 from seriatim.ports import PRIVATE, PUBLIC, ReleaseRecord
-from seriatim.storage import durable
+from seriatim.storage import durable_files
 
 REPORT = f"{PRIVATE}/report.json"
 """The record of the report, in the folder of a release."""
@@ -65,7 +65,7 @@ def write_sealed_manifest(place: Shelf, record: ReleaseRecord) -> None:
     path = place.release(record.series, record.number) / shelf.MANIFEST
     wanted = seal_bytes(record.manifest)
     if not path.exists():
-        durable.write_durably(path, wanted)
+        durable_files.write_durably(path, wanted)
     elif path.read_bytes() != wanted:
         raise LedgerDamaged(f"{path}: not the manifest that the database holds; run seriatim ledger verify")
 
@@ -115,7 +115,7 @@ def _copy_folder(source: Path, target: Path, manifest: Mapping[str, Any]) -> Non
             _write(partial, name, data)
         _flush_folders(partial)
         partial.rename(target)
-        durable.make_folder_durable(target.parent)
+        durable_files.make_folder_durable(target.parent)
     finally:
         shutil.rmtree(partial, ignore_errors=True)
 
@@ -181,4 +181,4 @@ def _opened(folder: Path, name: str) -> BinaryIO:
 
 def _flush_folders(folder: Path) -> None:
     for here, _, _ in os.walk(folder, topdown=False):
-        durable.make_folder_durable(Path(here))
+        durable_files.make_folder_durable(Path(here))

@@ -30,7 +30,7 @@ from typing import Any
 
 from seriatim.errors import SeriatimError
 from seriatim.ports import PUBLIC
-from seriatim.storage.durable import make_folder_durable
+from seriatim.storage.durable_files import make_folder_durable
 
 GROUPS = "groups.parquet"
 PEOPLE = "people.parquet"

@@ -24,16 +24,16 @@ from seriatim.ledger.destinations import (
 from seriatim.ledger.erasure import erasure_of_person, settle_erasures
 from seriatim.ledger.imports import import_releases
 from seriatim.ledger.manifests import refuse_behind_manifest
-from seriatim.ledger.recall import recall_history, recall_memory, recall_people
+from seriatim.ledger.recall import clear_recalled, recall_release
 from seriatim.ledger.reservations import ReservedFolder
 from seriatim.ledger.shelf import Shelf
-from seriatim.ledger.withdrawal import clear_withdrawal, withdrawal_of_release
+from seriatim.ledger.stored_history import stored_history, stored_memory, stored_people
 from seriatim.model.history import History, SeriesState
 from seriatim.model.policy import Policy
 from seriatim.model.verdict import Approval
 from seriatim.ports import LedgerCheck, ReleaseRecord, Reservation
 from seriatim.storage.database import Database, open_database
-from seriatim.storage.durable import durable_disk_errors
+from seriatim.storage.durable_files import durable_disk_errors
 from seriatim.usecases.deliver.delivery import Delivery, delivery_approval, judge_delivery
 
 
@@ -89,14 +89,14 @@ class SqlLedger:
         """
         with self.database.reading() as connection:
             past = catalogue.catalogue_past(connection, series)
-            crowd, facts = recall_people(self.shelf, series, past), past.counting
+            crowd, facts = stored_people(self.shelf, series, past), past.counting
             read = facts if newest is None else facts[max(len(facts) - newest, 0) :]
-            return recall_history(self.shelf, series, read, crowd, sensitive)
+            return stored_history(self.shelf, series, read, crowd, sensitive)
 
     def memory(self, series: str) -> Mapping[str, pa.Table]:
         """Return what the method of the newest release remembered about people, by name; ``respondent`` as text."""
         with self.database.reading() as connection:
-            return recall_memory(connection, self.shelf, series)
+            return stored_memory(connection, self.shelf, series)
 
     @contextmanager
     def stage(self) -> Iterator[Path]:
@@ -129,7 +129,7 @@ class SqlLedger:
         with self.database.reading() as connection:
             state = catalogue.catalogue_state(connection, series)
             reservations.check_reservation_unmoved(reservation.state, state)
-            crowd = recall_people(self.shelf, series, catalogue.catalogue_past(connection, series))
+            crowd = stored_people(self.shelf, series, catalogue.catalogue_past(connection, series))
         crowd, retired = reservations.reservation_crowd(crowd, reservation.corrected)
         sensitive = tuple(rule.name for rule in policy.sensitive)
         folder = reservation.staged.parent
@@ -207,7 +207,7 @@ class SqlLedger:
 
     def recall(self, series: str, number: int, reason: str, approved_by: str = "") -> ReleaseRecord:
         """Recall the newest release if nobody has received it: it counts no longer. The chain keeps the reason."""
-        return withdrawal_of_release(self.database, self.shelf, series, number, Approval(approved_by, reason))
+        return recall_release(self.database, self.shelf, series, number, Approval(approved_by, reason))
 
     def erase(self, series: str, respondent: str) -> int:
         """Forget who a person is, and return the number of files that named them."""
@@ -226,7 +226,7 @@ class SqlLedger:
         for name in {record.series for record in everything}:
             settle_erasures(self.database, self.shelf, name)
         with durable_disk_errors(self.shelf.root):
-            clear_withdrawal(everything)
+            clear_recalled(everything)
             finish_deliveries(self.database, self.shelf)
             reservations.clear_without_reservation(self.database, self.shelf)
             reservations.clear_unwritten_reservations(self.database, self.shelf)

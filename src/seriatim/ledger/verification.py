@@ -19,11 +19,11 @@ from seriatim.ledger.chain_replay import ReplayedCatalogue, ledger_replay_wrong_
 from seriatim.ledger.deliveries import deliveries_under_way
 from seriatim.ledger.destinations import destination_of
 from seriatim.ledger.manifests import every_manifest_in, manifests_in, read_manifest
+from seriatim.ledger.recall import recalled_files
 from seriatim.ledger.shelf import Shelf
-from seriatim.ledger.withdrawal import withdrawal_files
 from seriatim.ports import PUBLIC, LedgerCheck, ReleaseRecord
 from seriatim.storage.database import Database
-from seriatim.storage.durable import durable_disk_errors
+from seriatim.storage.durable_files import durable_disk_errors
 
 
 @dataclass(slots=True)
@@ -148,7 +148,7 @@ def _check_manifests(
             findings.faults += _unknown(database, path.parent, manifest["chain"])
     for record in records:
         target = destination_of(record)
-        if record.state == chain.RECALLED and withdrawal_files(record):
+        if record.state == chain.RECALLED and recalled_files(record):
             findings.notes.append(f"{target}: recalled, but still there; seriatim ledger resume clears it")
         if target is not None and record.state == chain.SEALED:
             if target.exists():

@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from seriatim.errors import Fault, InputError
-from seriatim.kernels.equivocation.sweep import SweepPairs, sweep_entropies
+from seriatim.kernels.check.sweep import SweepPairs, sweep_entropies
 from seriatim.kernels.equivocation.window_entropies import window_entropies
 from seriatim.measures._leakage import entropy
 from seriatim.measures.probable_values import ProbableValues, candidates

@@ -24,12 +24,12 @@ RELEASES = 8
 def averaged_noise_measures(columns: Iterable[CodedColumn], policy: Policy) -> tuple[Measure, ...]:
     """Return for each noisy sensitive column of numbers how near noise lets anyone come to its values.
 
-    If there is none, for each noisy quasi-identifier. Empty unless the method is ``noise``.
+    If there is none, for each noisy quasi-identifier. Empty if the method adds none.
     """
     defence = policy.defence
-    if defence is None or defence.method != "noise" or not defence.options.noise:
+    if defence is None or not defence.noise:
         return ()
-    amounts = defence.options.noise
+    amounts = defence.noise
     numeric = [one for one in columns if one.name in amounts and one.scale.form == "interval" and len(_values(one))]
     sensitive = {rule.name for rule in policy.sensitive}
     chosen = [one for one in numeric if one.name in sensitive] or numeric

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from seriatim.errors import Fault, InputError
-from seriatim.kernels.equivocation.sweep import sweep_class_areas
+from seriatim.kernels.check.sweep import sweep_class_areas
 from seriatim.kernels.equivocation.sweep_lanes import sweep_areas
 from seriatim.kernels.equivocation.window_entropies import window_entropies, window_hit_chances
 from seriatim.measures._equivocation import (
@@ -22,10 +20,12 @@ from seriatim.measures._equivocation import (
     equivocation_pairs,
     equivocation_width,
 )
+from seriatim.measures.own_threads import OWN_THREADS
 from seriatim.measures.probable_values import ProbableValues, candidate_numbers, candidate_shares
 from seriatim.model.scale import FloatArray
 from seriatim.model.tabulation import Tabulation
 from seriatim.model.value_grid import LongArray, ValueGrid, value_grid
+from seriatim.ports import Workers
 
 LOOKED_THROUGH = 300
 """Values of a class up to which looking for the next span is faster than sorting all pairs."""
@@ -45,6 +45,7 @@ class Equivocations:
     area: FloatArray
     """In units x bits; of more than 2,500 values a lower bound."""
     unit: str
+    workers: Workers = OWN_THREADS
 
     def __len__(self) -> int:
         return len(self.matrix)
@@ -76,17 +77,17 @@ class Equivocations:
 
     def at(self, eps: float) -> FloatArray:
         """Return H(eps) of each row; exact."""
-        return _in_threads(lambda rows: window_entropies(rows, self._reach(eps)), self.matrix)
+        return _by_rows(lambda rows: window_entropies(rows, self._reach(eps)), self.matrix, self.workers)
 
     def hit_chance(self, eps: float) -> FloatArray:
         """Return the largest mass in one window of width eps, of each row."""
-        return _in_threads(lambda rows: window_hit_chances(rows, self._reach(eps)), self.matrix)
+        return _by_rows(lambda rows: window_hit_chances(rows, self._reach(eps)), self.matrix, self.workers)
 
     def _reach(self, eps: float) -> LongArray:
         return np.searchsorted(self.steps, self.steps + self.grid.within(equivocation_width(eps)), side="right") - 1
 
 
-def equivocations(domain: Any, matrix: Any, *, ordered: bool = False) -> Equivocations:
+def equivocations(domain: Any, matrix: Any, *, ordered: bool = False, workers: Workers = OWN_THREADS) -> Equivocations:
     """Return H(eps) of every row of a matrix of probabilities over one domain, computed on all cores."""
     numbers, unit = candidate_numbers(domain, ordered=ordered)
     shares = candidate_shares(matrix)
@@ -99,14 +100,14 @@ def equivocations(domain: Any, matrix: Any, *, ordered: bool = False) -> Equivoc
         order = np.argsort(which.reshape(-1), kind="stable")
         firsts = np.searchsorted(which.reshape(-1)[order], np.arange(len(steps)))
         shares = np.ascontiguousarray(np.add.reduceat(shares[:, order], firsts, axis=1))
-    return Equivocations(grid, steps, shares, _areas(grid, steps, shares), unit)
+    return Equivocations(grid, steps, shares, _areas(grid, steps, shares, workers), unit, workers)
 
 
-def _areas(grid: ValueGrid, steps: LongArray, matrix: FloatArray) -> FloatArray:
+def _areas(grid: ValueGrid, steps: LongArray, matrix: FloatArray, workers: Workers) -> FloatArray:
     if len(steps) > SHARED_PAIRS:  # rows have few of so many values
         row, value = np.nonzero(matrix)
         starts = np.concatenate(([0], np.cumsum(np.bincount(row, minlength=len(matrix)))))
-        return _areas_of_runs(grid.step, starts, value, matrix[row, value], steps)
+        return _areas_of_runs(_Runs(starts, value, matrix[row, value]), steps, grid.step, workers)
     pairs = equivocation_pairs(steps, grid.slack)
 
     def work(rows: FloatArray) -> FloatArray:
@@ -114,25 +115,31 @@ def _areas(grid: ValueGrid, steps: LongArray, matrix: FloatArray) -> FloatArray:
         sweep_areas(pairs, rows, areas)
         return areas
 
-    return _in_threads(work, matrix) * grid.step
+    return _by_rows(work, matrix, workers) * grid.step
 
 
-def equivocation_areas(tabulation: Tabulation, positions: FloatArray) -> FloatArray:
+def equivocation_areas(tabulation: Tabulation, positions: FloatArray, workers: Workers = OWN_THREADS) -> FloatArray:
     """Return the area of every class, in units of the positions x bits; a value without a position is left out."""
     placed = np.isfinite(positions)
     grid = value_grid(positions[placed])
     steps = np.full(len(positions), -1, dtype=np.int64)
     steps[placed] = grid.steps - grid.steps.min(initial=0)
-    return _areas_of_runs(grid.step, tabulation.starts, tabulation.value, tabulation.count, steps)
+    return _areas_of_runs(_Runs(tabulation.starts, tabulation.value, tabulation.count), steps, grid.step, workers)
 
 
-def _areas_of_runs(
-    step: float, starts: LongArray, value: npt.NDArray[Any], weight: npt.NDArray[Any], steps: LongArray
-) -> FloatArray:
-    """Return the area of each run of values with their weights; one with many values is swept on its own."""
-    lengths = np.diff(starts)
+class _Runs(NamedTuple):
+    """Runs of values with their weights: one for each class or distribution."""
+
+    starts: LongArray
+    value: npt.NDArray[Any]
+    weight: npt.NDArray[Any]
+
+
+def _areas_of_runs(runs: _Runs, steps: LongArray, step: float, workers: Workers) -> FloatArray:
+    """Return the area of each run; one with many values is swept on its own."""
+    starts, lengths = runs.starts, np.diff(runs.starts)
     areas = np.full(len(lengths), np.nan)
-    value, weight = value.astype(np.int32), weight.astype(np.float64)
+    value, weight = runs.value.astype(np.int32), runs.weight.astype(np.float64)
 
     def fill(bounds: tuple[int, int]) -> None:
         first, last = bounds
@@ -144,7 +151,7 @@ def _areas_of_runs(
         sweep_class_areas(ends, value[inside][held], weight[inside][held], steps, found)
         areas[first:last][few] = found * step
 
-    _on_all_cores(fill, [(at, min(at + _TOGETHER, len(lengths))) for at in range(0, len(lengths), _TOGETHER)])
+    workers.map(fill, [(at, min(at + _TOGETHER, len(lengths))) for at in range(0, len(lengths), _TOGETHER)])
     for c in np.flatnonzero(lengths > LOOKED_THROUGH):
         run = slice(starts[c], starts[c + 1])
         here = steps[value[run]] >= 0
@@ -153,22 +160,12 @@ def _areas_of_runs(
     return areas
 
 
-def _on_all_cores(work: Callable[[Any], object], items: list[Any]) -> None:
-    """Do independent pieces of work in threads: kernels release the interpreter's lock."""
-    if len(items) < 2:
-        for item in items:
-            work(item)
-        return
-    with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
-        list(pool.map(work, items))
-
-
-def _in_threads(work: Callable[[FloatArray], FloatArray], matrix: FloatArray) -> FloatArray:
-    """Return a figure of each row, computed in pieces on all cores."""
+def _by_rows(work: Callable[[FloatArray], FloatArray], matrix: FloatArray, workers: Workers) -> FloatArray:
+    """Return a figure of each row, computed in pieces: kernels release the interpreter's lock."""
     found = np.empty(len(matrix))
 
     def fill(at: int) -> None:
         found[at : at + _TOGETHER] = work(matrix[at : at + _TOGETHER])
 
-    _on_all_cores(fill, list(range(0, len(matrix), _TOGETHER)))
+    workers.map(fill, range(0, len(matrix), _TOGETHER))
     return found

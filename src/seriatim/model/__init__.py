@@ -1,7 +1,7 @@
 """Frozen values that all rooms share. They know nothing of files, frames or databases."""
 
 from seriatim.model.adversary import Adversary
-from seriatim.model.candidates import Candidates
+from seriatim.model.candidate_values import Candidates
 from seriatim.model.chart import Bars, Chart, ChartAxis, Heatmap, Histogram, Line, Lines, Threshold, histogram_chart
 from seriatim.model.draft import Draft, Generalised, Grouping
 from seriatim.model.epochs import check_epoch, check_epoch_columns

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection
 
 import numpy as np
@@ -18,7 +17,7 @@ ROW_NAMES = ("(row names)", "__index_level_0__", "Unnamed: 0")
 COUNT = "count"
 """The column in which a tool that joins equal rows gives their number."""
 
-_NUMBER = re.compile(r"^\s*[-+.,]?\d")
+_NUMBER = r"^\s*[-+.,]?\d"
 """How a number begins."""
 
 
@@ -64,9 +63,9 @@ def foreign_written_alike(column: pa.ChunkedArray) -> pa.ChunkedArray:
         return column
     coded = foreign_table_words_once(column) if pat.is_dictionary(column.type) else column.dictionary_encode()
     values = coded.chunk(0).dictionary if coded.num_chunks else pa.array([], plain)
-    if not len(values) or not _NUMBER.match(values[0].as_py() or "0"):  # one word tells, before all are asked
+    if not len(values) or not _is_number(values[0].as_py() or "0"):  # one word tells, before all are asked
         return coded
-    if _all_match(values, r"^-?\d+$") or not _all_match(values, _NUMBER.pattern):
+    if pc.all(pc.ascii_is_decimal(values)).as_py() or not _all_match(values, _NUMBER):
         return coded
     texts = values.to_pylist()
     alike = foreign_plain_numbers(texts)
@@ -84,6 +83,14 @@ def foreign_table_words_once(column: pa.ChunkedArray) -> pa.ChunkedArray:
     if not words.null_count and pc.count_distinct(words).as_py() == len(words):
         return column
     return column.cast(column.type.value_type).dictionary_encode()
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text.replace(",", "."))
+    except ValueError:
+        return False
+    return True
 
 
 def _all_match(values: pa.Array, pattern: str) -> bool:

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from seriatim.model.candidates import Candidates
+from seriatim.model.candidate_values import Candidates
 from seriatim.model.scale import IntArray
 
 

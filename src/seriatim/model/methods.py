@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -11,6 +12,8 @@ class MethodFamily(StrEnum):
 
     SINGLE = "single"
     """One release alone: ``ports.Defence``, from a view to a draft."""
+    FOLLOWING = "following"
+    """One release, and what earlier ones let someone believe about its people: ``ports.Defence``, with a respondent."""
     SERIES = "series"
     """All releases so far: ``defences.series.contract.SerialMethod``, from codes and a memory to groups."""
 
@@ -42,6 +45,8 @@ class Method:
     """An option without which it cannot be used, so that nothing tries it unasked."""
     modes: tuple[str, ...] = ()
     """What [defence] mode may say; the first is the default."""
+    forms: tuple[str, ...] = ("intervals",)
+    """What [defence] form may say; the first is the default."""
     marks: tuple[str, ...] = ()
     """Lasting numbers that it stores with its rows; it cannot continue a series without them."""
     degree: MethodDegree = MethodDegree.JUDGED
@@ -49,12 +54,22 @@ class Method:
     """The promises that [promise] m stands for under this method."""
     judged_with_common: tuple[str, ...] = ()
     """The same where [promise] common is set; empty: the same ones."""
+    seeks_j: bool = False
+    """Whether it groups people so that [promise] j holds."""
+    counts_people: bool = False
+    """Whether a class has k different people, and not only k records, where someone has several."""
     past_keeps: str = ""
     """The promise that earlier releases must keep for it to continue a series."""
     needs_eligible: bool = False
     """Whether it groups only tables in which no value has more than one m-th."""
     reads_common: bool = False
     """Whether it has room for values above one m-th, with [promise] common."""
+    common_withholds_fewer: bool = False
+    """Whether [promise] common also lets more people join where no value has more than one m-th."""
+    leavers_return: bool = True
+    """Whether people may be published again after a release that says that everyone has left."""
+    nodes: str = ""
+    """``module:function`` that lists every minimal generalisation; empty if it does not generalise whole columns."""
     compiled_ahead: tuple[str, ...] = ()
     """The steps of ``kernels.ahead`` that its first use has to wait for, the longest first."""
     leavers_known: bool = False
@@ -63,6 +78,11 @@ class Method:
     @property
     def serial(self) -> bool:
         return self.family is MethodFamily.SERIES
+
+    @property
+    def follows_people(self) -> bool:
+        """Return whether it must know who is who over releases: without a respondent it cannot be used."""
+        return self.family is not MethodFamily.SINGLE
 
 
 _WEAK = ("weak_m_uniqueness", "weak_m_invariance")
@@ -74,6 +94,7 @@ _ROWS = (
         summary="cuts the table in halves while both halves keep the promises",
         options=("mode", "withhold"),
         modes=("strict", "relaxed"),
+        counts_people=True,
         compiled_ahead=("cutting", "accepting"),
     ),
     Method(
@@ -82,6 +103,7 @@ _ROWS = (
         family=MethodFamily.SINGLE,
         summary="raises whole columns, level by level, until the promises are kept",
         options=("loss", "withhold"),
+        nodes="seriatim.defences.single.lattice.generalisation:minimal_generalisations",
         compiled_ahead=("accepting",),
     ),
     Method(
@@ -90,6 +112,7 @@ _ROWS = (
         family=MethodFamily.SINGLE,
         summary="orders people by similarity and groups neighbours",
         options=("withhold",),
+        counts_people=True,
         compiled_ahead=("accepting",),
     ),
     Method(
@@ -126,6 +149,8 @@ _ROWS = (
         judged_with_common=("closed_lineages", "fair_lineages", "lasting_places", "fair_waiting"),
         past_keeps="closed_lineages",
         reads_common=True,
+        common_withholds_fewer=True,
+        leavers_return=False,
         leavers_known=True,
     ),
     Method(
@@ -143,10 +168,12 @@ _ROWS = (
     Method(
         name="sequence",
         home="seriatim.defences.series.sequence.grouping:sequence_groups",
-        family=MethodFamily.SINGLE,
+        family=MethodFamily.FOLLOWING,
         summary="groups neighbours about whom someone who knows how values follow each other believes the same",
         options=("mode", "leftovers", "cuts"),
         modes=("optimal", "greedy", "cells"),
+        forms=("intervals", "buckets"),
+        seeks_j=True,
     ),
     Method(
         name="sample",
@@ -167,7 +194,9 @@ _ROWS = (
 )
 METHODS: dict[str, Method] = {row.name: row for row in _ROWS}
 JUDGED_ANYHOW = _WEAK
-"""What [promise] m stands for under a method that looks at one release alone."""
+"""What [promise] m stands for under a method that does not look back over all releases."""
+OF_IMPORTED = "median"
+"""The method that stands for the unknown one of releases that were imported."""
 
 
 def method_named(name: str) -> Method | None:
@@ -177,6 +206,16 @@ def method_named(name: str) -> Method | None:
 def serial_methods() -> tuple[str, ...]:
     """Return the methods that look back, newest first."""
     return tuple(reversed([name for name, row in METHODS.items() if row.serial]))
+
+
+def methods_where(question: Callable[[Method], bool]) -> tuple[str, ...]:
+    """Return the names of the methods whose row answers a question with yes."""
+    return tuple(name for name, row in METHODS.items() if question(row))
+
+
+def quoted_methods(question: Callable[[Method], bool]) -> str:
+    """Return the same names for a message: ``"lineage" or "cohort"``."""
+    return " or ".join(f'"{name}"' for name in methods_where(question))
 
 
 def method_marks() -> tuple[str, ...]:

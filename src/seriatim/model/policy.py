@@ -191,6 +191,21 @@ class DefenceSettings:
         return row is not None and row.serial
 
     @property
+    def rate(self) -> float | None:
+        """Return the share of the records that the method draws; None if it draws no sample."""
+        return self.options.rate if self._reads("rate") else None
+
+    @property
+    def noise(self) -> Mapping[str, str]:
+        """Return the most that the method moves a value, by column; empty if it adds no noise."""
+        amounts = self.options.noise if self._reads("noise") else None
+        return {} if amounts is None else amounts
+
+    def _reads(self, key: str) -> bool:
+        row = method_named(self.method)
+        return row is not None and key in row.options
+
+    @property
     def compiled_ahead(self) -> tuple[str, ...]:
         """Return the steps of ``kernels.ahead`` that the method's first use waits for."""
         row = method_named(self.method)
@@ -206,8 +221,8 @@ class DefenceSettings:
         """Return the share of records that may be withheld: ``suppress``, else the default of the method."""
         if self.suppress is not None:
             return self.suppress
-        if self.method == "sample" and self.options.rate is not None:
-            return 1.0 - self.options.rate  # who is not drawn is not published: that is the method
+        if self.rate is not None:
+            return 1.0 - self.rate  # who is not drawn is not published: that is the method
         return WITHHELD_FOR_NOW if self.for_now else 0.0
 
 

@@ -8,6 +8,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
+from seriatim.model.methods import quoted_methods
+
 
 class PromiseSubject(StrEnum):
     """What a promise looks at, and so which protocol of ``ports.promise`` it follows."""
@@ -239,7 +241,7 @@ _ROWS = (
         key="eligible_table",
         section=PromiseSection.NOWHERE,
         judges=PromiseSubject.SERIES,
-        allowed="nothing: invariant and historical are always judged by it",
+        allowed=f"nothing: method {quoted_methods(lambda row: row.needs_eligible)} is always judged by it",
         summary="at most one m-th of the people share a value",
         home=_SERIES + "eligible:eligible_table",
     ),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from seriatim.model.methods import method_named, serial_methods
+from seriatim.model.methods import method_named, methods_where, serial_methods
 from seriatim.model.policy import ColumnRule, DefenceSettings, PromiseTerms, Role
 from seriatim.model.promises import promise_keys_over_releases
 from seriatim.policies.faults import Faults, fault_did_you_mean, fault_path
@@ -44,7 +44,8 @@ def _check_serial(series: SeriesShape, terms: PromiseTerms, defence: DefenceSett
         faults.add(
             ("promise", key), f"promise.{key} is about people over releases, but no respondent is named", "", remedy
         )
-    if defence is not None and (defence.serial or defence.method == "sequence"):
+    row = method_named(defence.method) if defence is not None else None
+    if defence is not None and row is not None and row.follows_people:
         found = f"defence.method {defence.method} follows people over releases, but no respondent is named"
         faults.add(("defence", "method"), found, "", remedy)
 
@@ -72,5 +73,7 @@ def _check_mode(defence: DefenceSettings, faults: Faults) -> None:
     if defence.form == "buckets" and defence.options.leftovers == "counterfeit":
         found = 'defence.leftovers "counterfeit" with form "buckets", which shows everyone\'s quasi-identifiers'
         faults.add(("defence", "leftovers"), found, "suppress, relax", 'form = "intervals", or leftovers = "relax"')
-    if defence.form == "buckets" and defence.method != "sequence":
-        faults.add(("defence", "form"), 'defence.form "buckets" is for method sequence', "intervals", "remove it")
+    if row is not None and defence.form is not None and defence.form not in row.forms:
+        others = ", ".join(methods_where(lambda other: defence.form in other.forms))
+        found = f'defence.form "{defence.form}" is for method {others}'
+        faults.add(("defence", "form"), found, ", ".join(row.forms), "remove it")

@@ -103,6 +103,7 @@ Base = Literal["nats", "bits"]
 Leftovers = Literal["suppress", "relax", "counterfeit"]
 Cuts = Literal["values", "blind"]
 _METHODS: list[Any] = [*METHODS]
+_MODES = "; ".join(f"{', '.join(row.modes)} for {name}" for name, row in METHODS.items() if row.modes)
 DatePart = Literal["day", "month", "quarter", "year", "decade"]
 
 
@@ -203,10 +204,7 @@ class DefenceShape(_Shape):
 
     method: Method = Field(description=", ".join(_METHODS), json_schema_extra={"choices": _METHODS})
     suppress: Share | None = _promise("suppress")
-    mode: Name | None = _key(
-        "a mode of the method: strict or relaxed for median, greedy or repair for historical, optimal, "
-        "greedy or cells for sequence"
-    )
+    mode: Name | None = _key(f"a mode of the method: {_MODES}")
     form: Form | None = _word(Form)
     sticky: bool | None = _key("true or false")
     leftovers: Leftovers | None = _word(Leftovers)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from seriatim.lazy_names import lazy_names
 
 if TYPE_CHECKING:
-    from seriatim.queries.answering import Answer, Answering
+    from seriatim.queries.answer_service import Answer, Answering
     from seriatim.queries.query_bounds import Bounds, bounds
     from seriatim.queries.query_kinds import Query
     from seriatim.queries.sampled_refusals import SampledRefusals
@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 
 # loaded when first asked for: linear programmes take a second to import
 _HOMES = {
-    "Answer": "seriatim.queries.answering",
-    "Answering": "seriatim.queries.answering",
+    "Answer": "seriatim.queries.answer_service",
+    "Answering": "seriatim.queries.answer_service",
     "Bounds": "seriatim.queries.query_bounds",
     "Query": "seriatim.queries.query_kinds",
     "SampledRefusals": "seriatim.queries.sampled_refusals",

@@ -7,7 +7,7 @@ from seriatim.lazy_names import lazy_names_by_home
 if TYPE_CHECKING:
     from seriatim.report.document import Report
     from seriatim.report.facts import ColumnFacts, Facts, TableCounts, column_facts
-    from seriatim.report.filed import NO_ROWS, FiledReport
+    from seriatim.report.filed_report import NO_ROWS, FiledReport
     from seriatim.report.for_recipients import PublicReport, promises_for_recipients
     from seriatim.report.html import html_page
     from seriatim.report.page import (
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 _HOMES = {
     "seriatim.report.document": ("Report",),
     "seriatim.report.facts": ("ColumnFacts", "Facts", "TableCounts", "column_facts"),
-    "seriatim.report.filed": ("NO_ROWS", "FiledReport"),
+    "seriatim.report.filed_report": ("NO_ROWS", "FiledReport"),
     "seriatim.report.for_recipients": ("PublicReport", "promises_for_recipients"),
     "seriatim.report.html": ("html_page",),
     "seriatim.report.page": (

@@ -9,7 +9,7 @@ from seriatim.model.policy import Policy
 from seriatim.model.verdict import Verdict
 from seriatim.report import background, outcome
 from seriatim.report.facts import Facts
-from seriatim.report.filed import NO_ROWS, FiledReport
+from seriatim.report.filed_report import NO_ROWS, FiledReport
 from seriatim.report.json_record import record_of
 from seriatim.report.page import Page
 

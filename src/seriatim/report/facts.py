@@ -59,7 +59,7 @@ class Facts(TableCounts):
 
 def column_facts(policy: Policy, forms: Mapping[str, str] | None = None) -> tuple[ColumnFacts, ...]:
     """Return the columns of a policy, with the form in which each generalised one is published."""
-    noise = policy.defence.options.noise or {} if policy.defence is not None else {}
+    noise = policy.defence.noise if policy.defence is not None else {}
     known = {**(forms or {}), **{name: f"with noise, at most {amount} either way" for name, amount in noise.items()}}
     columns = [
         ColumnFacts(

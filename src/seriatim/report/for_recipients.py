@@ -12,7 +12,7 @@ from typing import Any
 
 from seriatim.model.verdict import Finding, Verdict
 from seriatim.report.facts import RESPONDENT, Facts
-from seriatim.report.filed import FiledReport
+from seriatim.report.filed_report import FiledReport
 from seriatim.report.formats import format_number, format_plain
 from seriatim.report.outcome import outcome_promised
 from seriatim.report.page import Cell, Definitions, Grid, Note, Page, Prose, Section

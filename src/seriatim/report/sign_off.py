@@ -11,7 +11,7 @@ from typing import Any, Protocol
 
 from seriatim.model.verdict import Verdict
 from seriatim.report.facts import Facts, TableCounts
-from seriatim.report.filed import FiledReport
+from seriatim.report.filed_report import FiledReport
 from seriatim.report.formats import format_count, format_number, format_percent
 from seriatim.report.outcome import outcome_banner, outcome_cell, outcome_found, outcome_of
 from seriatim.report.page import Cell, Definitions, Grid, Page, Section, Signatures

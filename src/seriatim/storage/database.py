@@ -21,7 +21,7 @@ from sqlalchemy import event, exc
 from sqlalchemy.engine import URL, Connection, Engine, make_url
 
 from seriatim.errors import Fault, InputError, LedgerDamaged, LedgerError, LedgerMissing, SeriatimError
-from seriatim.storage.durable import durable_disk_errors
+from seriatim.storage.durable_files import durable_disk_errors
 from seriatim.storage.revisions import LEDGER, Revisions
 
 PATIENCE = 30.0

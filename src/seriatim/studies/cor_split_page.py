@@ -10,7 +10,7 @@ import numpy as np
 
 from seriatim.ports import Progress, Workers, no_progress
 from seriatim.report import Cell, Charts, Grid, Page, Points, Prose, Section
-from seriatim.report.filed import FiledReport
+from seriatim.report.filed_report import FiledReport
 from seriatim.report.formats import format_number, format_people, format_percent
 from seriatim.studies.cor_split import CorSplitSetting, Order
 from seriatim.studies.cor_split_charts import (

@@ -15,7 +15,6 @@ from typing import Any
 
 import numpy as np
 
-from seriatim.engines.threads import Threads
 from seriatim.measures._equivocation import equivocation
 from seriatim.measures.supplementary_knowledge import Beliefs, KnowledgeLeft, supplementary_knowledge
 from seriatim.model.chance import open_chance
@@ -28,6 +27,7 @@ from seriatim.report.formats import format_number, format_plain
 from seriatim.report.page import Charts, Grid, Page, Prose, Section
 from seriatim.studies.equivocation_beliefs import noise_beliefs, prior_beliefs, query_beliefs, sampling_beliefs
 from seriatim.studies.worlds.pums import RECORDS, PumsMicrodata, made_pums, pums_shipped, read_pums
+from seriatim.wiring import wired_workers
 
 Releasing = Callable[[PumsMicrodata, float, Sequence[FloatArray], np.random.Generator], list[Beliefs]]
 """Releases once, and returns what is believed under each prior."""
@@ -169,7 +169,7 @@ def equivocation_steps_by_prior(
         beliefs = TECHNIQUES[technique][0](data, parameter, before, chance)
         return [supplementary_knowledge(data.attributes, data.domain, believed) for believed in beliefs]
 
-    runs = Threads().map(run, range(replicates))
+    runs = wired_workers().map(run, range(replicates))
     return {
         prior: [_mean([run[place][size] for run in runs]) for size in range(len(runs[0][place]))]
         for place, prior in enumerate(priors)

@@ -19,7 +19,6 @@ from seriatim.defences.series.sequence.grouping import SKIP_COST, best_sequence_
 from seriatim.defences.single.class_tests import class_tests
 from seriatim.defences.single.curve.order import curve_order
 from seriatim.defences.single.median import median_pieces
-from seriatim.engines.threads import Threads
 from seriatim.kernels.arrays import Floats, Ints, Longs
 from seriatim.kernels.belief.chains import filter_chains
 from seriatim.kernels.series.belief_segments import (
@@ -39,6 +38,7 @@ from seriatim.model.history import History, PastRelease
 from seriatim.model.policy import Thresholds
 from seriatim.model.scale import Scale, scale_of
 from seriatim.studies.worlds.patients import VALUES, PatientWeek
+from seriatim.wiring import wired_workers
 
 Grouper = Callable[[PatientWeek, Floats, Floats], Longs]
 """From a view, beliefs before it and places in the box of all quasi-identifiers, to groups; -1 for dropped people."""
@@ -94,7 +94,7 @@ def js_reduce_by_segments(k: int, t: float, j: float, optimal: bool) -> Grouper:
 
     def group(week: PatientWeek, beliefs: Floats, place: Floats) -> Longs:
         columns = _coded(week)
-        order, _ = curve_order(columns, np.random.default_rng(7), Threads())
+        order, _ = curve_order(columns, np.random.default_rng(7), wired_workers())
         rows = SegmentRows(
             week.value[order],
             beliefs[order].astype(np.float32),
@@ -120,7 +120,7 @@ def js_reduce_by_mondrian(k: int, thresholds: Thresholds) -> Grouper:
         keep = np.ones(len(week.value), dtype=np.bool_)
         tests = class_tests((values,), {"result": thresholds}, keep)
         rows = np.arange(len(week.value), dtype=np.int32)
-        pieces = median_pieces(columns, (values,), rows, MedianRules(k, False, 0), tests, Threads())
+        pieces = median_pieces(columns, (values,), rows, MedianRules(k, False, 0), tests, wired_workers())
         found = np.empty(len(week.value), dtype=np.int64)
         found[pieces.order] = np.repeat(np.arange(pieces.n_groups), np.diff(pieces.bounds))
         return found

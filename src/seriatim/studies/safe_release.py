@@ -10,7 +10,7 @@ import numpy.typing as npt
 from seriatim.gate._gate import run_gate
 from seriatim.gate.critical_values import critical_chi_square
 from seriatim.gate.rules import GateRules, rules_asked
-from seriatim.gate.standing import standing_of
+from seriatim.gate.standings import standing_of
 from seriatim.gate.statistics import divergences, dixon, mutual_information, pearson
 from seriatim.model.chance import open_chance
 from seriatim.ports import Progress, no_progress

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from seriatim.gate.standing import standing_of
+from seriatim.gate.standings import standing_of
 from seriatim.model.chart import Bars, Chart, ChartAxis, Line, Lines
 from seriatim.ports import Progress, no_progress
 from seriatim.report import Cell, Charts, FiledReport, Grid, Page, Points, Prose, Section

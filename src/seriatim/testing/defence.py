@@ -11,7 +11,6 @@ from typing import Any, TypeVar
 import pyarrow as pa
 
 from seriatim.errors import Fault, InputError
-from seriatim.ledger import open_ledger
 from seriatim.model import Draft, Policy, SeriesState, Table, View
 from seriatim.ports import Defence, Workers
 from seriatim.tables.reader import read_table
@@ -19,6 +18,7 @@ from seriatim.tables.views import view_of
 from seriatim.testing.clauses import check_contract
 from seriatim.testing.ledger import SECRET, LedgerWish, publish_in_ledger
 from seriatim.usecases.publish.plan import settle_to_publish
+from seriatim.wiring import wired_ledger
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -70,7 +70,7 @@ class DefenceTrial:
             raise InputError(Fault("check_defence", "no table", "at least one", "hand in a table"))
         ready, steps = settle_to_publish(policy), []
         with tempfile.TemporaryDirectory(prefix="seriatim-contract-") as folder:
-            ledger = open_ledger(Path(folder) / "ledger.db")
+            ledger = wired_ledger(Path(folder) / "ledger.db")
             for table in tables:
                 view, state = view_of(read_table(table), ready), ledger.state(policy.series)
                 if policy.respondent is not None and policy.sensitive:

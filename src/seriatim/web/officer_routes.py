@@ -12,8 +12,8 @@ from fastapi import APIRouter, Depends, HTTPException, Query
 from seriatim.errors import Fault, InputError
 from seriatim.gate.dependencies import dependency_places
 from seriatim.gate.drift import drift
-from seriatim.gate.guarded import GuardedCounts
-from seriatim.gate.standing import standing_of
+from seriatim.gate.guarded_counts import GuardedCounts
+from seriatim.gate.standings import standing_of
 from seriatim.gate.starvation import starvation_of
 from seriatim.ports.journal import JournalEntry, JournalToken
 from seriatim.usecases.gate.desk import GateDesk

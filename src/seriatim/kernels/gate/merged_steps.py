@@ -13,7 +13,7 @@ from __future__ import annotations
 import numpy as np
 
 from seriatim.kernels.arrays import Floats, Longs, leaf
-from seriatim.kernels.gate.merging import (
+from seriatim.kernels.gate.merged_cells import (
     COUNT,
     END,
     ENOUGH,

@@ -17,6 +17,7 @@ from seriatim.knowledge.sequential_adversary import SequentialAdversary
 from seriatim.model import Finding, Policy
 from seriatim.model.history import History
 from seriatim.model.judged import JudgedHistory
+from seriatim.model.methods import Method, quoted_methods
 
 _SLACK = 1e-5
 """Defences compare single-precision sums."""
@@ -64,5 +65,9 @@ class Divergence:
             n_classes=int(wrong.sum()),
             n_people=n_people,
             detail=f"Jensen-Shannon divergence of beliefs before the release, in {self.base}",
-            remedy="" if not wrong.any() else f'j = {worst:.4g} would pass; or method = "sequence"',
+            remedy=f"j = {worst:.4g} would pass; or method = {quoted_methods(_seeks_j)}" if wrong.any() else "",
         )
+
+
+def _seeks_j(row: Method) -> bool:
+    return row.seeks_j

@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 
 from seriatim.model import Finding, Policy
 from seriatim.model.judged import JudgedHistory, judged_draft_and_view
-from seriatim.model.methods import method_named
+from seriatim.model.methods import method_named, quoted_methods
 
 RULE = "eligible_table"
 SLACK = 100
@@ -65,4 +65,5 @@ class EligibleTable:
 
     def _remedy(self, share: float) -> str:
         smaller = f"m = {int(1 / share)} would pass; " if share <= 1 / 2 else ""
-        return f'{smaller}a new series with method = "lineage" or "cohort" and [promise] common = 1.5 would pass'
+        rooms = quoted_methods(lambda row: row.reads_common)
+        return f"{smaller}a new series with method = {rooms} and [promise] common = 1.5 would pass"

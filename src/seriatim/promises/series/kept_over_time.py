@@ -11,13 +11,9 @@ from seriatim.knowledge.breach import breach_degree_chosen
 from seriatim.model import Adversary, Finding, Policy
 from seriatim.model.judged import JudgedHistory
 from seriatim.model.methods import JUDGED_ANYHOW, Method, MethodDegree, method_named
-from seriatim.promises.series.capped_lineages import CapsAsked, capped_lineages, fair_waiting
-from seriatim.promises.series.fair_cells import CellsAsked, fair_cells
 from seriatim.promises.series.historical import hc_safety, no_subtraction
-from seriatim.promises.series.invariance import m_invariance, m_uniqueness, weak_m_invariance, weak_m_uniqueness
 from seriatim.promises.series.limits import group_limit, lifespan_limit
-from seriatim.promises.series.lineages import closed_lineages, fair_lineages
-from seriatim.promises.series.slots import SlotsAsked, lasting_places, lasting_slots
+from seriatim.promises.series.rules_of_m import TermsOfM, rule_of_m
 from seriatim.promises.series.unions import union_safety
 
 
@@ -47,32 +43,15 @@ def kept_over_time_by_m(policy: Policy) -> list[KeptOverTime]:
     if m is None:
         return []
     names = row.judged_by if row is not None and row.serial else JUDGED_ANYHOW
-    common = policy.terms.series.common
+    common = policy.terms.series.common if row is not None and row.reads_common else None
     if common is not None and row is not None and row.judged_with_common:
-        return [_of_common(name, CapsAsked(m, common), policy) for name in row.judged_with_common]
-    return [_of_m(name, m, policy) for name in names]
+        names = row.judged_with_common
+    return [_of_m(name, TermsOfM(m, common, policy.adversary.share_known), policy) for name in names]
 
 
-def _of_m(name: str, m: int, policy: Policy) -> KeptOverTime:
-    if name == "fair_cells":
-        asked = CellsAsked(m, policy.terms.series.common, policy.adversary.share_known)
-        return _promise(policy, name, lambda judged: fair_cells(judged, asked))
-    return _promise(policy, name, lambda judged: _OF_M[name](judged, m, True))
-
-
-def _of_common(name: str, asked: CapsAsked, policy: Policy) -> KeptOverTime:
-    if name == "fair_lineages":
-        return _promise(policy, name, lambda judged: capped_lineages(judged, asked, newest=True))
-    if name == "fair_waiting":
-        return _promise(policy, name, lambda judged: fair_waiting(judged, asked))
-    if name == "lasting_places":
-        return _promise(policy, name, lambda judged: _lasting_by_caps(judged, asked))
-    return _of_m(name, asked.m, policy)
-
-
-def _lasting_by_caps(judged: JudgedHistory, asked: CapsAsked) -> Finding:
-    caps = asked.caps(judged)[0]
-    return lasting_slots(judged, SlotsAsked(asked.m, caps, asked.drop_strangers), newest=True)
+def _of_m(name: str, terms: TermsOfM, policy: Policy) -> KeptOverTime:
+    rule = rule_of_m(name)
+    return _promise(policy, name, lambda judged: rule(judged, terms, True))
 
 
 def kept_over_time_by_n(policy: Policy) -> list[KeptOverTime]:
@@ -123,14 +102,3 @@ def _degree(m: int, n: int | str | None, adversary: Adversary) -> int | None:
     if not isinstance(n, int) or not 1 <= n <= m:
         raise PolicyError(Fault("[promise] n", "not a degree", f"a whole number from 1 to m = {m}"))
     return n
-
-
-_OF_M: dict[str, Callable[[JudgedHistory, int, bool], Finding]] = {
-    "closed_lineages": lambda judged, _, newest: closed_lineages(judged, newest),
-    "fair_lineages": fair_lineages,
-    "lasting_places": lasting_places,
-    "m_uniqueness": m_uniqueness,
-    "m_invariance": m_invariance,
-    "weak_m_uniqueness": weak_m_uniqueness,
-    "weak_m_invariance": weak_m_invariance,
-}

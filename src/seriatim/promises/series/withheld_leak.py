@@ -19,6 +19,7 @@ import pyarrow.compute as pc
 from seriatim.model import Finding, Policy
 from seriatim.model.history import History
 from seriatim.model.judged import JudgedHistory
+from seriatim.model.methods import quoted_methods
 
 RULE = "withheld_leak"
 _TAIL = 0.025
@@ -57,7 +58,8 @@ class WithheldLeak:
             f"{n} people were ever withheld; the best guess about them is right for {held.max() / n:.1%}; "
             "judged: the lower end of the interval, against what a group may have"
         )
-        remedy = "" if kept else "withhold nobody: a smaller m, or [promise] common = 1.5 with lineage or cohort"
+        rooms = quoted_methods(lambda row: row.reads_common)
+        remedy = "" if kept else f"withhold nobody: a smaller m, or [promise] common = 1.5 with method = {rooms}"
         return Finding(
             self.rule,
             kept,

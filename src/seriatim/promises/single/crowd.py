@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from seriatim.model import Finding, Policy
 from seriatim.model.classes import class_text_codes
+from seriatim.model.methods import quoted_methods
 from seriatim.model.published import CLASS, RESPONDENT, PublishedTable
 from seriatim.promises.single.remedies import remedy_withheld_alone
 from seriatim.promises.single.worst_classes import worst_classes
@@ -56,7 +57,8 @@ class Crowd:
         ways = [f"k = {int(worst)} would pass"] if worst >= 1 else []
         ways += [] if published.serial else [remedy_withheld_alone(published.classes.sizes, short)]
         if (published.classes.sizes[short] >= self.k).any():
-            ways.append("one record per person, or method median or curve, which count people")
+            counting = quoted_methods(lambda row: row.counts_people)
+            ways.append(f"one record per person, or method = {counting}, which count people")
         return "; ".join(ways)
 
 

@@ -21,7 +21,7 @@ import numpy.typing as npt
 
 from seriatim.errors import Fault, PolicyError
 from seriatim.kernels.check.near_values import entropies_of_near_values, hit_chances_of_near_values
-from seriatim.kernels.equivocation.sweep import sweep_class_areas
+from seriatim.kernels.check.sweep import sweep_class_areas
 from seriatim.model import Finding, Scale
 from seriatim.model.nearness import has_nearness, nearness_distances, nearness_of, nearness_reach
 from seriatim.model.published import PublishedTable

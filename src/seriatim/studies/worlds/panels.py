@@ -17,7 +17,6 @@ import numpy as np
 import pyarrow as pa
 
 from seriatim.defences import defence_named
-from seriatim.engines.threads import Threads
 from seriatim.errors import Fault, InputError
 from seriatim.knowledge import SequenceModel
 from seriatim.knowledge.sequential_adversary import SequentialAdversary
@@ -28,6 +27,7 @@ from seriatim.policies import policy_from_dict
 from seriatim.tables.histories import table_history
 from seriatim.tables.reader import read_table
 from seriatim.tables.views import view_of
+from seriatim.wiring import wired_workers
 
 
 @dataclass(frozen=True)
@@ -62,7 +62,9 @@ class Panel:
         releases, losses = [], []
         for at, (year, rows) in enumerate(self.frame.groupby("year")):
             view = view_of(read_table(rows[["id", *self.quasi, "value"]].reset_index(drop=True)), policy)
-            draft = defence_named(method)(view, policy, SeriesState("s", n_releases=at, secret=self.secret), Threads())
+            draft = defence_named(method)(
+                view, policy, SeriesState("s", n_releases=at, secret=self.secret), wired_workers()
+            )
             columns = {name: draft.groups.column(name) for name in ("respondent", "group")}
             columns |= {"release": pa.array([int(year)] * len(rows)), "sensitive": draft.groups.column("value")}
             releases.append(pa.table(columns))

@@ -13,11 +13,13 @@ import pyarrow as pa
 
 from seriatim.errors import Fault, InputError, TableError
 from seriatim.measures._leakage import leakage_by_class
+from seriatim.measures.own_threads import OWN_THREADS
 from seriatim.model import Chart, Finding, Measure, Policy
 from seriatim.model.audited import AuditedTable, audited_conditional_beside, audited_margin_beside
 from seriatim.model.classes import Classes
 from seriatim.model.scale import FloatArray
 from seriatim.model.tabulation import Tabulation
+from seriatim.ports import Workers
 from seriatim.usecases.audit import (
     audit_charts,
     audit_figures,
@@ -77,6 +79,7 @@ class Audit:
     question: AuditQuestion = AuditQuestion()
     dress: Callable[[pa.Table], Any] = _as_arrow
     """Turns an Arrow table into the kind of frame that came in."""
+    workers: Workers = OWN_THREADS
 
     def __repr__(self) -> str:
         broken = [f"{f.rule} of {f.column}" if f.column else f.rule for f in self.findings if not f.kept]
@@ -182,6 +185,7 @@ def audit(
     policy: Policy,
     question: AuditQuestion | None = None,
     dress: Callable[[pa.Table], Any] = _as_arrow,
+    workers: Workers = OWN_THREADS,
 ) -> Audit:
     """Audit a published table."""
     asked = question or AuditQuestion()
@@ -201,6 +205,7 @@ def audit(
         findings=findings,
         question=asked,
         dress=dress,
+        workers=workers,
     )
 
 

@@ -41,7 +41,7 @@ def audit_knowledge_table(audit: Audit, column: str, near: str | None = None) ->
         for chosen in sets:
             held = [given[place] for place in chosen]
             classes = number_classes([g.codes + 1 for g in held], [g.n_values + 1 for g in held], len(coded.codes))
-            found = audit_number_figures(scale, tabulation_of(classes, coded.codes, len(scale)), near)
+            found = audit_number_figures(scale, tabulation_of(classes, coded.codes, len(scale)), near, audit.workers)
             figures.append(np.column_stack([found[name] for name in FIGURES]))
             sizes.append(classes.sizes)
             hit = float(np.average(found["hit_chance"], weights=classes.sizes))

@@ -17,7 +17,8 @@ from seriatim.model.scale import FloatArray, Scale
 from seriatim.model.tabulation import Tabulation
 
 if TYPE_CHECKING:
-    from seriatim.usecases.audit.audit import Audit
+    from seriatim.ports import Workers
+    from seriatim.usecases.audit.audit import Audit, AuditBlock
 
 CARRIED = 0.3
 """One record that carries more than this share of a class's area is an outlier."""
@@ -31,7 +32,7 @@ def audit_number_measures(audit: Audit) -> tuple[Measure, ...]:
         scale = _scale_of(audit.audited, block.column)
         if has_nearness(scale):
             unit = audit.policy.columns[block.column].unit or ("days" if scale.dated else "units")
-            found += _measures(block.column, scale, block.tabulation, f"{unit} x bits")
+            found += _measures(block, scale, f"{unit} x bits", audit.workers)
     return tuple(found)
 
 
@@ -53,7 +54,7 @@ def audit_number_table(audit: Audit, column: str, near: str | None = None) -> pa
     scale, near = audit_number_scale(audit, column, near)
     block = next(block for block in audit.blocks if block.column == column)
     tab, of_record = block.tabulation, audit.membership.of_record
-    figures = audit_number_figures(scale, tab, near)
+    figures = audit_number_figures(scale, tab, near, audit.workers)
     coded = next(one for one in audit.audited.sensitive if one.name == column)
     own = _mass_near(scale, tab, of_record, coded.codes, near)
     columns = {name: values[of_record] for name, values in figures.items()}
@@ -81,20 +82,20 @@ def _scale_of(audited: AuditedTable, column: str) -> Scale:
     return next(one.scale for one in audited.sensitive if one.name == column)
 
 
-def audit_number_figures(scale: Scale, tab: Tabulation, near: str) -> dict[str, FloatArray]:
+def audit_number_figures(scale: Scale, tab: Tabulation, near: str, workers: Workers) -> dict[str, FloatArray]:
     """Return H(0), H and hit chance at a window, and the area of every class."""
     reach, exactly = nearness_reach(scale, nearness_of(near)), np.arange(len(scale), dtype=np.int64)
     return {
         "initial": entropies_of_near_values(tab.starts, tab.value, tab.count, exactly),
         "entropy": entropies_of_near_values(tab.starts, tab.value, tab.count, reach),
         "hit_chance": hit_chances_of_near_values(tab.starts, tab.value, tab.count, reach),
-        "area": equivocation_areas(tab, nearness_distances(scale)),
+        "area": equivocation_areas(tab, nearness_distances(scale), workers),
     }
 
 
-def _measures(column: str, scale: Scale, tab: Tabulation, unit: str) -> list[Measure]:
-    near = usual_nearness(scale)
-    figures = audit_number_figures(scale, tab, near)
+def _measures(block: AuditBlock, scale: Scale, unit: str, workers: Workers) -> list[Measure]:
+    tab, near = block.tabulation, usual_nearness(scale)
+    figures = audit_number_figures(scale, tab, near, workers)
     sizes = np.diff(tab.starts) > 0
     weights = np.bincount(
         np.repeat(np.arange(len(sizes)), np.diff(tab.starts)), weights=tab.count, minlength=len(sizes)
@@ -105,7 +106,7 @@ def _measures(column: str, scale: Scale, tab: Tabulation, unit: str) -> list[Mea
     whole = hit_chances_of_near_values(np.array([0, len(held)]), held, tab.totals[held].astype(np.int32), reach)
     hits, areas, initial = figures["hit_chance"][records], figures["area"][records], figures["initial"][records]
     width = _usual_width(scale, tab)
-    about = {"column": column, "window": near}
+    about = {"column": block.column, "window": near}
     return [
         Measure(
             "hit_chance", float(hits.max()), "chance", {**about, "mean": float(hits.mean()), "table": float(whole[0])}
@@ -121,7 +122,7 @@ def _measures(column: str, scale: Scale, tab: Tabulation, unit: str) -> list[Mea
                 },
                 "usual_width": width,
                 "of_usual_width": float(np.nanmin(areas)) / width if width else 0.0,
-                "outlier_classes": int((_carried(scale, tab, figures["area"]) > CARRIED).sum()),
+                "outlier_classes": int((_carried(scale, tab, figures["area"], workers) > CARRIED).sum()),
             },
         ),
         Measure("nothing_left", float((initial <= 0).mean()), "share", {**about, "meaning": "records with H(0) = 0"}),
@@ -137,7 +138,7 @@ def _usual_width(scale: Scale, tab: Tabulation) -> float:
     return float(positions[known][ends[1]] - positions[known][ends[0]])
 
 
-def _carried(scale: Scale, tab: Tabulation, areas: FloatArray) -> FloatArray:
+def _carried(scale: Scale, tab: Tabulation, areas: FloatArray, workers: Workers) -> FloatArray:
     """Return the largest share of a class's area that goes with its lowest or its highest record."""
     lengths = np.diff(tab.starts)
     small = (lengths >= 3) & (lengths <= MOST_VALUES)
@@ -149,7 +150,7 @@ def _carried(scale: Scale, tab: Tabulation, areas: FloatArray) -> FloatArray:
         starts = np.concatenate(([0], np.cumsum(kept)))[tab.starts]
         rest = Tabulation(tab.classes, starts, tab.value[kept], count[kept], tab.totals)
         with np.errstate(divide="ignore", invalid="ignore"):
-            lost = 1.0 - equivocation_areas(rest, nearness_distances(scale)) / areas
+            lost = 1.0 - equivocation_areas(rest, nearness_distances(scale), workers) / areas
         shares[small] = np.fmax(shares[small], np.nan_to_num(lost[small]))
     return shares
 

@@ -33,11 +33,11 @@ class MapBeliefs:
 
     def of_draft(self, draft: Draft, settings: DefenceSettings) -> tuple[FloatArray, FloatArray]:
         """Return what a draft tells: by classes, by who is in a sample, or by what noise may have hidden."""
-        amount = (settings.options.noise or {}).get(self.column.name)
-        if settings.method == "noise" and amount is not None:
+        amount = settings.noise.get(self.column.name)
+        if amount is not None:
             numeric = self.column.scale.form == "interval"
             return self._behind_noise(amount) if numeric else self._behind_moves(amount)
-        return self._in_sample(draft) if settings.method == "sample" else self._in_classes(draft)
+        return self._in_sample(draft) if settings.rate is not None else self._in_classes(draft)
 
     def _in_classes(self, draft: Draft) -> tuple[FloatArray, FloatArray]:
         published = published_of(draft)

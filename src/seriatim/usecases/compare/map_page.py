@@ -10,7 +10,7 @@ import numpy as np
 from seriatim.model.chart import Chart, ChartAxis, Line, Lines
 from seriatim.report import Cell, Charts, Grid, Page, Prose, Section
 from seriatim.report.chart_views import chart_data
-from seriatim.report.filed import FiledReport
+from seriatim.report.filed_report import FiledReport
 from seriatim.report.formats import format_number, format_plain
 from seriatim.usecases.compare.risk_map import MapPoint, MapWish
 

@@ -23,7 +23,7 @@ from seriatim.measures.loss import loss_by_column
 from seriatim.measures.query_error import query_error
 from seriatim.model import METHODS, CodedColumn, DefenceSettings, Draft, Policy, SeriesState, View
 from seriatim.model.chance import open_chance
-from seriatim.model.methods import MethodFamily
+from seriatim.model.methods import methods_where
 from seriatim.model.nearness import has_nearness, nearness_distances, nearness_of, nearness_reach, usual_nearness
 from seriatim.model.noise_bell import SPREAD, noise_sizes
 from seriatim.model.policy import DefenceOptions
@@ -170,20 +170,25 @@ def _plans(stage: _Stage) -> Iterator[Plan]:
     if own is not None:
         yield "policy", own.method, own, stage.policy.terms.k
     for name, row in METHODS.items():
-        if row.family is MethodFamily.SINGLE and not row.needs and "j" not in stage.policy.terms.series.stated:
+        if not row.serial and not row.needs and "j" not in stage.policy.terms.series.stated:
             for k in SIZES:
                 yield name, f"k = {k}", DefenceSettings(name, 1.0), k
-    for rate in RATES:
-        yield "sample", f"{rate:.0%}", DefenceSettings("sample", options=DefenceOptions(rate=rate)), None
+    for name in methods_where(lambda row: row.needs == "rate"):
+        for rate in RATES:
+            yield name, f"{rate:.0%}", DefenceSettings(name, options=DefenceOptions(rate=rate)), None
     if stage.column.scale.form == "interval":
-        unit = " days" if stage.column.scale.dated else "%"
-        for amount in DAYS if stage.column.scale.dated else AMOUNTS:
-            options = DefenceOptions(noise={stage.column.name: amount})
-            most = float(amount.rstrip("%"))
-            words = f"at most {most:g}{unit}, spread {SPREAD * most:.2g}{unit}"
-            yield "noise", words, DefenceSettings("noise", options=options), None
+        for name in methods_where(lambda row: row.needs == "noise"):
+            yield from _noise_plans(stage.column, name)
         for size in QUERIES:
             yield "queries", f"Q = {size}", None, None
+
+
+def _noise_plans(column: CodedColumn, method: str) -> Iterator[Plan]:
+    unit = " days" if column.scale.dated else "%"
+    for amount in DAYS if column.scale.dated else AMOUNTS:
+        options, most = DefenceOptions(noise={column.name: amount}), float(amount.rstrip("%"))
+        words = f"at most {most:g}{unit}, spread {SPREAD * most:.2g}{unit}"
+        yield method, words, DefenceSettings(method, options=options), None
 
 
 def _point(stage: _Stage, technique: str, parameter: str, settings: DefenceSettings | None, k: int | None) -> MapPoint:
@@ -220,8 +225,8 @@ def _cost(stage: _Stage, draft: Draft, settings: DefenceSettings) -> float:
         lost = float(np.mean(list(per_column.values()))) if per_column else draft.suppressed_share
         return min(lost + _lost_to_noise(stage, settings), 1.0)
     if stage.wish.cost == "query_error":
-        rate = settings.options.rate if settings.method == "sample" else None
-        errors = query_error(stage.view, draft, stage.workers, stage.wish.seed, rate or 1.0)
+        rate = 1.0 if settings.rate is None else settings.rate
+        errors = query_error(stage.view, draft, stage.workers, stage.wish.seed, rate)
         return float(errors[1].value) if len(errors) > 1 else float("nan")
     told = map_draft_columns(stage.view, draft)
     return statistics_error(stage.truth, told, stage.column.name, stage.statistics)
@@ -229,7 +234,7 @@ def _cost(stage: _Stage, draft: Draft, settings: DefenceSettings) -> float:
 
 def _lost_to_noise(stage: _Stage, settings: DefenceSettings) -> float:
     """Return how wide the noise of the mapped column is, two standard deviations, against its usual width."""
-    amount = (settings.options.noise or {}).get(stage.column.name) if settings.method == "noise" else None
+    amount = settings.noise.get(stage.column.name)
     if amount is None or stage.column.scale.form != "interval":
         return 0.0
     numbers = nearness_distances(stage.column.scale)[stage.column.codes[~stage.view.suppressed]]
@@ -270,7 +275,7 @@ def _risks(stage: _Stage, beliefs: FloatArray) -> FloatArray:
     held = rows.sum(axis=1) > 0  # where a number is missing for sure, nothing is left to learn
     domain, numbers = _banded(domain[known], rows[held] / rows[held].sum(axis=1, keepdims=True))
     areas = np.zeros(len(rows))
-    areas[held] = equivocations(domain, numbers).area
+    areas[held] = equivocations(domain, numbers, workers=stage.workers).area
     return np.asarray(1.0 - areas[1:] / areas[0]) if areas[0] > 0 else np.ones(len(beliefs))
 
 

@@ -13,7 +13,7 @@ from typing import Any
 
 from seriatim.errors import DeliveryRefused, Fault, InputError
 from seriatim.model import Approval, History, Policy, SeriesState
-from seriatim.model.candidates import CANDIDATES, candidates_remembered
+from seriatim.model.candidate_values import CANDIDATES, candidates_remembered
 from seriatim.model.holdings import Holder, Holdings, holdings_of
 from seriatim.model.methods import METHODS
 from seriatim.ports import Ledger

@@ -8,7 +8,7 @@ also tries what lasts longer: publishing half as often, a larger m, a larger n.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import KW_ONLY, dataclass, field, replace
 
 import numpy as np
@@ -20,15 +20,12 @@ from seriatim.defences.series.contract import SerialDraw, SerialMethod, SerialRu
 from seriatim.defences.series.memory import RememberedRows, memory_rows
 from seriatim.errors import InputError
 from seriatim.knowledge.sequential_adversary import SequentialAdversary
-from seriatim.model import Chart, ChartAxis, Estimate, Finding, History, Line, Lines, PastRelease, PriorSets
+from seriatim.model import Chart, ChartAxis, Estimate, History, Line, Lines, PastRelease, PriorSets
 from seriatim.model.chance import open_chance
 from seriatim.model.judged import JudgedHistory
-from seriatim.model.methods import METHODS, Method, MethodDegree, serial_methods
+from seriatim.model.methods import METHODS, OF_IMPORTED, Method, MethodDegree, serial_methods
 from seriatim.ports import Progress, Workers, no_progress
-from seriatim.promises.series.invariance import m_uniqueness, weak_m_uniqueness
-from seriatim.promises.series.lineages import RULE as CLOSED
-from seriatim.promises.series.lineages import closed_lineages
-from seriatim.usecases.forecast.as_now import GroupsNow, SeriesNow, groups_as_now, split_as_now
+from seriatim.promises.series.rules_of_m import TermsOfM, rule_of_m
 from seriatim.usecases.forecast.made_up_people import (
     MadeUpCrowd,
     MadeUpWorld,
@@ -37,13 +34,12 @@ from seriatim.usecases.forecast.made_up_people import (
     made_up_crowd,
     made_up_world,
 )
+from seriatim.usecases.forecast.series_now import GroupsNow, SeriesNow, groups_as_now, split_as_now
 from seriatim.usecases.forecast.sure_people import SureCourse, sure_people_courses, sure_people_unfollowed
 
 SEED = 20_262
 SURE_SHARE = 0.01
 """What a forecast of certain beliefs is held against if the policy bounds none."""
-_ALONE = "median"
-"""The method that imitates imported releases."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,10 +200,8 @@ def _ways(start: _Start, outlook: ForecastOutlook) -> list[ForecastWay]:
             return ways
         rules = replace(outlook.rules, m=now.m, n=now.n or outlook.rules.n)
         return [ForecastWay(now.method, rules, now=True, episodes=episodes), *ways]
-    return [
-        ForecastWay(now.method or _ALONE, outlook.rules, now=True, alone=groups_as_now(start.history.releases[-1])),
-        *ways,
-    ]
+    alone = groups_as_now(start.history.releases[-1])
+    return [ForecastWay(now.method or OF_IMPORTED, outlook.rules, now=True, alone=alone), *ways]
 
 
 def _slower(way: ForecastWay) -> Iterator[ForecastWay]:
@@ -273,7 +267,7 @@ def _course_continued(start: _Start, outlook: ForecastOutlook, way: ForecastWay,
     published = [RememberedRows.of(past) for past in pasts]
     way = replace(way, anew=way.anew or not pasts)
     last = history.releases[-1].number
-    group: SerialMethod = loaded(way.row)
+    group: SerialMethod = loaded(way.row.home)
     stopped, numbers, counts = "", [], np.zeros(3, dtype=np.int64)
     for step in range(1, outlook.releases + 1):
         world.next(*start.churn_of(way))
@@ -310,16 +304,12 @@ def _continued(history: History, way: ForecastWay) -> list[PastRelease]:
     """
     foreign = [at for at, past in enumerate(history) if not set(way.row.marks) <= past.marks.keys()]
     own = history.releases[foreign[-1] + 1 if foreign else 0 :]
-    needed = _PAST.get(way.row.past_keeps)
-    kept = needed is None or needed(JudgedHistory(replace(history, releases=own)), way.rules.m).kept
+    kept = not way.row.past_keeps or _keeps(replace(history, releases=own), way)
     return list(own) if kept and not way.anew and not way.episodes else []
 
 
-_PAST: dict[str, Callable[[JudgedHistory, int], Finding]] = {
-    "m_uniqueness": m_uniqueness,
-    "weak_m_uniqueness": weak_m_uniqueness,
-    CLOSED: lambda judged, _: closed_lineages(judged),
-}
+def _keeps(past: History, way: ForecastWay) -> bool:
+    return rule_of_m(way.row.past_keeps)(JudgedHistory(past), TermsOfM(way.rules.m), False).kept
 
 
 def _attacked(

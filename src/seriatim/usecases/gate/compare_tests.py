@@ -11,10 +11,10 @@ import numpy as np
 
 from seriatim.gate.decision import Outcome
 from seriatim.gate.inputs import TESTS, FloatArray, LongArray
-from seriatim.gate.standing import standing_of
+from seriatim.gate.standings import standing_of
 from seriatim.ports import Progress, no_progress
 from seriatim.report import Grid, Page, Prose, Section
-from seriatim.report.filed import NO_ROWS, FiledReport
+from seriatim.report.filed_report import NO_ROWS, FiledReport
 from seriatim.report.formats import format_count, format_percent, format_plain
 from seriatim.usecases.gate.requests import GateQuestion, GateRequests
 

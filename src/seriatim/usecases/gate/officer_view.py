@@ -16,11 +16,11 @@ import numpy.typing as npt
 
 from seriatim.gate.dependencies import dependency_places
 from seriatim.gate.rules import GateRules
-from seriatim.gate.standing import Standing, standing_of
+from seriatim.gate.standings import Standing, standing_of
 from seriatim.gate.starvation import starvation_of, starved_targets
 from seriatim.model.chart import Chart, ChartAxis, Line, Lines
 from seriatim.report import Banner, Cell, Charts, Grid, Note, Page, Points, Prose, Section, Tile, Tiles
-from seriatim.report.filed import NO_ROWS
+from seriatim.report.filed_report import NO_ROWS
 from seriatim.report.formats import format_count, format_number, format_percent
 from seriatim.usecases.gate.desk import GateDesk
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from seriatim.gate.statistics import divergences, mutual_information
 from seriatim.report import Grid, Page, Prose, Section
-from seriatim.report.filed import NO_ROWS, FiledReport
+from seriatim.report.filed_report import NO_ROWS, FiledReport
 from seriatim.report.formats import format_count, format_number, format_percent, format_plain
 from seriatim.usecases.gate.requests import Columns, requested_attribute
 

@@ -61,8 +61,8 @@ WHO_MAY_READ = (
 def rows_in_codebook(draft: Draft, policy: Policy) -> str:
     """Return what a row is."""
     rows = BUCKETS if draft.buckets else ROWS[draft.serial]
-    if policy.defence is not None and policy.defence.method == "sample" and policy.defence.options.rate is not None:
-        rate = policy.defence.options.rate
+    rate = policy.defence.rate if policy.defence is not None else None
+    if rate is not None:
         rows = SAMPLED.format(share=format_percent(rate), times=round(1 / rate, 3))
     if policy.defence is not None and policy.defence.options.leftovers == "counterfeit":
         rows = COVERED.format(share=format_percent(policy.defence.allowed))
@@ -90,8 +90,8 @@ def _tables(draft: Draft) -> dict[str, Any]:
 
 def _noise(policy: Policy, draft: Draft, name: str) -> dict[str, str]:
     """Return how much noise a column has, where it has some: users need it to correct what they estimate."""
-    amount = None if policy.defence is None else (policy.defence.options.noise or {}).get(name)
-    if amount is None or policy.defence is None or policy.defence.method != "noise":
+    amount = None if policy.defence is None else policy.defence.noise.get(name)
+    if amount is None:
         return {}
     number = float(amount.rstrip("%"))
     forms = {column.name: column.form for column in draft.generalised}

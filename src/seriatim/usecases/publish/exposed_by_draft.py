@@ -7,7 +7,7 @@ import pyarrow.compute as pc
 
 from seriatim.errors import Fault, PolicyError, TableError
 from seriatim.model import Draft, History, Refusal, Release
-from seriatim.model.candidates import CANDIDATES, candidates_remembered
+from seriatim.model.candidate_values import CANDIDATES, candidates_remembered
 from seriatim.model.published import CLASS, RESPONDENT, published_of
 from seriatim.ports import Ledger, Promise
 from seriatim.promises.series.newest import newest_with_draft

@@ -47,7 +47,7 @@ from seriatim.usecases.publish.draft_charts import draft_charts_of
 from seriatim.usecases.publish.too_many_withheld import withheld_with_cause
 
 if TYPE_CHECKING:
-    from seriatim.usecases.publish.followed import FollowedPeople
+    from seriatim.usecases.publish.followed_people import FollowedPeople
     from seriatim.usecases.publish.simulation import SimulationOutcome
     from seriatim.usecases.publish.taken_over import TakenOver
 
@@ -199,8 +199,8 @@ def judgement_by_followers(case: JudgementCase) -> dict[str | None, FollowedPeop
 
 def _followed(judged: JudgedHistory, case: JudgementCase) -> FollowedPeople:
     """Believe as an exchangeable attacker does where values never change, or follow how they do."""
-    from seriatim.usecases.publish.believed import believed_people
-    from seriatim.usecases.publish.followed import followed_people
+    from seriatim.usecases.publish.believed_people import believed_people
+    from seriatim.usecases.publish.followed_people import followed_people
 
     return believed_people(judged, case.policy) or followed_people(judged, case.policy, case.memory)
 
@@ -209,7 +209,7 @@ def judgement_memory(case: JudgementCase) -> dict[str, pa.Table]:
     """Return what the next release has to know of these beliefs, by the name under which it is kept."""
     if not case.followed:
         return {}
-    from seriatim.usecases.publish.followed import followed_name
+    from seriatim.usecases.publish.followed_people import followed_name
 
     return {followed_name(column): one.memory for column, one in case.followed.items() if len(one.memory)}
 

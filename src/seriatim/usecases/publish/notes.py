@@ -58,9 +58,7 @@ def notes_of(draft: Draft, policy: Policy, n_before: int, history: History, chan
             "or a new series has fewer"
         )
     if n_before and not draft.n_records and terms.m is not None:
-        found.append(
-            "the view is empty: this release says that everyone has left, and with lineage none of them can return"
-        )
+        found.append(f"the view is empty: this release says that everyone has left{_for_good(policy)}")
     if n_before and _all_strangers(draft, history):
         found.append(
             "nobody in this view was in an earlier release: if that is unexpected, ids are written differently "
@@ -75,9 +73,14 @@ def _seeks_degree(policy: Policy) -> bool:
     return row is not None and row.degree is MethodDegree.SOUGHT
 
 
+def _for_good(policy: Policy) -> str:
+    row = method_named(policy.defence.method) if policy.defence else None
+    return "" if row is None or row.leavers_return else f", and with {row.name} none of them can return"
+
+
 def _noisy(policy: Policy) -> frozenset[str]:
     """Return the columns that have noise."""
-    return frozenset((policy.defence.options.noise or {}) if policy.defence is not None else ())
+    return frozenset(policy.defence.noise if policy.defence is not None else ())
 
 
 def _nearly_unique(draft: Draft, policy: Policy) -> list[str]:
@@ -104,10 +107,9 @@ def _nearly_unique(draft: Draft, policy: Policy) -> list[str]:
 def n_changed_people(history: History) -> int:
     """Count the people of the newest release who had another value when they were last published before it."""
     *before, newest = history
-    last = np.full(len(history.respondents), -1, dtype=np.int64)
+    last = np.full(len(history.respondents) + 1, -1, dtype=np.int32)
     for past in before:
-        real = past.person >= 0
-        last[past.person[real]] = past.value[real]
+        last[past.person] = past.value  # counterfeits, who are person -1, write into the place behind everyone
     real = newest.person >= 0
     then = last[newest.person[real]]
     return int(((then >= 0) & (then != newest.value[real])).sum())

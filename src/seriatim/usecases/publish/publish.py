@@ -42,6 +42,7 @@ from seriatim.usecases.publish.corrections import (
     memory_with_corrections,
 )
 from seriatim.usecases.publish.foreknowledge import refuse_untrue_foreknowledge
+from seriatim.usecases.publish.joined_own_tables import draft_of_own_tables, verdict_of_own_tables
 from seriatim.usecases.publish.judgement import (
     Followed,
     JudgementCase,
@@ -52,7 +53,6 @@ from seriatim.usecases.publish.judgement import (
 )
 from seriatim.usecases.publish.notes import n_changed_people, notes_of
 from seriatim.usecases.publish.other_series import other_series_notes
-from seriatim.usecases.publish.own_tables import draft_of_own_tables, verdict_of_own_tables
 from seriatim.usecases.publish.plan import Plan
 from seriatim.usecases.publish.repeated_view import judged_as_repeated, repeated_view
 from seriatim.usecases.publish.taken_over import taken_over
@@ -251,9 +251,9 @@ def _without_exposed(case: JudgementCase) -> JudgementCase:
     row = method_named(settings.method) if settings is not None else None
     if settings is None or row is None or "withhold" not in row.options or settings.options.withhold is None:
         return case
-    from seriatim.usecases.publish.withholding import withholding_exposed  # brings the attack
+    from seriatim.usecases.publish.withheld_classes import withhold_exposed_classes  # brings the attack
 
-    return replace(case, draft=withholding_exposed(case))
+    return replace(case, draft=withhold_exposed_classes(case))
 
 
 def _corrected(order: PublishOrder) -> tuple[str, ...]:
@@ -320,7 +320,7 @@ def _histories(order: PublishOrder, ledger: Ledger, memory: Mapping[str, pa.Tabl
     followed += [promise.column or first for promise in plan.promises if promise.judges == "series"]
     asked = order.corrections
     if asked is None and followed and _follows_newest(plan):
-        from seriatim.usecases.publish.followed import followed_history  # brings the attack
+        from seriatim.usecases.publish.followed_people import followed_history  # brings the attack
 
         return {column: followed_history(ledger, policy, column, memory) for column in dict.fromkeys(followed)}
     found = {column: ledger.history(policy.series, column) for column in dict.fromkeys(followed)}

@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from seriatim.model import Candidates, Draft, History, Policy, View
-from seriatim.model.candidates import CANDIDATES, candidates_remembered
+from seriatim.model.candidate_values import CANDIDATES, candidates_remembered
 from seriatim.model.methods import method_named
 from seriatim.promises.series.remaining_values import RemainingValues
 from seriatim.usecases.publish.foreknowledge import foreknowledge_by_person

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from seriatim.model import Draft, Finding, Policy, View
-from seriatim.model.methods import method_named
+from seriatim.model.methods import method_named, quoted_methods
 from seriatim.model.policy import Missing, Unseen
 from seriatim.promises.series.eligible import RULE as ELIGIBLE
 
@@ -89,9 +89,9 @@ def _remedy(view: View, draft: Draft, policy: Policy) -> str:
 
 
 def _fewer(policy: Policy) -> str:
-    """Say that lineages leave those who wait fairer with ``common``: then more of them find a lineage to join."""
-    asks_lineage = policy.defence is not None and policy.defence.method == "lineage"
-    if not asks_lineage or policy.terms.series.common is not None:
+    """Say that ``common`` helps a method that leaves those who wait fairer with it: then more of them join."""
+    row = method_named(policy.defence.method) if policy.defence else None
+    if row is None or not row.common_withholds_fewer or policy.terms.series.common is not None:
         return ""
     return "a new series with [promise] common = 1.5 withholds fewer; "
 
@@ -100,4 +100,5 @@ def _common(policy: Policy) -> str:
     """Say which method has room for values above one m-th."""
     if _reads_common(policy):
         return "[promise] common = 1.5 would pass"
-    return 'a new series with method = "lineage" or "cohort" and [promise] common = 1.5 would pass'
+    rooms = quoted_methods(lambda row: row.reads_common)
+    return f"a new series with method = {rooms} and [promise] common = 1.5 would pass"

@@ -17,7 +17,7 @@ def view_notes(view: View, draft: Draft, policy: Policy) -> tuple[str, ...]:
 
 def _withheld_whole(view: View, draft: Draft, policy: Policy) -> list[str]:
     """Report values that nobody is published with, and how many of the people who are missing hold one of them."""
-    if policy.defence is None or policy.defence.options.rate is not None:  # a sample leaves people out by chance
+    if policy.defence is None or policy.defence.rate is not None:  # a sample leaves people out by chance
         return []
     found, published = [], draft.grouping.group >= 0
     for column in view.sensitive:

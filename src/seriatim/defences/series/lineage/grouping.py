@@ -42,7 +42,7 @@ from seriatim.defences.series.lineage.newcomers import found_newcomers, join_new
 from seriatim.defences.series.lineage.party import admit_party
 from seriatim.defences.series.lineage.rejoin import rejoin_together
 from seriatim.defences.series.lineage.slots import SlotMemory
-from seriatim.defences.series.lineage.waiting import wait_beside_others
+from seriatim.defences.series.lineage.waiting_people import wait_beside_others
 from seriatim.defences.series.lineage.workbench import SlotTable, Workbench, workbench_pools
 from seriatim.defences.series.memory import RememberedRows
 from seriatim.kernels.lineage.drops import drop_rare, drop_slots

@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from seriatim.defences.series.contract import BoolArray, LongArray, WhenNotEligible
-from seriatim.defences.series.lineage.founding import founding_cells
+from seriatim.defences.series.lineage.founding_cells import founding_cells
 from seriatim.defences.series.lineage.workbench import SlotTable, Workbench, workbench_first_of_each, workbench_pools
 from seriatim.kernels.series.eligibility import largest_eligibility_cap
 from seriatim.model.scale import IntArray

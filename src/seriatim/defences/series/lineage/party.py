@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from seriatim.defences.series.contract import BoolArray, LongArray
-from seriatim.defences.series.lineage.founding import founding_cells
+from seriatim.defences.series.lineage.founding_cells import founding_cells
 from seriatim.defences.series.lineage.newcomers import newcomers_into_lineages
 from seriatim.defences.series.lineage.workbench import SlotTable, Workbench, workbench_first_of_each, workbench_pools
 from seriatim.kernels.lineage.refill import refill_batch

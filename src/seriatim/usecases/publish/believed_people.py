@@ -22,7 +22,7 @@ from seriatim.model.chance import open_chance
 from seriatim.model.history import History
 from seriatim.model.judged import JudgedHistory
 from seriatim.model.methods import method_named
-from seriatim.usecases.publish.followed import FollowedPeople
+from seriatim.usecases.publish.followed_people import FollowedPeople
 
 SEEDS = (1, 2, 3)
 

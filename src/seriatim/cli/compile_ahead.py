@@ -8,6 +8,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+from seriatim.kernels.cores import n_cores
+
 # a kernel of each step that is compiled late in it: where it is kept, there is nothing to do
 _LAST = {
     "cutting": ("single", "cut_by_median"),
@@ -26,7 +28,7 @@ def compile_ahead(*steps: str) -> None:
     The first step, the longest, gets a process for itself, the others share one. Nothing is started on one core, where
     kernels cannot be kept, and where they are kept already. The other processes end with this one at the latest.
     """
-    if _cores() < 2 or os.environ.get("NUMBA_DISABLE_JIT", "0") != "0":
+    if n_cores() < 2 or os.environ.get("NUMBA_DISABLE_JIT", "0") != "0":
         return
     missing = [step for step in steps if not _kept(*_LAST[step])]
     if not missing:
@@ -44,7 +46,3 @@ def _kept(room: str, kernel: str) -> bool:
 
     folder = compiled.compiled_folder(Path(compiled.__file__).parent / room)
     return folder is None or any(folder.glob(f"*.{kernel}-*.nbi"))
-
-
-def _cores() -> int:
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

@@ -28,7 +28,7 @@ ROUNDS = 20
 """What is left may break a promise in its turn: the margin moves, and an attacker knows less about others."""
 
 
-def withholding_exposed(case: JudgementCase) -> Draft:
+def withhold_exposed_classes(case: JudgementCase) -> Draft:
     """Return the draft without the classes that break a promise or hold people breached, as far as suppress allows."""
     draft = case.draft
     assert case.policy.defence is not None
@@ -37,11 +37,11 @@ def withholding_exposed(case: JudgementCase) -> Draft:
         classes = _causes(replace(case, draft=draft), published)
         if not len(classes) or draft.suppressed_share > case.policy.defence.allowed:
             break
-        draft = _withholding_classes(draft, published, classes)
+        draft = _without_classes(draft, published, classes)
     return draft
 
 
-def _withholding_classes(draft: Draft, published: PublishedTable, classes: npt.NDArray[np.int64]) -> Draft:
+def _without_classes(draft: Draft, published: PublishedTable, classes: npt.NDArray[np.int64]) -> Draft:
     """Return the draft without these classes; groups are renumbered, and nothing else changes."""
     rows = pa.array(~np.isin(published.classes.of_record, classes))
     kept = np.flatnonzero(~np.isin(published_class_of_groups(draft, published.classes), classes)).astype(np.int32)

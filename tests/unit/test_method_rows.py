@@ -1,0 +1,98 @@
+"""What is known about a method is in its row: no other file of the package asks for a method by its name."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import seriatim
+from seriatim.model.methods import METHODS, MethodFamily, methods_where, quoted_methods
+from seriatim.model.policy import DefenceOptions, DefenceSettings
+from seriatim.promises.series.rules_of_m import rule_of_m
+
+PACKAGE = Path(seriatim.__file__).parent
+ROWS = "model/methods.py"
+STUDIES = "studies/"
+"""A study repeats an experiment with the methods that it is about."""
+MARK = "a lasting number that is stored with rows"
+KNOWLEDGE = "a key of [adversary]: how values follow each other"
+ATTACK = "an attack's own name, in results"
+OPTION = "a key of [defence]"
+FIGURE = "a figure of a distribution"
+CHANCE = "what a stream of chance is drawn for; another word would change published bytes"
+ELSEWHERE = {
+    ("attacks/__init__.py", "sequence"): ATTACK,
+    ("cli/demo.py", "lineage"): "a key of the demo's JSON: it tells what the demo publishes with",
+    ("defences/series/memory.py", "lineage"): MARK,
+    ("defences/series/sequence/grouping.py", "curve"): CHANCE,
+    ("defences/series/shuffle.py", "lineage"): MARK,
+    ("defences/single/sample.py", "sample"): CHANCE,
+    ("knowledge/given_tables.py", "sequence"): KNOWLEDGE,
+    ("knowledge/sequence_model.py", "sequence"): KNOWLEDGE,
+    ("model/policy.py", "noise"): OPTION,
+    ("policies/adversary_section.py", "sequence"): KNOWLEDGE,
+    ("policies/questions.py", "sequence"): KNOWLEDGE,
+    ("policies/load.py", "sequence"): KNOWLEDGE,
+    ("promises/series/fair_cells.py", "lineage"): MARK,
+    ("promises/series/newest.py", "lineage"): MARK,
+    ("promises/series/slots.py", "lineage"): MARK,
+    ("report/words.py", "sequence"): ATTACK,
+    ("testing/ledger.py", "median"): "any method will do: a ledger is checked with a release of it",
+    ("usecases/attack/attack.py", "sequence"): ATTACK,
+    ("usecases/attack/attack_page.py", "sequence"): ATTACK,
+    ("usecases/audit/audit_measures.py", "median"): FIGURE,
+    ("usecases/audit/audit_numbers.py", "median"): FIGURE,
+    ("usecases/compare/map_beliefs.py", "noise"): CHANCE,
+    ("usecases/compare/risk_map.py", "noise"): OPTION,
+    ("usecases/publish/codebook.py", "noise"): "a key of the codebook",
+    ("usecases/publish/followed_people.py", "sequence"): ATTACK,
+    ("usecases/publish/judgement.py", "noise"): "the name of a measure",
+    ("usecases/publish/joined_own_tables.py", "sequence"): ATTACK,
+}
+"""Where a word is a method's name and another idea as well."""
+
+
+def _texts(path: Path) -> Iterator[str]:
+    """Yield the texts of a module, its documentation left out."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    told = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in told:
+            yield node.value
+
+
+def test_only_the_rows_name_methods() -> None:
+    found = set()
+    for path in PACKAGE.rglob("*.py"):
+        name = path.relative_to(PACKAGE).as_posix()
+        if name != ROWS and not name.startswith(STUDIES):
+            found |= {(name, text) for text in _texts(path) if text in METHODS}
+    assert found == set(ELSEWHERE), "ask a question of the method's row instead, or say here what else the word means"
+
+
+def test_a_method_stands_in_the_room_of_its_family() -> None:
+    rooms = dict.fromkeys(MethodFamily, "series") | {MethodFamily.SINGLE: "single"}
+    for row in METHODS.values():
+        assert row.home.startswith(f"seriatim.defences.{rooms[row.family]}."), row.name
+
+
+def test_a_sample_and_noise_are_those_of_the_method_only() -> None:
+    options = DefenceOptions(rate=0.2, noise={"age": "10%"})
+    read = {name: DefenceSettings(name, options=options) for name in METHODS}
+    assert {name for name, settings in read.items() if settings.rate is not None} == {"sample"}
+    assert {name for name, settings in read.items() if settings.noise} == {"noise"}
+    assert read["sample"].allowed == 0.8
+    assert read["median"].allowed == 0.0
+
+
+def test_a_question_is_answered_by_the_rows() -> None:
+    assert methods_where(lambda row: row.family is MethodFamily.FOLLOWING) == ("sequence",)
+    assert quoted_methods(lambda row: row.reads_common) == '"lineage" or "cohort"'
+
+
+def test_a_rule_that_there_is_not_is_an_error() -> None:
+    with pytest.raises(LookupError, match="fair_cells"):
+        rule_of_m("misspelt")
