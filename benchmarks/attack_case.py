@@ -35,7 +35,7 @@ def attack_rows(size: int, long: int) -> list[dict[str, Any]]:
 
 def _history(name: str, size: int, n_releases: int) -> History:
     method = next(method for method in METHODS if method.name == name)
-    setting = CorSplitSetting(CensusChurn(size, 0.10, n_releases), M, N, n_queries=1, query_every=n_releases)
+    setting = CorSplitSetting(CensusChurn(size, 0.10, n_releases), m=M, n=N, n_queries=1, query_every=n_releases)
     played = play_cor_split(method, setting, WORKERS)
     return played.history_with_leavers() if name == "lineage" else played.history()
 

@@ -75,7 +75,7 @@ class World:
             away = np.setdiff1d(np.union1d(away, here[leaves]), back)
             here = np.concatenate((here[~leaves], back, came)).astype(np.int64)
             who = chance.permutation(here)
-            yield SerialView(places[who], SCALES, values[who], n_values, who)
+            yield SerialView(quasi=places[who], scales=SCALES, sensitive=values[who], n_values=n_values, person=who)
 
 
 def _cohorts(m: int) -> tuple[Any, Callable[[SerialView, Any, SerialDraw], SerialGrouping]]:
@@ -100,7 +100,11 @@ def _played(world: World, method: str) -> tuple[int, History]:
         assert past.slot is not None
         marks = {"lineage": past.lineage, "slot": past.slot}
         marks |= {} if past.baseline is None else {"baseline": past.baseline}
-        pasts.append(PastRelease(release + 1, past.person.astype(np.int32), past.group, past.value, marks))
+        pasts.append(
+            PastRelease(
+                release + 1, person=past.person.astype(np.int32), group=past.group, value=past.value, marks=marks
+            )
+        )
         n_people, n_values = max(n_people, int(view.person.max()) + 1), view.n_values
     people, values = (pa.array([str(i) for i in range(n)]) for n in (n_people, n_values))
     return m, History(people, values, tuple(pasts))
@@ -114,7 +118,9 @@ def _published(view: SerialView, made: SerialGrouping) -> RememberedRows:
     slot = np.concatenate((made.slots.slot_of_record[real], made.slots.slot_of_counterfeit))
     baseline = None if made.slots.baseline is None else made.slots.baseline[value]
     person = np.concatenate((view.person[real], np.full(made.n_counterfeits, -1, dtype=np.int64)))
-    return RememberedRows(person, group, value, made.slots.lineage_of_group[group], slot, baseline)
+    return RememberedRows(
+        person, group=group, value=value, lineage=made.slots.lineage_of_group[group], slot=slot, baseline=baseline
+    )
 
 
 def _judged(world: World, method: str, counts: Counter[str]) -> None:

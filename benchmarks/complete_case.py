@@ -44,6 +44,8 @@ def _rows(name: str, n_releases: int, size: int) -> list[dict[str, Any]]:
 def _history(name: str, size: int, n_releases: int) -> History:
     method = next(method for method in METHODS if method.name == name)
     m = 3 if size < 1_000 else 6
-    setting = CorSplitSetting(CensusChurn(size, 0.12, n_releases), m, min(N, 2), n_queries=1, query_every=n_releases)
+    setting = CorSplitSetting(
+        CensusChurn(size, 0.12, n_releases), m=m, n=min(N, 2), n_queries=1, query_every=n_releases
+    )
     played = play_cor_split(method, setting, WORKERS)
     return played.history_with_leavers() if name == "lineage" else played.history()

@@ -140,7 +140,13 @@ def _play(method: CorSplitMethod, case: Case, seed: int) -> PlayedSeries:
     workload, figures = QueryWorkload(DOMAINS, N_QUERIES, seed), []
     published: list[RememberedRows] = []
     for release, (who, number) in enumerate(views, start=1):
-        view = SerialView(people.quasi[who], cor_split_scales(), people.income[who], N_INCOMES, number)
+        view = SerialView(
+            quasi=people.quasi[who],
+            scales=cor_split_scales(),
+            sensitive=people.income[who],
+            n_values=N_INCOMES,
+            person=number,
+        )
         memory = method.recall(published, number)
         made = method.group(
             view, SerialRules(M, sticky=method.sticky, cell=case.cell), memory, SerialDraw(b"case", release), WORKERS

@@ -37,7 +37,13 @@ def moment(method: CorSplitMethod, people: CensusPeople, churn: CensusChurn) -> 
     """The last release of a series, all earlier ones published."""
     published: list[RememberedRows] = []
     for release, (who, number) in enumerate(cor_split_numbers(people, churn, 1), start=1):
-        view = SerialView(people.quasi[who], cor_split_scales(), people.income[who], N_INCOMES, number)
+        view = SerialView(
+            quasi=people.quasi[who],
+            scales=cor_split_scales(),
+            sensitive=people.income[who],
+            n_values=N_INCOMES,
+            person=number,
+        )
         now = Moment(method, method.recall(published, number), view, release)
         if release < churn.releases:
             published.append(memory_rows(view, now.group()))

@@ -33,7 +33,7 @@ class Panel:
     value: str
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Course:
     """What became of a panel under a method; shares are means over the releases, with the worst or last one."""
 
@@ -159,15 +159,15 @@ def played(panel: Panel, policy: Any) -> Course:
             belief = next((one.detail for one in made.verdict.findings if one.rule == "fair_cells"), "")
         breached = tuple(_breached(ledger, known) for known in KNOWN) if counterfeits else ()
     return Course(
-        len(counterfeits),
-        refused,
-        (float(np.mean(withheld)), max(withheld)),
-        (float(np.mean(counterfeits or [0])), (counterfeits or [0])[-1]),
-        float(np.mean(margins or [1])),
-        tuple(float(one) for one in re.findall(r"at most ([\d.]+)%", belief)),
-        breached,
-        waiting,
-        tuple(float(one) for one in np.mean(errors or [[1.0, 1.0]], axis=0)),  # type: ignore[arg-type]
+        released=len(counterfeits),
+        refused=refused,
+        withheld=(float(np.mean(withheld)), max(withheld)),
+        counterfeits=(float(np.mean(counterfeits or [0])), (counterfeits or [0])[-1]),
+        margin=float(np.mean(margins or [1])),
+        beliefs=tuple(float(one) for one in re.findall(r"at most ([\d.]+)%", belief)),
+        breached=breached,
+        waiting=waiting,
+        errors=tuple(float(one) for one in np.mean(errors or [[1.0, 1.0]], axis=0)),  # type: ignore[arg-type]
     )
 
 

@@ -157,7 +157,7 @@ def smoothing_time() -> tuple[float, int]:
         group = grouper(week, flat, js_reduce._places(week))
         kept = np.flatnonzero(group >= 0)
         within = np.unique(group[kept], return_inverse=True)[1].astype(np.int32)
-        pasts.append(PastRelease(number, week.person[kept], within, week.value[kept]))
+        pasts.append(PastRelease(number, person=week.person[kept], group=within, value=week.value[kept]))
     import pyarrow as pa
 
     history = History(pa.array([str(i) for i in range(n_people)]), pa.array(VALUES), tuple(pasts))

@@ -46,7 +46,13 @@ def followed(people: CensusPeople) -> CensusPeople:
 
 def error(people: CensusPeople, method: CorSplitMethod, size: int) -> float:
     """Median relative error in the first release of counts of 10 people or more."""
-    view = SerialView(people.quasi, cor_split_scales(), people.income, N_INCOMES, np.arange(len(people)))
+    view = SerialView(
+        quasi=people.quasi,
+        scales=cor_split_scales(),
+        sensitive=people.income,
+        n_values=N_INCOMES,
+        person=np.arange(len(people)),
+    )
     made = method.group(
         view, SerialRules(M, cell=size), method.recall([], view.person), SerialDraw(b"case", 1), WORKERS
     )

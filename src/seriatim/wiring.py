@@ -38,7 +38,14 @@ def wired_publishing(ledger: Ledger, source: Table, progress: Progress = no_prog
     from seriatim.usecases.publish.publish import PublishParts
 
     by_record = Threads(1) if source.data.num_rows <= _FEW else wired_workers()
-    return PublishParts(ledger, wired_workers(), by_record, writer_for(source), progress, view_of)
+    return PublishParts(
+        ledger=ledger,
+        workers=wired_workers(),
+        by_record=by_record,
+        writer=writer_for(source),
+        progress=progress,
+        read=view_of,
+    )
 
 
 def wired_ledger(url: str | Path, shelf: str | Path | None = None, create: bool = True) -> SqlLedger:

@@ -68,7 +68,7 @@ def test_the_solver_stops_a_series_before_the_bound_is_exceeded(
 
 
 def test_clauses_decide_about_people_whom_exchanges_leave() -> None:
-    setting = CorSplitSetting(CensusChurn(2_000, 0.12, 6), 6, 2, n_queries=1, query_every=6)
+    setting = CorSplitSetting(CensusChurn(2_000, 0.12, 6), m=6, n=2, n_queries=1, query_every=6)
     ground = prepare(play_cor_split(METHODS[0], setting, Threads(1)).history())
     found = ground.compromise(ground.draw(0.02, 1), keep_log=False)
     asked = complete_sample(found, 60)

@@ -82,7 +82,13 @@ def test_history_for_attacks(played: dict[str, PlayedSeries]):
 
 def test_the_certainty_penalty_is_the_mean_width_of_boxes():
     people = census(300, 3)
-    view = SerialView(people.quasi, cor_split_scales(), people.income, N_INCOMES, np.arange(300))
+    view = SerialView(
+        quasi=people.quasi,
+        scales=cor_split_scales(),
+        sensitive=people.income,
+        n_values=N_INCOMES,
+        person=np.arange(300),
+    )
     made = METHODS[0].group(view, SerialRules(4), GroupMemory.of([], view.person), SerialDraw(b"s", 1), OneWorker())
     widths = []
     for record in np.flatnonzero(made.box >= 0):
@@ -223,7 +229,7 @@ def test_the_page_redraws_the_papers_figures(study: CorSplitStudy):
 
 def test_a_single_person_given_away_is_told_by_count(study: CorSplitStudy):
     name, outcomes = next(iter(study.scenarios.items()))
-    few = Estimate("exclusion", 1e-6, 0.0, 2e-6, 500_000, wrong=0, detail={"breached": [0, 0, 1]})
+    few = Estimate("exclusion", 1e-6, 0.0, 2e-6, n_people=500_000, wrong=0, detail={"breached": [0, 0, 1]})
     page = replace(study, scenarios={name: (*outcomes[:-1], replace(outcomes[-1], iterated=few))}).to_html()
     assert "1 person in 3 draws together" in page
     assert "Nobody under" not in page

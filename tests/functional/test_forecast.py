@@ -100,9 +100,12 @@ def test_values_that_change_are_forecast_as_episodes() -> None:
     history = History(
         pa.array([f"p{n}" for n in range(240)]),
         pa.array(list("uvwxyz")),
-        (PastRelease(1, people, groups, first), PastRelease(2, people[shuffled], groups, second[shuffled])),
+        (
+            PastRelease(1, person=people, group=groups, value=first),
+            PastRelease(2, person=people[shuffled], group=groups, value=second[shuffled]),
+        ),
     )
-    found = forecast(history, ForecastOutlook(2, SerialRules(3, 1), 0.04), Threads())
+    found = forecast(history, ForecastOutlook(2, rules=SerialRules(3, 1), compromised=0.04), Threads())
     assert (found.leaving, found.joining, found.changing) == (0.0, 0.0, 0.5)
     now, lineage = found.courses[0], next(one for one in found.courses if one.method == "lineage")
     assert now.way.label == "as now, in groups of 6 or more"
@@ -112,7 +115,7 @@ def test_values_that_change_are_forecast_as_episodes() -> None:
     assert not lineage.stopped
     assert all(one.estimates[-1].wrong == 0 for one in found.courses if one.estimates)
     steady = replace(history, releases=(history.releases[0], replace(history.releases[0], number=2)))
-    assert forecast(steady, ForecastOutlook(1, SerialRules(3, 1)), Threads()).changing == 0.0
+    assert forecast(steady, ForecastOutlook(1, rules=SerialRules(3, 1)), Threads()).changing == 0.0
 
 
 def priors_but(history: History, never: str) -> dict[str, set[str]]:

@@ -231,7 +231,7 @@ def test_odd_numbers_and_long_names_are_drawn_and_fit_a_phone(browser, tmp_path)
         (histogram_chart([5] * 90 + [6] * 9 + [100_000]), plain, Threshold(5, "required: 5 or more", "at least")),
         (histogram_chart(range(0, 5000, 7)), plain, Threshold(60, "at most 60", "at most")),
         (Lines((Line("a", (1.0, 2.0, 3.0), (nan, inf, 0.5)), Line("", (), ()))), plain, far),
-        (Lines((Line("one point", (1.0,), (0.0,), (0.0,), (inf,)),)), log, None),
+        (Lines((Line("one point", (1.0,), (0.0,), low=(0.0,), high=(inf,)),)), log, None),
         (Heatmap(labels, labels, tuple(tuple(float(i * j) for i in range(30)) for j in range(30))), plain, None),
         (Heatmap(("r",), ("c",), ((nan,),)), plain, None),
         (Heatmap(("r",), ("c", "d"), ((inf, 0.0),)), plain, None),

@@ -173,7 +173,7 @@ def test_each_way_of_breaking_the_caps_is_found() -> None:
 
     def broken(change, caps: CapsAsked = asked) -> str:
         columns = ("person", "group", "value", "lineage", "slot", "baseline")
-        changed = [RememberedRows(*(getattr(past, name).copy() for name in columns)) for past in history]
+        changed = [RememberedRows(**{name: getattr(past, name).copy() for name in columns}) for past in history]
         change(changed)
         found = capped_lineages(JudgedHistory(remembered(changed)), caps)
         assert not found.kept
@@ -223,7 +223,19 @@ def unfair_waits(world: ComingAndGoing, rules: SerialRules) -> tuple[int, int]:
 
 
 def test_whoever_returns_and_waits_does_not_wait_alone(monkeypatch: pytest.MonkeyPatch) -> None:
-    world = ComingAndGoing(5, 900, 15, 1.5, 0.1, 9, 1, 0.3, False, 0.5, 4)
+    world = ComingAndGoing(
+        m=5,
+        people=900,
+        n_values=15,
+        skew=1.5,
+        churn=0.1,
+        releases=9,
+        families=1,
+        drift=0.3,
+        burst=False,
+        returning=0.5,
+        seed=4,
+    )
     rules = SerialRules(5, common=1.5)
     beside, n_beside = unfair_waits(world, rules)
     monkeypatch.setattr(waiting_people, "MOST", 0)

@@ -168,7 +168,9 @@ def test_each_way_of_breaking_the_claim_is_found() -> None:
     assert fair_cells(JudgedHistory(remembered(history)), asked).kept
 
     def broken(change) -> str:
-        changed = [RememberedRows(*(None if c is None else c.copy() for c in _columns(past))) for past in history]
+        changed = [
+            RememberedRows(**{name: None if c is None else c.copy() for name, c in _columns(past)}) for past in history
+        ]
         change(changed)
         found = fair_cells(JudgedHistory(remembered(changed)), asked)
         assert not found.kept
@@ -200,7 +202,7 @@ def test_each_way_of_breaking_the_claim_is_found() -> None:
 
 
 def _columns(past: RememberedRows):
-    return past.person, past.group, past.value, past.lineage, past.slot, past.baseline
+    return [(name, getattr(past, name)) for name in ("person", "group", "value", "lineage", "slot", "baseline")]
 
 
 @pytest.mark.parametrize(("known", "most"), [(0.0, 0), (0.1, 6), (1.0, 24)])

@@ -38,5 +38,5 @@ def test_one_record_each_is_left_alone() -> None:
     pieces = LabelPieces(np.arange(4), np.array([0, 1, 2, 4]))
     for respondent, same in ((None, True), ("who", True), ("twice", False)):
         table = Table(pa.table({"who": list("abcd"), "twice": list("aabc")}))
-        view = View(table, (), (), (), respondent, np.zeros(4, dtype=bool))
+        view = View(table, quasi=(), sensitive=(), plain=(), respondent=respondent, suppressed=np.zeros(4, dtype=bool))
         assert (with_enough_people(pieces, view, 2) is pieces) == same

@@ -48,7 +48,7 @@ def test_replay_and_gate_decide_as_the_definitions_do(
             "kld": [0.0, *(4.0 / n**0.9 for n in range(1, 6))],
         }
     few = "simulated" if simulated else "asymptotic"
-    twin = PlainGate(p, n_targets, tests, alpha, merge, tables, distance, joint)
+    twin = PlainGate(p, n_targets, tests=tests, alpha=alpha, merge=merge, tables=tables, distance=distance, joint=joint)
     rules = {
         "baseline": p, "targets": n_targets, "tests": tests, "alpha": alpha, "merge": merge, "few": few,
         "tables": tables or None, "distance": distance, "joint": joint,
@@ -77,7 +77,7 @@ def test_cells_grow_until_they_merge_in_another_way(seed: int, merge: str, besid
     rng = np.random.default_rng(seed)
     p = np.array([0.32, 0.01, 0.32, 0.02, 0.33])
     xs, ys = rng.choice(5, 150, p=p), np.zeros(150, dtype=int)
-    twin = PlainGate(p.tolist(), 1, ["cst", *beside], 0.5, merge)
+    twin = PlainGate(p.tolist(), 1, tests=["cst", *beside], alpha=0.5, merge=merge)
     for x in xs.tolist():
         twin.request(x, 0)
     found = replay(xs, ys, p, 1, ["cst", *beside], 0.5, merge, "asymptotic")
@@ -89,7 +89,7 @@ def test_equal_prices_are_equal_however_they_round() -> None:
     p = [w / 23 for w in (5, 1, 8, 9)]
     xs = "20212303312030012321011202312220123122200022"
     ys = "31023000003300100312201011110030203031000202"
-    twin = PlainGate(p, 4, ["dqt", "wdt"], 0.05)
+    twin = PlainGate(p, 4, tests=["dqt", "wdt"], alpha=0.05)
     for x, y in zip(xs, ys, strict=True):
         twin.request(int(x), int(y))
     rules = {"baseline": p, "targets": 4, "tests": ["dqt", "wdt"], "alpha": 0.05, "few": "asymptotic"}

@@ -53,7 +53,9 @@ def test_withholding_takes_no_more_than_the_excess(m: int):
     """Ten of one value and four others: at m = 2 four pairs can be made and six of ten must wait."""
     value = np.array([0] * 10 + [1, 2, 3, 4], dtype=np.int32)
     scale = scale_of("interval", pa.array(["0"]), np.zeros(1))
-    view = SerialView(np.zeros((14, 1), dtype=np.int32), (scale,), value, 5, np.arange(14))
+    view = SerialView(
+        quasi=np.zeros((14, 1), dtype=np.int32), scales=(scale,), sensitive=value, n_values=5, person=np.arange(14)
+    )
     made = invariant_groups(view, SerialRules(m), Memory.of([], view.person), SerialDraw(b"s", 0), OneWorker())
     waiting = {2: 6, 4: 9}[m]
     assert made.n_withheld(WithheldReason.DEFERRED) == waiting

@@ -72,7 +72,9 @@ def task_of(
         values = rollup_counts(ids, len(finest.sizes), sensitive.codes[None, :], int(tests.offsets[-1]))
         finest = RollupClasses(finest.codes, finest.sizes, *values)
     demand = OptimumDemand(generalisation_bars(tests, k, budget), loss, len(sensitive.codes))
-    return GeneralisationTask(tuple(columns), shown, lattice, demand, finest, ids)
+    return GeneralisationTask(
+        quasi=tuple(columns), sensitive=shown, lattice=lattice, demand=demand, finest=finest, class_of_record=ids
+    )
 
 
 def holds(codes: list[int], margin: list[int], size: int, asked: Thresholds | None) -> bool:

@@ -13,7 +13,7 @@ from seriatim.model.history import History
 
 
 def rows_of(history: History) -> list[RememberedRows]:
-    return [RememberedRows(past.person, past.group, past.value) for past in history]
+    return [RememberedRows(past.person, group=past.group, value=past.value) for past in history]
 
 
 def members_of(past: RememberedRows, group: int) -> list[int]:

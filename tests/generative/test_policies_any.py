@@ -89,7 +89,12 @@ def _sketch(draw: st.DrawFn, name: str) -> ColumnSketch:
     n_distinct = draw(st.integers(0, n_rows - n_missing) | st.just(n_rows - n_missing))
     kind = draw(st.sampled_from(["number", "category", "date", None]))
     return ColumnSketch(
-        name, kind, n_distinct, n_missing, n_rows, draw(st.sampled_from(["", "code", "prose", "contact"]))
+        name,
+        kind=kind,
+        n_distinct=n_distinct,
+        n_missing=n_missing,
+        n_rows=n_rows,
+        looks=draw(st.sampled_from(["", "code", "prose", "contact"])),
     )
 
 

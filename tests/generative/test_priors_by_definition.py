@@ -32,7 +32,8 @@ def test_every_row_gets_what_is_known_of_it(known: PriorSets, rows: list[tuple[A
         "sex": pa.array([r[1] for r in rows], pa.string()),
         "town": pa.array([r[2] for r in rows], pa.string()).dictionary_encode(),
     })  # fmt: skip
-    view = View(Table(table), (), (), (), "who", np.zeros(len(rows), dtype=np.bool_))
+    hidden = np.zeros(len(rows), dtype=np.bool_)
+    view = View(Table(table), quasi=(), sensitive=(), plain=(), respondent="who", suppressed=hidden)
     back = np.arange(len(rows))[::-1].copy()
     assert known.of_rows(view.taken(back))[0].tolist() == [known.of_rows(view)[0][at] for at in back]
     number, priors = known.of_rows(view)

@@ -25,7 +25,13 @@ def view_of(n: int, seed: int) -> SerialView:
     chance = np.random.default_rng(seed)
     columns = [chance.integers(0, len(scale), n) for scale in (TREE, AGES, GAPS)]
     blank = np.zeros(n, dtype=np.int32)
-    return SerialView(np.column_stack(columns).astype(np.int32), (TREE, AGES, GAPS), blank, 1, np.arange(n))
+    return SerialView(
+        quasi=np.column_stack(columns).astype(np.int32),
+        scales=(TREE, AGES, GAPS),
+        sensitive=blank,
+        n_values=1,
+        person=np.arange(n),
+    )
 
 
 @settings(max_examples=80, deadline=None)

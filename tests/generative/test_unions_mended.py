@@ -27,7 +27,10 @@ from seriatim.studies.worlds.census import CensusChurn
 
 def broken(history: list[RememberedRows], n_people: int, n_values: int, rules: SerialRules) -> dict[str, int]:
     """The promises that the last release breaks, and in how many groups."""
-    pasts = tuple(PastRelease(at, p.person.astype(np.int32), p.group, p.value) for at, p in enumerate(history, 1))
+    pasts = tuple(
+        PastRelease(at, person=p.person.astype(np.int32), group=p.group, value=p.value)
+        for at, p in enumerate(history, 1)
+    )
     whole = History(pa.array(np.arange(n_people)), pa.array(np.arange(n_values)), pasts)
     terms = PromiseTerms(series=SeriesTerms(m=rules.m, n=rules.n))
     settings = DefenceSettings("historical", options=DefenceOptions(group_cap=rules.group_cap))

@@ -15,7 +15,7 @@ from seriatim.model.scale import scale_of
 SCALES = tuple(scale_of("interval", pa.array([str(i) for i in range(k)]), np.arange(k, dtype=float)) for k in (40, 12))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class ComingAndGoing:
     """How a world moves; ``returning`` is the share of arrivals who were there before."""
 
@@ -50,7 +50,9 @@ class ComingAndGoing:
             away = np.setdiff1d(np.union1d(away, here[leaves]), back)
             here = np.concatenate((here[~leaves], back, came)).astype(np.int64)
             who = chance.permutation(here)
-            yield SerialView(places[who], SCALES, values[who], self.n_values, who)
+            yield SerialView(
+                quasi=places[who], scales=SCALES, sensitive=values[who], n_values=self.n_values, person=who
+            )
 
 
 @st.composite

@@ -28,7 +28,12 @@ def soldiers(counts: Any = FIGURE_2) -> Baseline:
     """The paper's table as a baseline."""
     total = counts.sum()
     return Baseline(
-        (Attribute("age", AGES),), counts.sum(axis=1) / total, "location", LOCATIONS, counts.sum(axis=0) / total, 10_000
+        attributes=(Attribute("age", AGES),),
+        probabilities=counts.sum(axis=1) / total,
+        target="location",
+        targets=LOCATIONS,
+        target_shares=counts.sum(axis=0) / total,
+        n_records=10_000,
     )
 
 
@@ -60,7 +65,15 @@ def drawn(n: int, seed: int = 1) -> tuple[Any, Any]:
 
 def ask(number: int, x: int, y: int, token: int = 1) -> DeskRequest:
     name = hashlib.sha256(str(number).encode()).hexdigest()[:32]
-    return DeskRequest(name, int(x), int(y), token, hash((int(x), int(y))), f"person {number}", f'{{"n": {number}}}')
+    return DeskRequest(
+        name,
+        int(x),
+        y=int(y),
+        token=token,
+        mark=hash((int(x), int(y))),
+        respondent=f"person {number}",
+        body=f'{{"n": {number}}}',
+    )
 
 
 def past_of(writer: JournalWriter) -> Past:

@@ -26,9 +26,9 @@ def history_of(*releases: Sequence[Row]) -> History:
         tuple(
             PastRelease(
                 number,
-                np.array([-1 if who is None else people.index(who) for who, _, _ in rows], dtype=np.int32),
-                np.array([group for _, group, _ in rows], dtype=np.int32),
-                np.array([values.index(value) for _, _, value in rows], dtype=np.int32),
+                person=np.array([-1 if who is None else people.index(who) for who, _, _ in rows], dtype=np.int32),
+                group=np.array([group for _, group, _ in rows], dtype=np.int32),
+                value=np.array([values.index(value) for _, _, value in rows], dtype=np.int32),
             )
             for number, rows in enumerate(releases, 1)
         ),

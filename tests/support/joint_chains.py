@@ -73,7 +73,8 @@ def history_of_arrays(groups: np.ndarray, values: np.ndarray, names: Sequence[st
     """Return the history in which person r is in ``groups[t, r]`` of release t with ``values[t, r]``."""
     people = np.arange(values.shape[1], dtype=np.int32)
     pasts = tuple(
-        PastRelease(t + 1, people, groups[t].astype(np.int32), values[t].astype(np.int32)) for t in range(len(values))
+        PastRelease(t + 1, person=people, group=groups[t].astype(np.int32), value=values[t].astype(np.int32))
+        for t in range(len(values))
     )
     return History(pa.array([f"p{i}" for i in people]), pa.array(list(names)), pasts)
 

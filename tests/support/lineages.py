@@ -22,7 +22,13 @@ def claimed(*releases: Sequence[Stand]) -> History:
         _, group = np.unique(lineage, return_inverse=True)
         marks = {"lineage": lineage.copy(), "slot": slot.copy()}
         pasts.append(
-            PastRelease(number, person.astype(np.int32), group.astype(np.int32), value.astype(np.int32), marks)
+            PastRelease(
+                number,
+                person=person.astype(np.int32),
+                group=group.astype(np.int32),
+                value=value.astype(np.int32),
+                marks=marks,
+            )
         )
     return _history(pasts)
 
@@ -36,7 +42,9 @@ def remembered(releases: Sequence[RememberedRows]) -> History:
         marks = {"lineage": past.lineage, "slot": past.slot}
         if past.baseline is not None:
             marks["baseline"] = past.baseline
-        pasts.append(PastRelease(number, past.person.astype(np.int32), past.group, past.value, marks))
+        pasts.append(
+            PastRelease(number, person=past.person.astype(np.int32), group=past.group, value=past.value, marks=marks)
+        )
     return _history(pasts)
 
 

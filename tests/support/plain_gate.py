@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import KW_ONLY, dataclass, field
 from functools import cache
 from math import log, log2
 
@@ -20,6 +20,7 @@ Counts = list[list[int]]
 class PlainGate:
     p: Sequence[float]
     n_targets: int
+    _: KW_ONLY
     tests: Sequence[str]
     alpha: float
     merge: str = "smallest"

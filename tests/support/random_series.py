@@ -23,7 +23,7 @@ class OneWorker:
         return [work(item) for item in items]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Series:
     m: int
     n: int
@@ -40,7 +40,13 @@ class Series:
             for person in who:
                 number.setdefault(int(person), len(number))
             numbers = np.array([number[int(p)] for p in who], dtype=np.int64)
-            yield SerialView(self.quasi[who], self.scales, self.value[who], self.n_values, numbers)
+            yield SerialView(
+                quasi=self.quasi[who],
+                scales=self.scales,
+                sensitive=self.value[who],
+                n_values=self.n_values,
+                person=numbers,
+            )
 
 
 @st.composite
@@ -61,13 +67,19 @@ def series(draw, max_people: int = 90, max_releases: int = 6) -> Series:
     for _ in range(n_releases):
         present.append(chance.permutation(np.flatnonzero(here)))
         here = np.where(chance.random(n_people) < churn, chance.random(n_people) < 0.6, here)
-    return Series(m, n, n_values, quasi, value, tuple(present), SCALES)
+    return Series(m=m, n=n, n_values=n_values, quasi=quasi, value=value, present=tuple(present), scales=SCALES)
 
 
 def plain_view(value: np.ndarray, who: np.ndarray, n_values: int) -> SerialView:
     """Some of the people, on one quasi-identifier with ten values."""
     scale = scale_of("interval", pa.array([str(i) for i in range(10)]), np.arange(10, dtype=float))
-    return SerialView((who % 10).astype(np.int32)[:, None], (scale,), value[who], n_values, who.astype(np.int64))
+    return SerialView(
+        quasi=(who % 10).astype(np.int32)[:, None],
+        scales=(scale,),
+        sensitive=value[who],
+        n_values=n_values,
+        person=who.astype(np.int64),
+    )
 
 
 def published(view: SerialView, made: SerialGrouping) -> RememberedRows:
@@ -82,7 +94,14 @@ def published(view: SerialView, made: SerialGrouping) -> RememberedRows:
     value = np.concatenate((view.sensitive[real], made.counterfeit_value)).astype(np.int32)
     if made.slots is not None and made.slots.baseline is not None:
         baseline = made.slots.baseline[value]
-    return RememberedRows(np.concatenate((view.person[real], blank)), group, value, lineage, slot, baseline)
+    return RememberedRows(
+        np.concatenate((view.person[real], blank)),
+        group=group,
+        value=value,
+        lineage=lineage,
+        slot=slot,
+        baseline=baseline,
+    )
 
 
 def groups_of(past: RememberedRows) -> list[tuple[frozenset[int], Counter[int]]]:

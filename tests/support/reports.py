@@ -175,7 +175,9 @@ def series_charts() -> dict[str, Chart]:
             "People with few possible values left",
             Lines(
                 (
-                    Line("two or fewer", months, few, tuple(0.8 * f for f in few), tuple(1.25 * f for f in few)),
+                    Line(
+                        "two or fewer", months, few, low=tuple(0.8 * f for f in few), high=tuple(1.25 * f for f in few)
+                    ),
                     Line("certain", months, tuple(f / 6 for f in few)),
                 )
             ),
@@ -245,8 +247,8 @@ def overridden() -> Report:
     """Return a release despite a refusal, with attacks and charts of the whole series."""
     asked = refused()
     estimates = (
-        Estimate("exclusion", 0.0312, 0.0254, 0.0379, 3_200, wrong=0, detail={"releases": 12, "seed": 20_261}),
-        Estimate("intersection", 0.0007, 0.0001, 0.0021, 3_200, wrong=2),
+        Estimate("exclusion", 0.0312, 0.0254, 0.0379, n_people=3_200, wrong=0, detail={"releases": 12, "seed": 20_261}),
+        Estimate("intersection", 0.0007, 0.0001, 0.0021, n_people=3_200, wrong=2),
     )
     verdict = replace(
         asked.verdict,

@@ -21,7 +21,11 @@ def history_of(groups: list[list[int]], value: list[int], n_values: int) -> Hist
     for number, group in enumerate(groups, 1):
         person = np.flatnonzero(np.array(group) >= 0).astype(np.int32)
         _, own = np.unique(np.array(group)[person], return_inverse=True)
-        releases.append(PastRelease(number, person, own.astype(np.int32), np.array(value, dtype=np.int32)[person]))
+        releases.append(
+            PastRelease(
+                number, person=person, group=own.astype(np.int32), value=np.array(value, dtype=np.int32)[person]
+            )
+        )
     names = pa.array([f"p{i}" for i in range(len(value))])
     return History(names, pa.array([f"v{i}" for i in range(n_values)]), tuple(releases))
 

@@ -143,9 +143,22 @@ def test_what_generalising_a_hierarchy_cost():
     levels = [("x", "x", "y", "y"), ("*",) * 4]
     scale = scale_of("node", pa.array(["a", "b", "c", "d"]), np.arange(4.0), levels)
     codes = np.array([0, 1, 1, 2, 2, 3], np.int32)
-    view = View(Table(pa.table({"q": codes})), (CodedColumn("q", codes, scale),), (), (), None, np.zeros(6, dtype=bool))
+    view = View(
+        Table(pa.table({"q": codes})),
+        quasi=(CodedColumn("q", codes, scale),),
+        sensitive=(),
+        plain=(),
+        respondent=None,
+        suppressed=np.zeros(6, dtype=bool),
+    )
     shown = Generalised(
-        "q", "node", np.array([0, 1], np.int32), ("x", "c"), np.array([0.5, 0.0]), np.array([0, 2]), np.array([1, 2])
+        "q",
+        "node",
+        label_of_group=np.array([0, 1], np.int32),
+        labels=("x", "c"),
+        loss_of_group=np.array([0.5, 0.0]),
+        low=np.array([0, 2]),
+        high=np.array([1, 2]),
     )
     grouping = Grouping(np.array([0, 0, 0, 1, 1, -1], np.int32), 2)
     files = {"table": pa.table({"q": ["x", "x", "x", "c", "c"]})}

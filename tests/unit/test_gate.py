@@ -252,14 +252,21 @@ def test_an_observer_names_an_outlier_in_a_plain_sample_more_surely_than_through
     drawn = rng.permutation(np.repeat(np.arange(50), FIGURE_2.ravel()))
     xs, ys = drawn // 5, drawn % 5
     found = replay(xs, ys, BASELINE, 5, ["wdt"], 0.2)
-    watched = ObservedRequests(xs, ys, found.released, found.released_at, BASELINE, 5)
+    watched = ObservedRequests(
+        xs=xs, ys=ys, released=found.released, released_at=found.released_at, baseline=BASELINE, n_targets=5
+    )
     through = {each.statistic: each for each in gate_observer_report(watched)}
     plain = {each.statistic: each for each in gate_observer_report(observer_thinned(watched, rng))}
     assert plain["excess G/N"].first
     assert plain["mean score"].first
     assert plain["excess G/N"].spearman >= through["excess G/N"].spearman
     assert through["share released"].spearman > 0.3
-    assert gate_observer_report(ObservedRequests(xs[:0], ys[:0], xs[:0], xs[:0], BASELINE, 5)) == ()
+    assert (
+        gate_observer_report(
+            ObservedRequests(xs=xs[:0], ys=ys[:0], released=xs[:0], released_at=xs[:0], baseline=BASELINE, n_targets=5)
+        )
+        == ()
+    )
 
 
 def test_a_set_may_leave_where_no_record_may() -> None:

@@ -21,7 +21,9 @@ class _Tokens:
 
 
 def _token(revoked_at: int | None) -> JournalToken:
-    return JournalToken(1, "requester", "", None, None, 0, revoked_at)
+    return JournalToken(
+        number=1, role="requester", label="", respondents=None, quota=None, made_at=0, revoked_at=revoked_at
+    )
 
 
 def test_tokens_are_read_again_after_any_failure() -> None:

@@ -15,7 +15,10 @@ def test_the_newest_releases_have_their_people_only() -> None:
     history = History(
         pa.array(["ann", "bob", "cid", "dan"]),
         pa.array(["x", "y"]),
-        (PastRelease(1, ints["a"], ints["a"], ints["a"]), PastRelease(2, ints["b"], ints["z"], ints["z"])),
+        (
+            PastRelease(1, person=ints["a"], group=ints["a"], value=ints["a"]),
+            PastRelease(2, person=ints["b"], group=ints["z"], value=ints["z"]),
+        ),
     )
     newest = history_of_newest(history, 1)
     assert newest.respondents.to_pylist() == ["bob", "dan"]

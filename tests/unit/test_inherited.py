@@ -31,7 +31,14 @@ def view_of(value: list[int], possible: list[list[int]], known: set[int] = froze
     people = np.array([who in known for who in range(n)])
     inherited = InheritedValues(np.arange(n, dtype=np.int32), flags, people)
     quasi = np.zeros((n, 0), dtype=np.int32)
-    return SerialView(quasi, (), np.array(value, dtype=np.int32), n_values, np.arange(n), inherited=inherited)
+    return SerialView(
+        quasi=quasi,
+        scales=(),
+        sensitive=np.array(value, dtype=np.int32),
+        n_values=n_values,
+        person=np.arange(n),
+        inherited=inherited,
+    )
 
 
 def standing(group: list[int], value: list[int], record: list[int]) -> InheritedStanding:
@@ -65,9 +72,18 @@ def test_whom_no_place_suits_is_returned() -> None:
 def test_somebody_who_waits_takes_the_place() -> None:
     value = [0, 1, 2, 0]
     view = view_of(value, [[0, 3], ALL, ALL, ALL])
-    view = SerialView(view.quasi, (), view.sensitive, 4, view.person, inherited=InheritedValues(
-        np.arange(4, dtype=np.int32), np.array([[v in left for v in ALL] for left in ([0, 3], ALL, ALL, ALL)]),
-        np.zeros(4, dtype=np.bool_)))  # fmt: skip
+    view = SerialView(
+        quasi=view.quasi,
+        scales=(),
+        sensitive=view.sensitive,
+        n_values=4,
+        person=view.person,
+        inherited=InheritedValues(
+            np.arange(4, dtype=np.int32),
+            np.array([[v in left for v in ALL] for left in ([0, 3], ALL, ALL, ALL)]),
+            np.zeros(4, dtype=np.bool_),
+        ),
+    )
     places = standing([0, 0, 0], [0, 1, 2], [0, 1, 2])
     left = InheritedExchange(view, 2, np.zeros((4, 1), dtype=np.float32), places, np.ones(4, dtype=np.bool_)).settle()
     assert not len(left)
@@ -119,7 +135,7 @@ def _history(groups: list[list[int]], value: list[int]) -> History:
     for number, group in enumerate(groups, 1):
         person = np.flatnonzero(np.array(group) >= 0).astype(np.int32)
         own = np.unique(np.array(group)[person], return_inverse=True)[1].astype(np.int32)
-        releases.append(PastRelease(number, person, own, np.array(value, dtype=np.int32)[person]))
+        releases.append(PastRelease(number, person=person, group=own, value=np.array(value, dtype=np.int32)[person]))
     return History(pa.array([str(i) for i in range(len(value))]), pa.array(["a", "b", "c"]), tuple(releases))
 
 

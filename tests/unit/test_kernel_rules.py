@@ -215,24 +215,124 @@ def test_the_cache_knows_only_kernels() -> None:
     assert compiled.KernelLocator.from_function(import_module, import_module.__code__.co_filename) is None
 
 
+@cache
+def compiled_functions() -> tuple[tuple[Path, ast.FunctionDef], ...]:
+    """All functions of all kernel files that are compiled, each with its file."""
+    return tuple(
+        (path, node)
+        for path in files()
+        for node in tree_of(path).body
+        if isinstance(node, ast.FunctionDef) and marks(path)[node.name] not in ("", "cache")
+    )
+
+
 def test_arrays_that_belong_together_travel_together() -> None:
-    """At most six parameters; the median's small functions and the gate have more, and they say what that saves."""
-    many = {
-        path.relative_to(KERNELS).as_posix()
-        for path in files()
-        for node in tree_of(path).body
-        if isinstance(node, ast.FunctionDef) and len(node.args.args) > 6
-    }
-    names = ("blocks", "gate_board", "merged_steps", "oldest", "queue", "independence_paths", "verdicts")
-    gate = {f"gate/{name}.py" for name in names}
-    assert many == {"single/median.py"} | gate
+    """At most six parameters; the gate's files have more, and say what that saves or where it was measured."""
+    many = {path for path, node in compiled_functions() if len(node.args.args) > 6}
+    names = ("blocks", "gate_board", "merged_steps", "oldest", "queue", "verdicts")
+    assert many == {KERNELS / "gate" / f"{name}.py" for name in names}
+    measured = r"bundled in tuples the|the reason measured there"
+    assert [path.name for path in many if not re.search(measured, ast.get_docstring(tree_of(path)) or "")] == []
 
 
-def test_every_kernel_says_what_it_returns_or_changes() -> None:
-    silent = [
-        f"{path.name}: {node.name}"
-        for path in files()
-        for node in tree_of(path).body
-        if isinstance(node, ast.FunctionDef) and marks(path)[node.name] == "kernel" and not ast.get_docstring(node)
-    ]
+VERBS = (
+    "Add Allow Answer Bring Carry Change Copy Count Fill Find Forget Lower Make Mark Move Multiply Narrow Overwrite "
+    "Put Raise Release Reorder Return Set Sort Take Turn Update Write"
+)
+
+
+def test_every_kernel_says_first_what_it_returns() -> None:
+    """The first line starts with a verb and, where something is returned, says so."""
+    wrong = []
+    for path, node in compiled_functions():
+        first = (ast.get_docstring(node) or " ").splitlines()[0]
+        returns = node.returns is not None and ast.unparse(node.returns) != "None"
+        if first.split(" ")[0] not in VERBS.split() or (returns and not re.search(r"\b[Rr]eturns?\b", first)):
+            wrong.append(f"{path.name}: {node.name}: {first}")
+    assert wrong == []
+
+
+def test_every_kernel_says_what_it_changes() -> None:
+    """Whoever writes into an argument, or lets another function do it, names one or says 'in place'."""
+    silent = []
+    for (path, name), changed in written_arguments().items():
+        node = next(node for home, node in compiled_functions() if (home, node.name) == (path, name))
+        said = re.compile("in place|" + "|".join(rf"\b{one}\b" for one in sorted(changed)))
+        if changed and not said.search(ast.get_docstring(node) or ""):
+            silent.append(f"{path.name}: {name} changes {', '.join(sorted(changed))}")
     assert silent == []
+
+
+def written_arguments() -> dict[tuple[Path, str], set[str]]:
+    """Return the parameters of every compiled function whose entries change, in it or in what it calls."""
+    found: dict[tuple[Path, str], set[str]] = {(path, node.name): set() for path, node in compiled_functions()}
+    before = -1
+    while before != (before := sum(map(len, found.values()))):
+        for path, node in compiled_functions():
+            borrowed = borrowed_names(node)
+            changed = {base_name(target) for target in targets_in(node) if isinstance(target, ast.Subscript)}
+            for call in (use for use in ast.walk(node) if isinstance(use, ast.Call) and isinstance(use.func, ast.Name)):
+                called = function_called(path, call.func.id)
+                names = [argument.arg for argument in called[1].args.args] if called else []
+                inside = found[called[0], called[1].name] if called else set()
+                changed |= {base_name(given) for given, name in zip(call.args, names, strict=False) if name in inside}
+            found[path, node.name] |= {borrowed[name] for name in changed if name in borrowed}
+    return found
+
+
+def function_called(path: Path, name: str) -> tuple[Path, ast.FunctionDef] | None:
+    """Return the compiled function that a file knows by a name."""
+    homes = [path] + [
+        KERNELS.parents[1] / f"{node.module.replace('.', '/')}.py"
+        for node in tree_of(path).body
+        if isinstance(node, ast.ImportFrom) and node.module and name in {alias.name for alias in node.names}
+    ]
+    return next(((home, node) for home, node in compiled_functions() if home in homes and node.name == name), None)
+
+
+def borrowed_names(node: ast.FunctionDef) -> dict[str, str]:
+    """Return the names that stand for a parameter's memory: its own, and locals set to a field or slice of it."""
+    known = {argument.arg: argument.arg for argument in node.args.args}
+    for use in ast.walk(node):
+        if isinstance(use, ast.Assign):
+            target, value = use.targets[0], use.value
+            both = isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple)
+            for name, source in zip(target.elts, value.elts, strict=True) if both else [(target, value)]:
+                field = isinstance(source, ast.Attribute) and source.attr != "shape"
+                part = isinstance(source, ast.Subscript) and ":" in ast.unparse(source.slice)
+                if isinstance(name, ast.Name) and (field or part) and base_name(source) in known:
+                    known.setdefault(name.id, known[base_name(source)])
+    return known
+
+
+def base_name(use: ast.expr) -> str:
+    while isinstance(use, ast.Subscript | ast.Attribute):
+        use = use.value
+    return use.id if isinstance(use, ast.Name) else ""
+
+
+def targets_in(node: ast.FunctionDef) -> list[ast.expr]:
+    """Return everything that is assigned to."""
+    uses = [use for use in ast.walk(node) if isinstance(use, ast.Assign | ast.AugAssign)]
+    wholes = [use.targets[0] if isinstance(use, ast.Assign) else use.target for use in uses]
+    return [each for whole in wholes for each in (whole.elts if isinstance(whole, ast.Tuple) else [whole])]
+
+
+def test_kernels_use_words() -> None:
+    """One letter is an index (i, j, k), or a symbol that the docstring explains (m of the policy, c of a formula)."""
+    wrong = []
+    for path, node in compiled_functions():
+        names = {use.id for use in ast.walk(node) if isinstance(use, ast.Name) and isinstance(use.ctx, ast.Store)}
+        names |= {argument.arg for argument in node.args.args}
+        wrong += [f"{path.name}: {node.name}: {name}" for name in unexplained(names - set("ijk_"), node)]
+    for path in files():
+        for node in tree_of(path).body:
+            if isinstance(node, ast.ClassDef):
+                fields = {use.target.id for use in node.body if isinstance(use, ast.AnnAssign)}
+                wrong += [f"{path.name}: {node.name}: {name}" for name in unexplained(fields, node)]
+    assert wrong == []
+
+
+def unexplained(names: set[str], node: ast.FunctionDef | ast.ClassDef) -> list[str]:
+    said = ast.get_docstring(node) or ""
+    return sorted(name for name in names if len(name) == 1 and (name == "a" or not re.search(rf"\b{name}\b", said)))

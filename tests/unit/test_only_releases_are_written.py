@@ -39,7 +39,7 @@ def test_an_override_lets_out() -> None:
 def test_nobody_else_makes_a_release() -> None:
     made = release(draft(), LET_OUT)
     with pytest.raises(TypeError, match="release"):
-        Release(object(), draft(), LET_OUT)
+        Release(key=object(), draft=draft(), verdict=LET_OUT)
     with pytest.raises(ValueError, match="key"):
         replace(made, draft=draft())
 

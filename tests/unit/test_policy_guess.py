@@ -11,7 +11,7 @@ from seriatim.policies import ColumnSketch, guess_policy, guess_series, load_pol
 
 
 def column(name: str, kind: str | None = "category", n_distinct: int = 5, looks: str = "") -> ColumnSketch:
-    return ColumnSketch(name, kind, n_distinct, 0, 100, looks)
+    return ColumnSketch(name, kind=kind, n_distinct=n_distinct, n_missing=0, n_rows=100, looks=looks)
 
 
 def loaded(folder: Path, columns: list[ColumnSketch], series: str = "visits") -> Policy:
@@ -61,11 +61,11 @@ def test_numbers_that_are_codes_are_categories(tmp_path: Path) -> None:
 
 def test_a_whole_guess(tmp_path: Path) -> None:
     columns = [
-        ColumnSketch("patient_id", "number", 100, 0, 100),
-        ColumnSketch("record no", "number", 100, 0, 100),
-        ColumnSketch("admitted on", "date", 60, 3, 100),
-        ColumnSketch("zip", "number", 20, 0, 100),
-        ColumnSketch("disease", "category", 7, 2, 100),
+        ColumnSketch("patient_id", kind="number", n_distinct=100, n_missing=0, n_rows=100),
+        ColumnSketch("record no", kind="number", n_distinct=100, n_missing=0, n_rows=100),
+        ColumnSketch("admitted on", kind="date", n_distinct=60, n_missing=3, n_rows=100),
+        ColumnSketch("zip", kind="number", n_distinct=20, n_missing=0, n_rows=100),
+        ColumnSketch("disease", kind="category", n_distinct=7, n_missing=2, n_rows=100),
     ]
     policy = loaded(tmp_path, columns)
     assert policy.respondent == "patient_id"

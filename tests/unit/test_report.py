@@ -268,7 +268,10 @@ def test_every_kind_of_chart_has_a_table_and_a_sentence() -> None:
     assert "6 in all, most of them (3) at 5" in chart_sentence(bins)
 
     lines = Chart(
-        "Growth", Lines((Line("a", (1, 2), (0.1, 0.2), (0.05, 0.1), (0.2, 0.3)), Line("b", (2,), (0.5,)))), x=x, y=y
+        "Growth",
+        Lines((Line("a", (1, 2), (0.1, 0.2), low=(0.05, 0.1), high=(0.2, 0.3)), Line("b", (2,), (0.5,)))),
+        x=x,
+        y=y,
     )
     assert chart_table(lines).rows == (("1", "10% (5% to 20%)", ""), ("2", "20% (10% to 30%)", "50%"))
     assert "a goes from 10% to 20%" in chart_sentence(lines)

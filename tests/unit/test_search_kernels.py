@@ -194,7 +194,11 @@ def test_wide_and_narrow_codes_give_the_same_pieces() -> None:
     wide_scale = made_scale(70_000)
     wide = CodedColumn("q", small, wide_scale)
     narrow_as_wide = Scale(
-        "interval", narrow.scale.texts, narrow.scale.positions / 199 * 69_999, narrow.scale.starts, narrow.scale.ends
+        "interval",
+        narrow.scale.texts,
+        positions=narrow.scale.positions / 199 * 69_999,
+        starts=narrow.scale.starts,
+        ends=narrow.scale.ends,
     )
     spread = CodedColumn(
         "q", np.searchsorted(wide_scale.positions, narrow_as_wide.positions[small]).astype(np.int32), wide_scale

@@ -77,7 +77,13 @@ def test_a_domain_as_large_as_the_table_does_not_hang(recall, make):
     for release in range(2):
         who = np.arange(release * 2_000, n + release * 2_000)
         quasi = (who % 10).astype(np.int32)[:, None]
-        view = SerialView(quasi, (scale,), who.astype(np.int32), n + 2_000, who.astype(np.int64))
+        view = SerialView(
+            quasi=quasi,
+            scales=(scale,),
+            sensitive=who.astype(np.int32),
+            n_values=n + 2_000,
+            person=who.astype(np.int64),
+        )
         made = make(view, SerialRules(4), recall(history, view.person), SerialDraw(b"s", release), OneWorker())
         history.append(published(view, made))
     assert made.n_withheld() < n / 100
@@ -87,5 +93,5 @@ def test_hierarchies_lie_apart_by_where_they_meet():
     texts = pa.array(["n1", "n2", "s1", "s2"])
     scale = scale_of("node", texts, np.arange(4.0), [("north", "north", "south", "south"), ("*",) * 4])
     codes = np.arange(4, dtype=np.int32)
-    view = SerialView(codes[:, None], (scale,), codes, 4, np.arange(4))
+    view = SerialView(quasi=codes[:, None], scales=(scale,), sensitive=codes, n_values=4, person=np.arange(4))
     assert view.place()[:, 0].tolist() == [0.0, 0.25, 0.75, 1.0]

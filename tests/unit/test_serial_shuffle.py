@@ -43,14 +43,14 @@ def a_view(who: np.ndarray) -> View:
     illnesses = scale_of("set", pa.array([f"illness {i}" for i in range(5)]), np.arange(5.0))
     return View(
         Table(data),
-        (
+        quasi=(
             CodedColumn("age", (age - 20).astype(np.int32), ages),
             CodedColumn("region", region.astype(np.int32), regions),
         ),
-        (CodedColumn("illness", illness.astype(np.int32), illnesses),),
-        ("visit",),
-        "person",
-        np.zeros(len(who), dtype=np.bool_),
+        sensitive=(CodedColumn("illness", illness.astype(np.int32), illnesses),),
+        plain=("visit",),
+        respondent="person",
+        suppressed=np.zeros(len(who), dtype=np.bool_),
     )
 
 
@@ -75,12 +75,12 @@ def _from_groups(draft: Draft, stage: ShuffledView) -> RememberedRows:
     """What a ledger would hand back: the rows of release.groups, people and values as numbers."""
     rows = [row for row in draft.groups.to_pylist() if not row["suppressed"]]
     values = stage.domain.to_pylist()
-    extra = [np.array([row[k] for row in rows], dtype=np.int64) if k in rows[0] else None for k in ("lineage", "slot")]
+    marks = [name for name in ("lineage", "slot") if name in rows[0]]
     return RememberedRows(
         np.array([-1 if row["respondent"] is None else int(row["respondent"][1:]) for row in rows], dtype=np.int64),
-        np.array([row["group"] for row in rows], dtype=np.int32),
-        np.array([values.index(row["illness"]) for row in rows], dtype=np.int32),
-        *extra,
+        group=np.array([row["group"] for row in rows], dtype=np.int32),
+        value=np.array([values.index(row["illness"]) for row in rows], dtype=np.int32),
+        **{name: np.array([row[name] for row in rows], dtype=np.int64) for name in marks},
     )
 
 
@@ -144,9 +144,23 @@ def test_there_are_counterfeits_to_speak_of():
 
 def test_two_sensitive_columns_are_refused():
     view = a_view(np.arange(10))
-    double = View(view.source, view.quasi, view.sensitive * 2, view.plain, view.respondent, view.suppressed)
+    double = View(
+        view.source,
+        quasi=view.quasi,
+        sensitive=view.sensitive * 2,
+        plain=view.plain,
+        respondent=view.respondent,
+        suppressed=view.suppressed,
+    )
     with pytest.raises(PolicyError, match="2 sensitive columns"):
         stage_shuffle(double, np.arange(10), pa.array([], pa.string()))
-    none = View(view.source, view.quasi, (), view.plain, view.respondent, view.suppressed)
+    none = View(
+        view.source,
+        quasi=view.quasi,
+        sensitive=(),
+        plain=view.plain,
+        respondent=view.respondent,
+        suppressed=view.suppressed,
+    )
     with pytest.raises(PolicyError, match="no sensitive column"):
         stage_shuffle(none, np.arange(10), pa.array([], pa.string()))

@@ -50,16 +50,22 @@ def view() -> View:
     values = scale_of("set", pa.array(["x", "y", "z"]), np.arange(3, dtype=np.float64))
     codes = np.arange(6, dtype=np.int32)
     return View(
-        Table(data), (CodedColumn("age", codes, ages),), (CodedColumn("disease", codes % 3, values),), (), "who",
-        np.zeros(6, dtype=np.bool_),
-    )  # fmt: skip
+        Table(data),
+        quasi=(CodedColumn("age", codes, ages),),
+        sensitive=(CodedColumn("disease", codes % 3, values),),
+        plain=(),
+        respondent="who",
+        suppressed=np.zeros(6, dtype=np.bool_),
+    )
 
 
 def draft(labels: tuple[str, str] = ("[31,35]", "[41,45]"), counterfeits: int = 1) -> Draft:
     """Two groups of three, and one counterfeit z in the second."""
     box = np.array([0, 0, 0, 1, 1, 1], dtype=np.int32)
     rows = [labels[b] for b in box] + [labels[1]]
-    shown = Generalised("age", "interval", np.array([0, 1], dtype=np.int32), labels, np.zeros(2))
+    shown = Generalised(
+        "age", "interval", label_of_group=np.array([0, 1], dtype=np.int32), labels=labels, loss_of_group=np.zeros(2)
+    )
     codes = np.array([0, 1, 2, 0, 1, 2, 2], dtype=np.int32)
     return Draft(
         files={
@@ -199,10 +205,11 @@ def test_the_way_out_of_a_breach_knows_values_that_change() -> None:
     def broken(second: list[int]) -> str:
         group, people = np.zeros(2, dtype=np.int32), np.arange(2, dtype=np.int32)
         pasts = [
-            PastRelease(n, people, group, np.array(value, dtype=np.int32)) for n, value in ((1, [0, 1]), (2, second))
+            PastRelease(n, person=people, group=group, value=np.array(value, dtype=np.int32))
+            for n, value in ((1, [0, 1]), (2, second))
         ]
         history = History(pa.array(["ann", "bob"]), pa.array(["flu", "cold"]), tuple(pasts))
-        found = JudgedHistory(history, estimate=Estimate("exclusion", 0.5, 0.4, 0.6, 2))
+        found = JudgedHistory(history, estimate=Estimate("exclusion", 0.5, 0.4, 0.6, n_people=2))
         return BreachShare(0.1, "disease").check(found).remedy
 
     assert "lineage" in broken([0, 1])
@@ -213,7 +220,9 @@ def test_the_way_out_of_a_breach_knows_values_that_change() -> None:
 def test_the_way_out_of_a_breach_is_not_the_method_in_use_nor_silent_about_the_undecided() -> None:
     """A series of lineages was told to let lineages take over, and found .44 was nobody certain but all undecided."""
     people = np.arange(2, dtype=np.int32)
-    past = PastRelease(1, people, np.zeros(2, dtype=np.int32), people, {"slot": people.astype(np.int64)})
+    past = PastRelease(
+        1, person=people, group=np.zeros(2, dtype=np.int32), value=people, marks={"slot": people.astype(np.int64)}
+    )
     history = History(pa.array(["ann", "bob"]), pa.array(["flu", "cold"]), (past,))
 
     def told(**estimate: Any) -> str:

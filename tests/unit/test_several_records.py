@@ -25,7 +25,10 @@ PEOPLE = ("canary-a", "canary-b", "c")
 
 def history() -> History:
     zeros = np.zeros(5, dtype=np.int32)
-    pasts = [PastRelease(n, np.array(who, dtype=np.int32), zeros, zeros) for n, who in enumerate(RELEASES, start=1)]
+    pasts = [
+        PastRelease(n, person=np.array(who, dtype=np.int32), group=zeros, value=zeros)
+        for n, who in enumerate(RELEASES, start=1)
+    ]
     return History(pa.array(PEOPLE), pa.array(["flu"]), tuple(pasts))
 
 

@@ -18,7 +18,7 @@ def view_of_codes(codes: list[int]) -> View:
     held = np.array(codes, dtype=np.int32)
     data = pa.table({"row": np.arange(len(held)), "value": TEXTS.take(pa.array(held))})
     column = CodedColumn("value", held, scale_of("set", TEXTS, np.arange(3.0)))
-    return View(Table(data), (column,), (), ("row",), None, held == 2)
+    return View(Table(data), quasi=(column,), sensitive=(), plain=("row",), respondent=None, suppressed=held == 2)
 
 
 orders = st.lists(st.integers(0, 2), min_size=1, max_size=8).flatmap(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 from seriatim.model import History, Policy
 from seriatim.model.face import Face
@@ -13,9 +13,6 @@ from seriatim.policies import (
     policy_from_dict,
 )
 from seriatim.tables.histories import table_history
-
-if TYPE_CHECKING:
-    pass
 
 
 class PolicyFace(Policy, metaclass=Face):

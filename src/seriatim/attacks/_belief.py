@@ -45,7 +45,7 @@ ELIMINATED = 2e9
 """A part is not judged either if finding its moves takes more multiplications than this."""
 
 
-@dataclass(frozen=True, repr=False, eq=False)
+@dataclass(frozen=True, repr=False, eq=False, kw_only=True)
 class Beliefs:
     """What is believed about everyone whose value is not known beforehand."""
 
@@ -117,7 +117,12 @@ def belief(history: History, compromised: Iterable[Any] = (), seed: int = 1) -> 
     cell = cell[: len(people)]
     judged = ~skipped[cell]
     return Beliefs(
-        traces, people[judged].astype(np.int32), cell[judged].astype(np.int32), beliefs, exact, int((~judged).sum())
+        traces=traces,
+        people=people[judged].astype(np.int32),
+        cell=cell[judged].astype(np.int32),
+        by_cell=beliefs,
+        exact=exact,
+        n_unjudged=int((~judged).sum()),
     )
 
 

@@ -41,7 +41,7 @@ comes to the same verdict as an idle one.
 """
 
 
-@dataclass(frozen=True, repr=False, eq=False)
+@dataclass(frozen=True, repr=False, eq=False, kw_only=True)
 class Complete:
     """What the solver found about a sample of the people whom rules leave undecided."""
 
@@ -95,7 +95,14 @@ def complete_sample(found: Exclusion, sample: int | None = None, seed: int = 1, 
     said = answers.ask(people)
     asked = chosen[: len(said)]
     certain, undecided = (asked[[one is kind for one in said]] if said else asked for kind in (True, None))
-    return Complete(found, len(everyone), len(everyone) - len(left), asked, certain, undecided)
+    return Complete(
+        exclusion=found,
+        left=len(everyone),
+        opened=len(everyone) - len(left),
+        asked=asked,
+        certain=certain,
+        undecided=undecided,
+    )
 
 
 def _drawn(

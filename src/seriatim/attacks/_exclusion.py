@@ -109,7 +109,7 @@ class Exclusion:
         return dict(zip(ids, sets, strict=True))
 
 
-@dataclass(frozen=True, repr=False, eq=False)
+@dataclass(frozen=True, repr=False, eq=False, kw_only=True)
 class ExclusionGround:
     """A history prepared for many repetitions: what follows from it before anyone is compromised."""
 
@@ -190,7 +190,9 @@ def prepare(
     log, conflicts = narrow_to_fixed_point(
         board, links, settled, np.concatenate((first, linked)).astype(np.int32), True
     )
-    return ExclusionGround(traces, board, links, words, settled, log, conflicts)
+    return ExclusionGround(
+        traces=traces, board=board, links=links, read=words, settled=settled, log=log, conflicts=conflicts
+    )
 
 
 def exclusion(
@@ -247,7 +249,7 @@ def _summed(name: str, runs: Iterable[Exclusion], share: float, seeds: Sequence[
     low, high = interval_of_repetitions(breached, people, confidence)
     mean = float(np.mean([b / n if n else 0.0 for b, n in zip(breached, people, strict=True)]))
     detail = {"compromised": share, "seeds": list(seeds), "confidence": confidence, "breached": breached}
-    return Estimate(name, mean, low, high, counts[0][3], wrong=sum(c[2] for c in counts), detail=detail)
+    return Estimate(name, mean, low, high, n_people=counts[0][3], wrong=sum(c[2] for c in counts), detail=detail)
 
 
 def _tell(words: Words, episodes: Ints, value: Ints) -> Ints:
@@ -262,8 +264,8 @@ def _continued(first: BoardLog, then: BoardLog) -> BoardLog:
     return BoardLog(
         np.concatenate((first.who, then.who)),
         np.concatenate((first.rule, then.rule)),
-        np.concatenate((first.g, then.g)),
-        np.concatenate((first.h, then.h)),
+        np.concatenate((first.group, then.group)),
+        np.concatenate((first.other, then.other)),
         np.concatenate((first.gone, then.gone)),
     )
 

@@ -117,10 +117,10 @@ def sequence(
     model = known.model_for(rows, history)
     if known.classes:
         rows = appearances_of(history, times, known.class_numbers(history, model))
-    return sequence_beliefs(SequenceCase(history, rows, model, known, look))
+    return sequence_beliefs(SequenceCase(history=history, rows=rows, model=model, adversary=known, look=look))
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False, kw_only=True)
 class SequenceCase:
     """A history, or the end of one, and what is known about it."""
 

@@ -64,7 +64,7 @@ class WithheldGuesses:
             "right_now": newest.hit_share,
             "by_margin_now": newest.margin_share,
         }
-        return Estimate("withheld", self.series.hit_share, low, high, self.series.n_withheld, detail=detail)
+        return Estimate("withheld", self.series.hit_share, low, high, n_people=self.series.n_withheld, detail=detail)
 
 
 def withheld(history: History) -> WithheldGuesses:

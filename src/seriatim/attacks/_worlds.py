@@ -45,7 +45,7 @@ class WorldQuestion(NamedTuple):
     """Whether nobody outside could matter."""
 
 
-@dataclass(frozen=True, repr=False, eq=False)
+@dataclass(frozen=True, repr=False, eq=False, kw_only=True)
 class Worlds:
     """The people of a history whose value is undecided, in classes of interchangeable ones."""
 
@@ -90,7 +90,9 @@ def worlds_of(traces: Traces, words: Words) -> Worlds:
     np.maximum.at(high, number, held)
     chosen = at[example].astype(np.int32)
     possible = trace_flags(words[chosen], traces.n_values) if len(chosen) else np.empty((0, traces.n_values), np.bool_)
-    return Worlds(traces, words, class_of, size, chosen, low == high, possible)
+    return Worlds(
+        traces=traces, words=words, class_of=class_of, size=size, example=chosen, pure=low == high, possible=possible
+    )
 
 
 def _keys(traces: Traces, words: Words) -> npt.NDArray[np.uint64]:
@@ -185,7 +187,7 @@ def holding_world(
     return said, SETTING_UP + programme.n_variables + work
 
 
-@dataclass(frozen=True, repr=False, eq=False)
+@dataclass(frozen=True, repr=False, eq=False, kw_only=True)
 class _Programme:
     """One variable per class and value: how many people of the class hold it."""
 
@@ -326,7 +328,14 @@ def _programme(worlds: Worlds, question: WorldQuestion) -> _Programme | None:
     matrix = coo_matrix((np.ones(len(row)), (row, column)), shape=(total, len(of_class))).tocsr()
     size = worlds.size[classes].astype(np.float64)
     low, high = np.concatenate((low, size, np.zeros(links[2]))), np.concatenate((high, size, np.ones(links[2])))
-    return _Programme(classes, of_class.astype(np.int32), of_value.astype(np.int32), matrix, low, high)
+    return _Programme(
+        classes=classes,
+        of_class=of_class.astype(np.int32),
+        of_value=of_value.astype(np.int32),
+        matrix=matrix,
+        low=low,
+        high=high,
+    )
 
 
 def _room(worlds: Worlds, groups: Ints, classes: Ints) -> Longs:

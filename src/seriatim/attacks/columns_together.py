@@ -87,4 +87,4 @@ def columns_together(own: ColumnGroups, beside: ColumnGroups, name: str, sure: f
         "mean_belief": float(found.both.mean()) if n else 0.0,
         "largest_belief": float(found.both.max(initial=0.0)),
     }
-    return Estimate(ATTACK, share, share, share, n, detail=detail)
+    return Estimate(ATTACK, share, share, share, n_people=n, detail=detail)

@@ -19,12 +19,11 @@ STATISTICS = (
     "mean score", "smallest p-value", "largest cell", "excess G/N", "order of release", "waiting times",
     "share released",
 )  # fmt: skip
-_MEANS = ("first", "top_3", "spearman", "deficit")
 PRIVATE = frozenset({"waiting times", "share released"})
 """These need request times or target sizes."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class ObservedRequests:
     """Requests as places of X and Y in time order; which were released, in which order, and at which request."""
 
@@ -72,7 +71,7 @@ def gate_observer_report(watched: ObservedRequests) -> tuple[ObserverScore, ...]
     return tuple(found)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ObserverHits:
     """How often one statistic succeeds over several orders of the same requests."""
 
@@ -93,7 +92,14 @@ def observer_hits(runs: Sequence[tuple[ObserverScore, ...]]) -> tuple[ObserverHi
     for one in (named for run in runs for named in run):
         by_statistic.setdefault(one.statistic, []).append(one)
     return tuple(
-        ObserverHits(statistic, len(found), *(float(np.mean([getattr(one, name) for one in found])) for name in _MEANS))
+        ObserverHits(
+            statistic=statistic,
+            runs=len(found),
+            first=float(np.mean([one.first for one in found])),
+            top_3=float(np.mean([one.top_3 for one in found])),
+            spearman=float(np.mean([one.spearman for one in found])),
+            deficit=float(np.mean([one.deficit for one in found])),
+        )
         for statistic, found in by_statistic.items()
     )
 
@@ -101,7 +107,14 @@ def observer_hits(runs: Sequence[tuple[ObserverScore, ...]]) -> tuple[ObserverHi
 def observer_thinned(watched: ObservedRequests, rng: np.random.Generator) -> ObservedRequests:
     """Return the control: a plain random sample of the requests, as large as what was released."""
     kept = np.sort(rng.choice(len(watched.xs), len(watched.released), replace=False))
-    return ObservedRequests(watched.xs, watched.ys, kept, kept, watched.baseline, watched.n_targets)
+    return ObservedRequests(
+        xs=watched.xs,
+        ys=watched.ys,
+        released=kept,
+        released_at=kept,
+        baseline=watched.baseline,
+        n_targets=watched.n_targets,
+    )
 
 
 def _observer_excess(counts: LongArray, baseline: FloatArray) -> FloatArray:

@@ -61,7 +61,11 @@ def _reveal_by_slots(history: History) -> History:
         rows = rows[np.argsort(-left[slot[rows]], kind="stable")]
         _, first = np.unique(holder[slot[rows]], return_index=True)
         person[rows[first]] = holder[slot[rows[first]]]
-        releases.append(PastRelease(past.number, person, past.group, past.value, past.marks, past.withheld))
+        releases.append(
+            PastRelease(
+                past.number, person=person, group=past.group, value=past.value, marks=past.marks, withheld=past.withheld
+            )
+        )
     return History(history.respondents, history.values, tuple(releases))
 
 
@@ -103,4 +107,6 @@ def _with_leavers(
         queue.extend(back[max(0, len(back) - len(rows)) :])
         for row, who in zip(rows, queue, strict=False):
             person[row] = who
-    return PastRelease(past.number, person, past.group, past.value, past.marks, past.withheld)
+    return PastRelease(
+        past.number, person=person, group=past.group, value=past.value, marks=past.marks, withheld=past.withheld
+    )

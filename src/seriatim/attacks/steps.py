@@ -125,7 +125,7 @@ class _Story:
     def _witnesses(self, at: int) -> list[int]:
         """Return everyone else in the groups an event was read from."""
         if self.log.rule[at] == LINK:
-            return [int(self.log.g[at])]
+            return [int(self.log.group[at])]
         people: set[int] = set()
         for g in self._sources(at):
             people.update(self.traces.people[self.traces.group_ptr[g] : self.traces.group_ptr[g + 1]].tolist())
@@ -134,7 +134,11 @@ class _Story:
     def _sources(self, at: int) -> list[int]:
         if self.log.rule[at] == LINK:
             return []
-        return [int(self.log.g[at]), int(self.log.h[at])] if self.log.rule[at] == PAIR else [int(self.log.g[at])]
+        return (
+            [int(self.log.group[at]), int(self.log.other[at])]
+            if self.log.rule[at] == PAIR
+            else [int(self.log.group[at])]
+        )
 
     def _groups(self, episode: int) -> npt.NDArray[np.int32]:
         return self.traces.groups[self.traces.person_ptr[episode] : self.traces.person_ptr[episode + 1]]

@@ -46,7 +46,7 @@ def demo_command(
         shown.print()
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class DemoOutcome:
     """The demo's releases, what the attacks found, and where the files are."""
 
@@ -141,7 +141,12 @@ def run_demo(out: Path, patients: int = 3_000, progress: Progress = lambda *_: N
     progress("attacking", 0.8)
     attacked = [api.attack(ledger, series=policy.series) for policy in (naive, safe)]
     return DemoOutcome(
-        out, first, refused, attacked[0], attacked[1], releases / f"{shelf_slug(naive.series)}-{first.number:04d}"
+        folder=out,
+        first=first,
+        refused=refused,
+        naive=attacked[0],
+        safe=attacked[1],
+        release_folder=releases / f"{shelf_slug(naive.series)}-{first.number:04d}",
     )
 
 

@@ -32,7 +32,13 @@ def group_labels(column: CodedColumn, pieces: LabelPieces) -> Generalised:
     """Return the label of every group in one column: interval, set or hierarchy node, as its scale says."""
     codes = column.codes[pieces.order]
     if not pieces.n_groups:
-        return Generalised(column.name, column.scale.form, np.zeros(0, dtype=np.int32), (), np.zeros(0))
+        return Generalised(
+            column.name,
+            column.scale.form,
+            label_of_group=np.zeros(0, dtype=np.int32),
+            labels=(),
+            loss_of_group=np.zeros(0),
+        )
     if column.scale.form == "set":
         return _by_sets(column, codes, pieces.bounds)
     low = np.minimum.reduceat(codes, pieces.bounds[:-1]).astype(np.int32)
@@ -49,14 +55,22 @@ def label_ranges(name: str, scale: Scale, low: IntArray, high: IntArray) -> Gene
         key = heights.astype(np.int64) * size + scale.starts[heights, low]
         distinct, which = np.unique(key, return_inverse=True)
         labels = tuple(_node_label(scale, int(k // size), int(k % size)) for k in distinct)
-        shown = scale.starts[heights, low], (scale.ends[heights, low] - 1).astype(np.int32)
+        first, last = scale.starts[heights, low], (scale.ends[heights, low] - 1).astype(np.int32)
     else:
-        shown = low, high
+        first, last = low, high
         key = low.astype(np.int64) * size + high
         distinct, which = np.unique(key, return_inverse=True)
         labels = _interval_labels(scale, distinct // size, distinct % size)
     loss = label_penalties(scale, low, high, heights)
-    return Generalised(name, scale.form, which.astype(np.int32), labels, loss, *shown)
+    return Generalised(
+        name,
+        scale.form,
+        label_of_group=which.astype(np.int32),
+        labels=labels,
+        loss_of_group=loss,
+        low=first,
+        high=last,
+    )
 
 
 def label_penalties(scale: Scale, low: IntArray, high: IntArray, heights: IntArray) -> FloatArray:
@@ -103,7 +117,13 @@ def _by_sets(column: CodedColumn, codes: IntArray, bounds: npt.NDArray[np.int64]
     """Label each group by the set of its values; the whole domain, or a mixture with missing cells, is ``*``."""
     scale = column.scale
     sets, which = _few_values(codes, bounds) if len(scale) <= _BITS else _many_values(codes, bounds, len(scale))
-    return Generalised(column.name, scale.form, which, _set_labels(scale, sets), _set_penalties(scale, sets)[which])
+    return Generalised(
+        column.name,
+        scale.form,
+        label_of_group=which,
+        labels=_set_labels(scale, sets),
+        loss_of_group=_set_penalties(scale, sets)[which],
+    )
 
 
 def _few_values(codes: IntArray, bounds: npt.NDArray[np.int64]) -> tuple[_Sets, IntArray]:

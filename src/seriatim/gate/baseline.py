@@ -25,7 +25,7 @@ BANDS = range(8, 13)
 Column = Sequence[Any]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class Baseline:
     """P(X) over the product of its attributes, the targets Y and their shares. Ranges belong to the version."""
 
@@ -188,7 +188,15 @@ def baseline_from(
     cells = int(np.prod([len(attribute) for attribute in attributes]))
     p = np.bincount(x[used], minlength=cells) / used.sum()
     shares = np.bincount(y[used], minlength=len(target_names)) / used.sum()
-    return Baseline(tuple(attributes), p, target, target_names, shares, int(used.sum()), others)
+    return Baseline(
+        attributes=tuple(attributes),
+        probabilities=p,
+        target=target,
+        targets=target_names,
+        target_shares=shares,
+        n_records=int(used.sum()),
+        others=others,
+    )
 
 
 def baseline_from_json(text: str) -> Baseline:
@@ -207,9 +215,14 @@ def baseline_from_json(text: str) -> Baseline:
         targets = tuple(map(str, told["targets"]))
         shares = told.get("target_shares", [1 / max(len(targets), 1)] * len(targets))
         made = Baseline(
-            attributes, np.array(told["probabilities"], dtype=np.float64), str(told["target"]), targets,
-            np.array(shares, dtype=np.float64), int(told["n_records"]), str(told.get("others", "")),
-        )  # fmt: skip
+            attributes=attributes,
+            probabilities=np.array(told["probabilities"], dtype=np.float64),
+            target=str(told["target"]),
+            targets=targets,
+            target_shares=np.array(shares, dtype=np.float64),
+            n_records=int(told["n_records"]),
+            others=str(told.get("others", "")),
+        )
         version, schema = told.get("version", made.version), told["schema"]
     except (KeyError, TypeError, ValueError, AttributeError):
         raise InputError(Fault("baseline", "not a baseline file", f"a JSON file of {SCHEMA}")) from None

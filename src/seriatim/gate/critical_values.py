@@ -77,7 +77,11 @@ def _table(p_bytes: bytes, weight_bytes: bytes, n_targets: int, alpha: float, pa
 
 
 def _simulate(p: FloatArray, weights: FloatArray, stops: LongArray, paths: int) -> FloatArray:
-    from seriatim.kernels.gate.independence_paths import gate_simulation_of_exposure, simulation_alias
+    from seriatim.kernels.gate.independence_paths import (
+        IndependentPairs,
+        gate_simulation_of_exposure,
+        simulation_alias,
+    )
 
     cut = np.outer(weights, p).ravel()
     cut *= len(cut) / cut.sum()
@@ -87,8 +91,7 @@ def _simulate(p: FloatArray, weights: FloatArray, stops: LongArray, paths: int) 
     step = np.diff(n * np.log(np.maximum(n, 1.0)))
     log_p = np.log(np.where(p > 0, p, 1.0))
     exposures = np.empty((len(stops), paths))
-    counts, totals = np.zeros(len(cut), np.int64), np.zeros(len(weights), np.int64)
-    gate_simulation_of_exposure(cut, other, log_p, step, counts, totals, stops, SEED, exposures)
+    gate_simulation_of_exposure(IndependentPairs(cut, other, log_p, step), stops, SEED, exposures)
     return exposures
 
 

@@ -136,8 +136,8 @@ class Intake:
         from seriatim.kernels.gate.gate_board import TOTAL
         from seriatim.kernels.gate.queue import let_out_of_queue
 
-        if int(self.arrays.tallies[TOTAL, cell[1]]) + change + 2 >= len(self.arrays.f):
-            self.arrays = self.arrays._replace(f=rules_n_log_n(2 * (len(self.arrays.f) + change)))
+        if int(self.arrays.tallies[TOTAL, cell[1]]) + change + 2 >= len(self.arrays.n_log_n):
+            self.arrays = self.arrays._replace(n_log_n=rules_n_log_n(2 * (len(self.arrays.n_log_n) + change)))
         let_out_of_queue(*self.arrays[:9], cell[1], cell[0], change)
 
     @property
@@ -200,7 +200,7 @@ class Intake:
         old = self.arrays.records
         records = np.zeros((len(old), room + more), np.int32)
         records[:, :room] = old
-        f = rules_n_log_n(max(room + more + 3, len(self.arrays.f) - 1))
-        self.arrays = self.arrays._replace(records=records, f=f)
+        n_log_n = rules_n_log_n(max(room + more + 3, len(self.arrays.n_log_n) - 1))
+        self.arrays = self.arrays._replace(records=records, n_log_n=n_log_n)
         self.xs = np.concatenate((self.xs, np.empty(more, np.int32)))
         self.ys = np.concatenate((self.ys, np.empty(more, np.int32)))

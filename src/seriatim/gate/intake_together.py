@@ -219,7 +219,7 @@ class IntakeTogether:
         old = self.arrays.records
         records = np.zeros((len(old), room + more), np.int32)
         records[:, :room] = old
-        self.arrays = self.arrays._replace(records=records, f=rules_n_log_n(room + more + 103))
+        self.arrays = self.arrays._replace(records=records, n_log_n=rules_n_log_n(room + more + 103))
         self.xs, self.ys, self._lines = (
             np.concatenate((column, np.empty(more, np.int32))) for column in (self.xs, self.ys, self._lines)
         )
@@ -246,7 +246,7 @@ def _flat(rules: Sequence[GateRules], sets: bool, room: int) -> tuple[TogetherBo
         boards[at] = board._replace(**parts, scalars=flat["scalars"][at], whole=flat["whole"][at])
         first += width * height
     together = TogetherBoard(
-        layout=np.array(layout, np.int64), f=rules_n_log_n(room + 103), safe=np.zeros(first, np.uint8),
+        layout=np.array(layout, np.int64), n_log_n=rules_n_log_n(room + 103), safe=np.zeros(first, np.uint8),
         price=np.zeros(first), waiting=np.zeros(first, np.int64), extra=np.zeros(first, np.int64),
         first_line=np.full(first, -1, np.int64), next_line=np.zeros((_LINES, len(boards)), np.int64),
         lines=np.zeros((8, _LINES), np.int64), line_cells=np.zeros((_LINES, len(boards)), np.int64),

@@ -36,7 +36,7 @@ DISTANCES = ("kl", "pearson")
 LARGEST_DOMAIN = 10_000_000
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class GateRules:
     """What a gate is to guard and how; every field is checked."""
 
@@ -95,10 +95,23 @@ def rules_asked(
         missing = tuple(name for name in ("mis", "kld") if name in chosen and name not in given)
         given |= critical_tables(p, weights, level, missing) if missing else {}
     return GateRules(
-        p, values, n_targets, names, chosen, level, merge, few, weights, given, distance, queue,
-        _places(values), _places(names), joint,
-        baseline.place_of_others if isinstance(baseline, Baseline) and targets is None else -1,
-    )  # fmt: skip
+        p=p,
+        values=values,
+        n_targets=n_targets,
+        targets=names,
+        tests=chosen,
+        alpha=level,
+        merge=merge,
+        few=few,
+        weights=weights,
+        tables=given,
+        distance=distance,
+        queue=queue,
+        value_at=_places(values),
+        target_at=_places(names),
+        joint=joint,
+        others=baseline.place_of_others if isinstance(baseline, Baseline) and targets is None else -1,
+    )
 
 
 def rules_state(asked: GateRules, most: int, room: int) -> GateBoard:
@@ -108,7 +121,7 @@ def rules_state(asked: GateRules, most: int, room: int) -> GateBoard:
     width, height = len(asked.p), asked.n_targets
     state = b.GateBoard(
         given=_given(asked),
-        f=rules_n_log_n(most + 3),
+        n_log_n=rules_n_log_n(most + 3),
         cells=np.zeros((b.CELL_ROWS, height, width)),
         aims=np.zeros((b.AIM_ROWS, height + 1)),
         scalars=_scalars(asked),

@@ -13,7 +13,7 @@ from seriatim.gate.standings import standing_of
 _MOST = 256
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class StarvedCell:
     """One cell whose records wait. ``helper`` records of value ``helper_value`` at the same target would free one."""
 
@@ -80,4 +80,4 @@ def _explain(counts: LongArray, n_waiting: int, asked: GateRules, x: int, target
                 break
             step = step + max(1, step // 4)
     value, helpers = (best[1], best[0]) if best else (None, 0)
-    return StarvedCell(x, target, n_waiting, tests, value, helpers)
+    return StarvedCell(value=x, target=target, n_waiting=n_waiting, tests=tests, helper_value=value, helpers=helpers)

@@ -47,7 +47,14 @@ class TokenBook:
         with self.database.writing() as connection:
             number = self.find(connection, gate)
             newest = sa.select(sa.func.max(tokens.c.number)).where(tokens.c.gate == number)
-            made = JournalToken((connection.execute(newest).scalar() or 0) + 1, role, label, respondents, quota, now)
+            made = JournalToken(
+                number=(connection.execute(newest).scalar() or 0) + 1,
+                role=role,
+                label=label,
+                respondents=respondents,
+                quota=quota,
+                made_at=now,
+            )
             connection.execute(
                 tokens.insert().values(
                     gate=number, number=made.number, digest=token_digest(secret), role=role, label=label,
@@ -73,9 +80,9 @@ class TokenBook:
             found = connection.execute(sa.select(tokens).where(tokens.c.gate == number).order_by(tokens.c.number)).all()
         return {
             row.digest: JournalToken(
-                row.number, row.role, row.label,
-                None if row.respondents is None else frozenset(json.loads(row.respondents)),
-                row.quota, row.made_at, row.revoked_at,
+                number=row.number, role=row.role, label=row.label,
+                respondents=None if row.respondents is None else frozenset(json.loads(row.respondents)),
+                quota=row.quota, made_at=row.made_at, revoked_at=row.revoked_at,
             )
             for row in found
         }  # fmt: skip

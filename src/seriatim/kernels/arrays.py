@@ -92,7 +92,7 @@ def _one_type(found: Any) -> Any:
 
 @leaf
 def copy_array(into: Any, values: Any) -> None:
-    """Overwrite the first entries of an array with the entries of another."""
+    """Overwrite the first entries of ``into`` with ``values``."""
     for i in range(len(values)):
         into[i] = values[i]
 

@@ -25,26 +25,26 @@ class Texts(NamedTuple):
 @inlined
 def _hash(texts: Texts, i: int, key: np.uint64) -> np.uint64:
     """Return a number for text i that nobody can foresee without the key."""
-    h = key
+    digest = key
     for at in range(texts.starts[i], texts.starts[i + 1]):
-        h = (h ^ np.uint64(texts.data[at])) * np.uint64(0x100000001B3)
-        h ^= h >> np.uint64(29)
-    h *= np.uint64(0x9E3779B97F4A7C15)
-    return h ^ (h >> np.uint64(32))
+        digest = (digest ^ np.uint64(texts.data[at])) * np.uint64(0x100000001B3)
+        digest ^= digest >> np.uint64(29)
+    digest *= np.uint64(0x9E3779B97F4A7C15)
+    return digest ^ (digest >> np.uint64(32))
 
 
 @inlined
-def _find(table: Words, h: np.uint64, texts: Texts, i: int, first: Ints, own: Texts) -> tuple[np.uint64, int]:
-    """Return where text i with hash ``h`` stands or would stand in the table, and its number there, -1 for none.
+def _find(table: Words, digest: np.uint64, texts: Texts, i: int, first: Ints, own: Texts) -> tuple[np.uint64, int]:
+    """Return where text i with this hash stands or would stand in the table, and its number there, -1 for none.
 
     A slot holds half of a hash and a number, so that texts are compared only where they are the same, but for a
     chance of 2^-32. ``first``: for each number its row in the table's own texts.
     """
     starts, data, own_starts, own_data = texts.starts, texts.data, own.starts, own.data
     mask, size = np.uint64(len(table) - 1), starts[i + 1] - starts[i]
-    at, found = h & mask, -1
+    at, found = digest & mask, -1
     while found < 0 and table[at] != EMPTY:
-        if (table[at] & ~LOW) == (h & ~LOW):
+        if (table[at] & ~LOW) == (digest & ~LOW):
             number = int(np.int64(table[at] & LOW))  # unsigned and signed numbers would meet as floats
             here, there = starts[i], own_starts[first[number]]
             same = own_starts[first[number] + 1] - there == size
@@ -70,9 +70,9 @@ def _hash_block(texts: Texts, begin: int, end: int, key: np.uint64, table: Words
 @kernel
 def hash_texts(texts: Texts, key: np.uint64) -> Words:
     """Return a number for each text that nobody can foresee without the key; 0 for those that are not there."""
-    n = len(texts.starts) - 1
-    found = np.zeros(n, dtype=np.uint64)
-    for i in range(n):
+    n_texts = len(texts.starts) - 1
+    found = np.zeros(n_texts, dtype=np.uint64)
+    for i in range(n_texts):
         if not len(texts.there) or texts.there[i]:
             found[i] = _hash(texts, i, key)
     return found
@@ -85,24 +85,24 @@ def number_texts(known: Texts, wanted: Texts, key: np.uint64) -> tuple[Ints, Int
     The table holds the wanted texts and the known ones, which are more, only pass by: it stays small. Both come in
     blocks: many looks into the table at once, where each alone would wait.
     """
-    n_known, n = len(known.starts) - 1, len(wanted.starts) - 1
+    n_known, n_wanted = len(known.starts) - 1, len(wanted.starts) - 1
     width = 16
-    while width < 2 * n:
+    while width < 2 * n_wanted:
         width *= 2
     table = np.full(width, EMPTY, dtype=np.uint64)
-    number, first, n_texts = np.full(n, -1, dtype=np.int32), np.empty(n, dtype=np.int32), 0
+    number, first, n_texts = np.full(n_wanted, -1, dtype=np.int32), np.empty(n_wanted, dtype=np.int32), 0
     hashes, looks = np.empty(BLOCK, dtype=np.uint64), np.uint64(0)
-    for begin in range(0, n, BLOCK):
-        end = min(begin + BLOCK, n)
+    for begin in range(0, n_wanted, BLOCK):
+        end = min(begin + BLOCK, n_wanted)
         looks ^= _hash_block(wanted, begin, end, key, table, hashes)
         for i in range(begin, end):
             if len(wanted.there) and not wanted.there[i]:
                 continue
-            h = hashes[i - begin]
-            at, found = _find(table, h, wanted, i, first, wanted)
+            digest = hashes[i - begin]
+            at, found = _find(table, digest, wanted, i, first, wanted)
             if found < 0:
                 found = n_texts
-                table[at], first[found] = (h & ~LOW) | np.uint64(found), i
+                table[at], first[found] = (digest & ~LOW) | np.uint64(found), i
                 n_texts += 1
             number[i] = found
     place = np.full(n_texts, -1, dtype=np.int32)
@@ -121,7 +121,7 @@ def number_texts(known: Texts, wanted: Texts, key: np.uint64) -> tuple[Ints, Int
         if place[found] < 0:
             place[found], fresh[n_fresh] = n_known + n_fresh, first[found]
             n_fresh += 1
-    for i in range(n):
+    for i in range(n_wanted):
         if number[i] >= 0:
             number[i] = place[number[i]]
     return number, fresh[:n_fresh]

@@ -138,11 +138,11 @@ class SequentialAdversary:
             model = self.model if self.classes else self.model.pooled()
             return model.over(tuple(history.values.to_pylist()))
         if self.order is not None:
-            return own_adversary_model_of_order(rows, history, self.order)
+            return _own_adversary_model_of_order(rows, history, self.order)
         if self.stay is not None:
             corpus = adversary_corpus(rows, history)
             return SequenceModel.from_stay(self.stay, corpus.margin(), corpus.values)
-        return own_adversary_model(rows, history)
+        return _own_adversary_model(rows, history)
 
     def class_numbers(self, history: History, model: SequenceModel) -> Ints:
         """Return the class of each of ``history.respondents``."""
@@ -180,13 +180,13 @@ def adversary_corpus(rows: Appearances, history: History) -> SequenceCorpus:
     )
 
 
-def own_adversary_model(rows: Appearances, history: History) -> SequenceModel:
+def _own_adversary_model(rows: Appearances, history: History) -> SequenceModel:
     """Return the model of one number: the stay share and margin of the history itself."""
     corpus = adversary_corpus(rows, history)
     stay = corpus.stay_share()
     return SequenceModel.from_stay(stay, corpus.margin(), corpus.values)
 
 
-def own_adversary_model_of_order(rows: Appearances, history: History, order: int) -> SequenceModel:
+def _own_adversary_model_of_order(rows: Appearances, history: History, order: int) -> SequenceModel:
     """Return a mined model of the history's own sequences."""
     return mined_sequences(adversary_corpus(rows, history), order)

@@ -47,14 +47,14 @@ def append_to_catalogue(
 
 def _last_entry(connection: Connection) -> ChainEntry | None:
     row = connection.execute(statements.NEWEST_ENTRY).first()
-    return ChainEntry(*row) if row else None
+    return ChainEntry(**row._mapping) if row else None
 
 
 def catalogue_entries(connection: Connection, series: str | None = None) -> list[ChainEntry]:
     query = sa.select(schema.entries).order_by(schema.entries.c.seq)
     if series is not None:
         query = query.where(schema.entries.c.series == series)
-    return [ChainEntry(*row) for row in connection.execute(query)]
+    return [ChainEntry(**row._mapping) for row in connection.execute(query)]
 
 
 def catalogue_knows(connection: Connection, digest: str) -> bool:
@@ -202,10 +202,10 @@ def _inputs(connection: Connection, series: str | None, digest: str | None = Non
 def _with_reason(connection: Connection, record: ReleaseRecord) -> ReleaseRecord:
     if record.state != chain.RECALLED:
         return record
-    return replace(record, recalled=catalogue_recalled(connection, record.series)[record.number])
+    return replace(record, recalled=_catalogue_recalled(connection, record.series)[record.number])
 
 
-def catalogue_recalled(connection: Connection, series: str) -> dict[int, str]:
+def _catalogue_recalled(connection: Connection, series: str) -> dict[int, str]:
     """Return the releases of a series that were recalled, with the reasons."""
     found = [_facts_of(body) for body in connection.execute(statements.RECALLED, {"series": series}).scalars()]
     return {facts["number"]: facts["reason"] for facts in found}

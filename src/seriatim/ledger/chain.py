@@ -47,7 +47,7 @@ def chain_sha256(data: bytes) -> str:
     return hashlib.sha256(data).hexdigest()
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ChainEntry:
     """One link of the chain."""
 
@@ -75,13 +75,13 @@ def chain_link(last: ChainEntry | None, facts: Mapping[str, Any], circumstances:
     body, circumstance = chain_text(facts), chain_text(circumstances)
     digest = _digest_after(last, body)
     return ChainEntry(
-        last.seq + 1 if last else 1,
-        facts["series"],
-        facts["kind"],
-        body,
-        digest,
-        circumstance,
-        _witness_after(last, digest, circumstance),
+        seq=last.seq + 1 if last else 1,
+        series=facts["series"],
+        kind=facts["kind"],
+        body=body,
+        digest=digest,
+        circumstance=circumstance,
+        witness=_witness_after(last, digest, circumstance),
     )
 
 

@@ -106,11 +106,11 @@ def stored_history(
     pasts = tuple(
         PastRelease(
             one["number"],
-            _int32(table, pseudonyms.PERSON),
-            _int32(table, pseudonyms.GROUP),
-            code,
-            _marks(table),
-            _withheld(out, column),
+            person=_int32(table, pseudonyms.PERSON),
+            group=_int32(table, pseudonyms.GROUP),
+            value=code,
+            marks=_marks(table),
+            withheld=_withheld(out, column),
         )
         for one, (table, out), code in zip(facts, read, codes, strict=True)
     )

@@ -138,17 +138,17 @@ def equivocation(values: Any, probabilities: Any, *, ordered: bool = False) -> E
 def equivocation_of(given: ProbableValues) -> Equivocation:
     """Return H(eps) of candidates: exact, or within certified bounds if they are too many."""
     if len(given.steps) <= EXACT_UP_TO:
-        return equivocation_sweep(given, given.steps, given.shares, 0)
+        return _equivocation_sweep(given, given.steps, given.shares, 0)
     for most in COARSE:
         steps, shares, apart = _coarser(given, most)
-        found = equivocation_sweep(given, steps, shares, apart)
+        found = _equivocation_sweep(given, steps, shares, apart)
         low, high = found.area_bounds
         if high - low <= CLOSE_ENOUGH * low:
             break
     return found
 
 
-def equivocation_sweep(given: ProbableValues, steps: LongArray, shares: FloatArray, apart: int) -> Equivocation:
+def _equivocation_sweep(given: ProbableValues, steps: LongArray, shares: FloatArray, apart: int) -> Equivocation:
     """Return H of values on the grid, by a sweep over the differences of all pairs."""
     pairs = equivocation_pairs(steps, given.grid.slack)
     widths = np.concatenate((np.zeros(1, dtype=np.int64), pairs.widths))

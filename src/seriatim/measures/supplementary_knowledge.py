@@ -26,7 +26,7 @@ Beliefs = Callable[[tuple[int, ...], Classes], FloatArray]
 """Returns for a set of known attributes, and the classes they make, beliefs in each: one distribution per row."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class KnowledgeLeft:
     """What is left for someone who knows this many attributes; entropies in bits, areas in units x bits."""
 
@@ -65,13 +65,13 @@ def _known(
     by_combination, by_record = figures.mean(axis=0), np.average(figures, axis=0, weights=sizes)
     empty = float(sizes[figures[:, 0] <= 0].sum() / sizes.sum())
     return KnowledgeLeft(
-        size,
-        float(by_combination[0]),
-        float(by_record[0]),
-        float(by_combination[1]),
-        float(by_record[1]),
-        empty,
-        min(per_set)[1],
+        attributes=size,
+        initial=float(by_combination[0]),
+        initial_by_record=float(by_record[0]),
+        area=float(by_combination[1]),
+        area_by_record=float(by_record[1]),
+        nothing_left=empty,
+        worst=min(per_set)[1],
     )
 
 

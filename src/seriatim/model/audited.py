@@ -71,7 +71,7 @@ class AuditedOriginal:
     """The row in the original of each published record, -1 for none (a counterfeit); None if unknown."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class AuditedTable:
     """Records equal in ``given`` form a class: the quasi-identifiers, or the column ``group`` of a serial release.
 

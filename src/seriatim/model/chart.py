@@ -55,6 +55,7 @@ class Line:
     name: str
     x: Numbers
     y: Numbers
+    _: KW_ONLY
     low: Numbers = ()
     high: Numbers = ()
     labels: tuple[str, ...] = ()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import KW_ONLY, dataclass, field
 
 import numpy as np
 import numpy.typing as npt
@@ -38,6 +38,7 @@ class Generalised:
 
     name: str
     form: Form
+    _: KW_ONLY
     label_of_group: IntArray
     labels: tuple[str | None, ...]
     loss_of_group: npt.NDArray[np.float64]
@@ -52,11 +53,11 @@ class Generalised:
         return Generalised(
             self.name,
             self.form,
-            self.label_of_group[kept],
-            self.labels,
-            self.loss_of_group[kept],
-            None if self.low is None else self.low[kept],
-            None if self.high is None else self.high[kept],
+            label_of_group=self.label_of_group[kept],
+            labels=self.labels,
+            loss_of_group=self.loss_of_group[kept],
+            low=None if self.low is None else self.low[kept],
+            high=None if self.high is None else self.high[kept],
         )
 
     def __repr__(self) -> str:
@@ -76,7 +77,7 @@ TABLE, COUNTERFEITS, VALUES, PLAIN = "table", "counterfeits", "values", "plain"
 the plain columns by box where they may not be beside the group."""
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False, weakref_slot=True, kw_only=True)
+@dataclass(frozen=True, slots=True, eq=False, repr=False, kw_only=True)
 class Draft:
     """What would be published, and what only the publisher knows about it."""
 

@@ -28,6 +28,7 @@ class PastRelease:
     """One release: one entry per published row."""
 
     number: int
+    _: KW_ONLY
     person: IntArray
     """Index into the history's respondents; -1 for a counterfeit."""
     group: IntArray
@@ -44,7 +45,7 @@ class PastRelease:
         return int(self.group.max()) + 1 if len(self.group) else 0
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False, weakref_slot=True)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class History:
     """All releases of a series, with the true values: what an attack works on."""
 
@@ -77,7 +78,10 @@ def history_of_newest(history: History, n: int) -> History:
         return History(history.respondents, history.values, releases)
     place = np.full(len(history.respondents) + 1, -1, dtype=np.int32)  # the last entry is for counterfeits
     place[people] = np.arange(len(people), dtype=np.int32)
-    fewer = tuple(PastRelease(past.number, place[past.person], past.group, past.value, past.marks) for past in releases)
+    fewer = tuple(
+        PastRelease(past.number, person=place[past.person], group=past.group, value=past.value, marks=past.marks)
+        for past in releases
+    )
     return History(history.respondents.take(pa.array(people)), history.values, fewer)
 
 

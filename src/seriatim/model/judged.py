@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import KW_ONLY, dataclass, field
 from typing import Any, TypeVar, cast
 
 from seriatim.model.draft import Draft
@@ -22,6 +22,7 @@ class JudgedHistory:
     """All releases, the judged one last; people have their numbers in all of them."""
     column: str | None = None
     """The sensitive column whose values the history follows."""
+    _: KW_ONLY
     draft: Draft | None = None
     """The newest release as its maker knows it; None for a history that was only read."""
     view: View | None = None

@@ -193,8 +193,6 @@ _ROWS = (
     ),
 )
 METHODS: dict[str, Method] = {row.name: row for row in _ROWS}
-KEPT_FOR_LATER: tuple[str, ...] = ()
-"""Names reserved for methods of later versions."""
 JUDGED_ANYHOW = _WEAK
 """What [promise] m stands for under a method that does not look back over all releases."""
 OF_IMPORTED = "median"

@@ -14,7 +14,7 @@ from seriatim.model.verdict import Verdict
 _KEY = object()
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Release:
     """A draft whose verdict released it. Only :func:`release` makes one, and writers accept nothing else."""
 
@@ -54,7 +54,9 @@ class Release:
 
     def sealed(self, number: int, manifest: Mapping[str, Any], codebook: Mapping[str, Any]) -> Release:
         """Return the same release as the ledger has it."""
-        return Release(_KEY, self.draft, self.verdict, number, manifest, codebook)
+        return Release(
+            key=_KEY, draft=self.draft, verdict=self.verdict, number=number, manifest=manifest, codebook=codebook
+        )
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -88,4 +90,4 @@ class Refusal:
 
 def release(draft: Draft, verdict: Verdict) -> Release | Refusal:
     """Return a Release if the verdict released the draft, else a Refusal."""
-    return Release(_KEY, draft, verdict) if verdict.released else Refusal(draft, verdict)
+    return Release(key=_KEY, draft=draft, verdict=verdict) if verdict.released else Refusal(draft, verdict)

@@ -7,7 +7,7 @@ value directly under the top. So one kernel serves all of them.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, Literal
 
 import numpy as np
@@ -28,6 +28,7 @@ class Scale:
     form: Form
     texts: pa.StringArray
     """The values as text, in scale order; null is the missing value."""
+    _: KW_ONLY
     positions: FloatArray
     """The position of each value: the number itself, days for a date, else its rank."""
     starts: IntArray
@@ -87,7 +88,7 @@ def scale_of(
         which = np.searchsorted(edges, np.arange(n), side="right") - 1
         starts[height], ends[height] = edges[which], edges[which + 1] if n else edges[which]
     labels = tuple(levels) if levels is not None else ()
-    return Scale(form, texts, positions, starts, ends, labels)
+    return Scale(form, texts, positions=positions, starts=starts, ends=ends, node_labels=labels)
 
 
 def _runs(labels: tuple[str, ...], known: int) -> npt.NDArray[Any]:

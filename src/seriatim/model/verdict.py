@@ -20,6 +20,7 @@ class Finding:
     worst: float
     """The figure of the worst class; infinite or nan if nothing could be measured."""
     threshold: float
+    _: KW_ONLY
     column: str | None = None
     n_classes: int = 0
     """Classes that break the promise."""
@@ -52,8 +53,8 @@ class Estimate:
     share: float
     low: float
     high: float
-    n_people: int
     _: KW_ONLY
+    n_people: int
     wrong: int = 0
     detail: Mapping[str, Any] = field(default_factory=dict)
 

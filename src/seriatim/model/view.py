@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import KW_ONLY, dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -18,6 +18,7 @@ class Table:
     """A table as it came in: Arrow columns, and what it was before, so that the same kind goes out."""
 
     data: pa.Table
+    _: KW_ONLY
     kind: str = "arrow"
     """arrow, pandas, polars, csv or parquet"""
     dtypes: dict[str, Any] | None = None
@@ -58,6 +59,7 @@ class View:
 
     source: Table
     """As it came in, in its own order: read a column by ``cells``."""
+    _: KW_ONLY
     quasi: tuple[CodedColumn, ...]
     sensitive: tuple[CodedColumn, ...]
     plain: tuple[str, ...]

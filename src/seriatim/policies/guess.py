@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import KW_ONLY, dataclass, replace
 
 from seriatim.errors import Fault, TableError
 from seriatim.policies.column_words import (
@@ -41,6 +41,7 @@ class ColumnSketch:
     """What is known about a column without any of its values."""
 
     name: str
+    _: KW_ONLY
     kind: str | None
     """number, category, date, or None if the table cannot tell"""
     n_distinct: int

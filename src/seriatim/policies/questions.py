@@ -56,8 +56,8 @@ def forecast_question(releases: int, rules: Mapping[str, Any] | None) -> Forecas
         raise AdversaryError(Fault("n", f"{n} with m = {m}", "a whole number from 1 to m", "lower n or raise m"))
     return ForecastOutlook(
         int(limited_argument("releases", releases, ARGUMENT_LIMITS["releases"])),
-        SerialRules(m, n, common=asked.get("common")),
-        float(asked.get("compromised", COMPROMISED)),
+        rules=SerialRules(m, n, common=asked.get("common")),
+        compromised=float(asked.get("compromised", COMPROMISED)),
         priors=priors_for_attack(asked),
         sequential=_sequential(asked),
         sure_share=float(asked.get("sure_share", SURE_SHARE)),

@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal, get_args
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
 
-from seriatim.model.methods import KEPT_FOR_LATER, METHODS
+from seriatim.model.methods import METHODS
 from seriatim.model.nearness import nearness_of
 from seriatim.model.number_limits import LARGEST
 from seriatim.model.promises import PROMISES, key_limits
@@ -53,7 +53,7 @@ def _amounts(amounts: dict[str, str]) -> dict[str, str]:
 
 
 def _method(name: str) -> str:
-    if name not in METHODS and name not in KEPT_FOR_LATER:
+    if name not in METHODS:
         raise ValueError("not a method")
     return name
 
@@ -100,7 +100,7 @@ Exits = Literal["whole", "prefix"]
 Base = Literal["nats", "bits"]
 Leftovers = Literal["suppress", "relax", "counterfeit"]
 Cuts = Literal["values", "blind"]
-_METHODS: list[Any] = [*METHODS, *KEPT_FOR_LATER]
+_METHODS: list[Any] = [*METHODS]
 _MODES = "; ".join(f"{', '.join(row.modes)} for {name}" for name, row in METHODS.items() if row.modes)
 DatePart = Literal["day", "month", "quarter", "year", "decade"]
 

@@ -51,7 +51,14 @@ def _sketch(name: str, column: pa.ChunkedArray) -> ColumnSketch:
         n_distinct = _count_distinct(column)
     if kind == "number" and not looks:
         looks = _looks_of_numbers(column, n_distinct)
-    return ColumnSketch(name, "category" if looks == "flag" else kind, n_distinct, missing, len(column), looks)
+    return ColumnSketch(
+        name,
+        kind="category" if looks == "flag" else kind,
+        n_distinct=n_distinct,
+        n_missing=missing,
+        n_rows=len(column),
+        looks=looks,
+    )
 
 
 def _looks_of_numbers(column: pa.ChunkedArray, n_distinct: int) -> str:

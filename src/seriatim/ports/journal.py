@@ -59,7 +59,7 @@ class JournalRecord:
     body: str
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class JournalToken:
     """Who may do what. ``respondents`` are the only people a requester may ask for; None allows all."""
 

@@ -34,7 +34,7 @@ def range_bounds(
     return np.repeat(least, sizes), np.repeat(most, sizes), found.blur
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class RangePaths:
     """Shortest paths between prefix sums, in steps above a base."""
 
@@ -112,7 +112,15 @@ def range_paths(
     except NegativeCycleError:
         raise contradiction_of_query_bounds() from None
     lead = nodes[:-1]
-    return RangePaths(nodes, paths, least[lead], most[lead], base, step, 2 * slack * len(nodes) * step)
+    return RangePaths(
+        nodes=nodes,
+        paths=paths,
+        least=least[lead],
+        most=most[lead],
+        base=base,
+        step=step,
+        blur=2 * slack * len(nodes) * step,
+    )
 
 
 def _steps(numbers: FloatArray, largest: float = 0.0) -> tuple[float, int, FloatArray]:

@@ -10,7 +10,7 @@ is answered, and the others go on.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import KW_ONLY, dataclass, field
 from typing import Any
 
 import numpy as np
@@ -39,6 +39,7 @@ class SampledRefusals:
     domain: tuple[float, float]
     queries: int
     """How many answers delta is spent on; then all is refused."""
+    _: KW_ONLY
     width: float = 0.1
     delta: float = 0.1
     seed: int = 1

@@ -8,7 +8,7 @@ keeps a share of their spread. On skewed columns the Gaussian is a proxy.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import KW_ONLY, dataclass, field
 from typing import Any
 
 import numpy as np
@@ -26,6 +26,7 @@ class SpreadRefusals:
     n: int
     spread: float = 0.7
     least_records: int = 2
+    _: KW_ONLY
     _basis: FloatArray = field(default_factory=lambda: np.zeros((0, 0)), repr=False)
     """A row for each answer that added something, with room for more."""
     _told: int = field(default=0, repr=False)

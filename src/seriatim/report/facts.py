@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 
 from seriatim.model.policy import Policy
 
@@ -16,6 +16,7 @@ class ColumnFacts:
 
     name: str
     role: str
+    _: KW_ONLY
     kind: str = ""
     hierarchy: str = ""
     """Where its hierarchy comes from: a file or a builder."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from typing import ClassVar, Literal
 
 from seriatim.model.chart import Chart
@@ -128,6 +128,7 @@ class Page:
 
     title: str
     sections: tuple[Section, ...]
+    _: KW_ONLY
     kicker: str = ""
     subtitle: str = ""
     banner: Banner | None = None

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import KW_ONLY, dataclass, field
 from functools import partial
 from typing import Literal
 
@@ -64,6 +64,7 @@ class CorSplitSetting:
     """One experiment: who joins and leaves, what is promised, and how many queries run."""
 
     churn: CensusChurn
+    _: KW_ONLY
     m: int = 6
     n: int = 3
     seed: int = 1
@@ -103,7 +104,7 @@ class PlayedSeries:
     def history(self) -> History:
         """Return the history for attacks; respondents and values are numbers."""
         pasts = tuple(
-            PastRelease(number, rows.person.astype(np.int32), rows.group, rows.value)
+            PastRelease(number, person=rows.person.astype(np.int32), group=rows.group, value=rows.value)
             for number, rows in enumerate(self.published, start=1)
         )
         return History(pa.array(np.arange(self.n_people)), pa.array(np.arange(N_INCOMES)), pasts)
@@ -118,7 +119,9 @@ class PlayedSeries:
             assert rows.slot is not None
             real = rows.person >= 0
             last[rows.slot[real]] = rows.person[real]
-            pasts.append(PastRelease(number, last[rows.slot].astype(np.int32), rows.group, rows.value))
+            pasts.append(
+                PastRelease(number, person=last[rows.slot].astype(np.int32), group=rows.group, value=rows.value)
+            )
         return History(pa.array(np.arange(self.n_people)), pa.array(np.arange(N_INCOMES)), tuple(pasts))
 
     def present(self, release: int) -> int:
@@ -142,7 +145,13 @@ def play_cor_split(
     figures: list[ReleaseFigures] = []
     published: list[RememberedRows] = []
     for release, (who, number) in enumerate(views, start=1):
-        view = SerialView(people.quasi[who], cor_split_scales(), people.income[who], N_INCOMES, number)
+        view = SerialView(
+            quasi=people.quasi[who],
+            scales=cor_split_scales(),
+            sensitive=people.income[who],
+            n_values=N_INCOMES,
+            person=number,
+        )
         memory = method.recall(published, number)
         began = time.perf_counter()
         made = method.group(view, rules, memory, SerialDraw(b"study", release), workers)

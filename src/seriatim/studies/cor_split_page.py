@@ -46,7 +46,7 @@ SWEEP_SIZE = 20_000
 QUICK_SCALE = 0.05
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class CorSplitStudy(FiledReport):
     """Every method in every scenario, and the curves of the closed form; parts that were not run are empty."""
 
@@ -89,7 +89,12 @@ class CorSplitStudy(FiledReport):
             blocks = (Points(_REASONS), *_reasons_grids(self.reasons), _asked_grid(self.asked))
             sections.append(Section("What moves the figures", blocks, _MOVED))
         size = "" if self.scale == 1 else f", at {format_percent(self.scale)} of the paper's size"
-        return Page("Cor-Split, run again", tuple(sections), "Study", f"Serial publication on a made-up census{size}")
+        return Page(
+            "Cor-Split, run again",
+            tuple(sections),
+            kicker="Study",
+            subtitle=f"Serial publication on a made-up census{size}",
+        )
 
 
 _STORY = (
@@ -165,7 +170,15 @@ def study_cor_split_page(
             why = reasons(worlds, workers, progress=step)
             drawn = reasons_asked(worlds[-1][0], workers, n_queries)
     progress("done", 1.0)
-    return CorSplitStudy(scale, scenarios, swept, why, "closed-form" in run, n_queries, drawn)
+    return CorSplitStudy(
+        scale=scale,
+        scenarios=scenarios,
+        swept=swept,
+        reasons=why,
+        closed_form="closed-form" in run,
+        n_queries=n_queries,
+        asked=drawn,
+    )
 
 
 def _within(progress: Progress, part: str, done: int, total: int) -> Progress:

@@ -39,7 +39,7 @@ class CorSplitOutcome:
     n_twins: int
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class DegreeSweep:
     """One method at one m and n."""
 
@@ -85,14 +85,24 @@ def cor_split_sweep(
         progress(f"m = {m}, n = {n}", done / len(pairs))
         for method in SWEPT:
             setting = CorSplitSetting(
-                churn, m, n, n_queries=n_queries, query_every=churn.releases, selectivities=(SWEPT_SELECTIVITY,)
+                churn, m=m, n=n, n_queries=n_queries, query_every=churn.releases, selectivities=(SWEPT_SELECTIVITY,)
             )
             played = play_cor_split(method, setting, workers, workload)
             attacked = estimate_share(prepare(played.history()), COMPROMISED, (1,))
             unsafe = sum(figures.unsafe or 0 for figures in played.figures)
             error = played.figures[-1].errors[SWEPT_SELECTIVITY]
             counterfeits = played.share("counterfeits")
-            found.append(DegreeSweep(method.name, m, n, unsafe, counterfeits, error, attacked.share))
+            found.append(
+                DegreeSweep(
+                    method=method.name,
+                    m=m,
+                    n=n,
+                    unsafe=unsafe,
+                    counterfeits=counterfeits,
+                    error=error,
+                    breached=attacked.share,
+                )
+            )
     return tuple(found)
 
 

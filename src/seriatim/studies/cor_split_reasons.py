@@ -116,7 +116,13 @@ def reasons_asked(churn: CensusChurn, workers: Workers, n_queries: int) -> tuple
     setting = CorSplitSetting(replace(churn, releases=1), n_queries=1, query_every=2)
     people = census(churn.n_people, setting.seed)
     who = cor_split_numbers(people, setting.churn, setting.seed)[0][0]
-    view = SerialView(people.quasi[who], cor_split_scales(), people.income[who], N_INCOMES, np.arange(len(who)))
+    view = SerialView(
+        quasi=people.quasi[who],
+        scales=cor_split_scales(),
+        sensitive=people.income[who],
+        n_values=N_INCOMES,
+        person=np.arange(len(who)),
+    )
     boxes = {}
     for method in METHODS[:2]:
         rules = SerialRules(setting.m, setting.n, sticky=method.sticky)

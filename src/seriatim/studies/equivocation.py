@@ -82,7 +82,7 @@ class EquivocationStudy(FiledReport):
 
     @property
     def charts(self) -> dict[str, Chart]:
-        found = {"fig1": equivocation_salary_chart(), "fig3": equivocation_appendix_chart()}
+        found = {"fig1": _equivocation_salary_chart(), "fig3": _equivocation_appendix_chart()}
         for data, prior in dict.fromkeys((step.data, step.prior) for step in self.steps):
             for technique in TECHNIQUES:
                 for figure in ("initial", "area"):
@@ -195,7 +195,7 @@ def _at_level(level: float, records: int) -> dict[str, float]:
     return {"level": level, **found}
 
 
-def equivocation_salary_chart() -> Chart:
+def _equivocation_salary_chart() -> Chart:
     """Return Fig. 1: one bit about two salaries, far apart or near."""
     lines = tuple(
         _steps_line(f"{low:g}K or {high:g}K", [low, high], [0.5, 0.5]) for low, high in ((77.0, 80.0), (50.0, 107.0))
@@ -210,7 +210,7 @@ def equivocation_salary_chart() -> Chart:
     )
 
 
-def equivocation_appendix_chart() -> Chart:
+def _equivocation_appendix_chart() -> Chart:
     """Return Fig. 3: the example of the appendix, with an area of 6.514401."""
     line = _steps_line("appendix", [1.0, 3.0, 8.0, 9.0], [0.15, 0.1, 0.7, 0.05])
     return Chart("Fig. 3: the example of the appendix", Lines((line,)), x=ChartAxis("eps"), y=ChartAxis("H, bits"))

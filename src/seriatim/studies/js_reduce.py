@@ -37,7 +37,7 @@ from seriatim.model import CodedColumn
 from seriatim.model.history import History, PastRelease
 from seriatim.model.policy import Thresholds
 from seriatim.model.scale import Scale, scale_of
-from seriatim.studies.worlds.patients import VALUES, PatientWeek, World, patients_knowledge_of_one_step, patients_weeks
+from seriatim.studies.worlds.patients import VALUES, PatientWeek
 from seriatim.wiring import wired_workers
 
 Grouper = Callable[[PatientWeek, Floats, Floats], Longs]
@@ -138,15 +138,6 @@ JS_REDUCE_METHODS: dict[str, Grouper] = {
 }
 
 
-def js_reduce_outcome(
-    world: World, method: str, n_weeks: int = 24, n_rows: int = 5_000, seed: int = 1
-) -> JsReduceOutcome:
-    """Publish a world under one method, and attack it with the defender's own knowledge of one step."""
-    weeks, exact = patients_weeks(world, n_weeks, n_rows, seed)
-    model = patients_knowledge_of_one_step(exact)
-    return js_reduce_attacked(world, method, js_reduce_run(JS_REDUCE_METHODS[method], weeks, model), model)
-
-
 def js_reduce_run(grouper: Grouper, weeks: list[PatientWeek], model: SequenceModel) -> JsReduceRun:
     """Run the cycle of Algorithm 1 with the defender's knowledge: beliefs, groups, posterior, revision."""
     n_people = max(int(week.person.max()) for week in weeks) + 1
@@ -170,7 +161,7 @@ def js_reduce_run(grouper: Grouper, weeks: list[PatientWeek], model: SequenceMod
         filter_chains(model.chain, np.ascontiguousarray(ahead[order]), omega, after)
         state[who[order]], met[who[order]], last[who[order]] = after, True, number
         within = np.unique(group[order], return_inverse=True)[1].astype(np.int32)
-        pasts.append(PastRelease(number, who[order], within, week.value[order]))
+        pasts.append(PastRelease(number, person=who[order], group=within, value=week.value[order]))
     return JsReduceRun(weeks, tuple(pasts), tuple(groupings), tuple(losses), tuple(apart))
 
 
@@ -208,7 +199,9 @@ def js_reduce_beliefs(run: JsReduceRun, model: SequenceModel, rule: Rule, look: 
     ids = pa.array([f"p{i}" for i in range(n_people)])
     history = History(ids, pa.array(VALUES), run.pasts)
     known = SequentialAdversary(model=model, rule=rule)
-    return sequence_beliefs(SequenceCase(history, appearances_of(history, None, cls), model, known, look))
+    return sequence_beliefs(
+        SequenceCase(history=history, rows=appearances_of(history, None, cls), model=model, adversary=known, look=look)
+    )
 
 
 def _by_release(found: SequenceBeliefs, beliefs: Floats) -> JsReduceGains:

@@ -86,7 +86,7 @@ class ThresholdSweep:
     suppressed: float
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class JsReduceStudy(FiledReport):
     """Everything that was found."""
 
@@ -248,7 +248,19 @@ def study_js_reduce_page(
     cut = js_reduce_cut_points(runs[GREEDY], 20, 0.5)
     leak = js_reduce_suppression(runs[GREEDY])
     sweeps, pairs = tuple(swept), tuple(pairings)
-    return JsReduceStudy(n_weeks, n_rows, seed, tuple(outcomes), found, pairs, sweeps, errors, cut, leak, of_panels)
+    return JsReduceStudy(
+        n_weeks=n_weeks,
+        n_rows=n_rows,
+        seed=seed,
+        outcomes=tuple(outcomes),
+        knowledge=found,
+        pairings=pairs,
+        swept=sweeps,
+        query_error=errors,
+        cut_points=cut,
+        suppression=leak,
+        panels=of_panels,
+    )
 
 
 def _js_reduce_size(n_weeks: int | None, n_rows: int | None, quick: bool) -> tuple[int, int]:

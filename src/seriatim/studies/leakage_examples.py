@@ -11,7 +11,7 @@ from seriatim.measures._leakage import leakage
 from seriatim.studies.leakage_metrics import metric_ordered_emd
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ExampleRow:
     """One figure of one class of one example."""
 
@@ -38,11 +38,15 @@ def example_rows() -> list[ExampleRow]:
     rows += _pairs("3", _SEVENTHS, _INPATIENTS, (8**0.5 / 12, 8**0.5 / 12, 26**0.5 / 12), (0.57, 0.57, 0.11))
     rows += [
         ExampleRow(
-            "3", f"C{c + 1}", "total variation", printed, float(np.abs(np.subtract(_SEVENTHS, x)).sum() / 2),
-            "printed without the 1/2: the table is 0.333-close",
+            example="3",
+            group=f"C{c + 1}",
+            figure="total variation",
+            printed=printed,
+            found=float(np.abs(np.subtract(_SEVENTHS, x)).sum() / 2),
+            remark="printed without the 1/2: the table is 0.333-close",
         )
         for c, (x, printed) in enumerate(zip(_INPATIENTS, (1 / 3, 1 / 3, 2 / 3), strict=True))
-    ]  # fmt: skip
+    ]
     return rows + _salaries()
 
 
@@ -57,8 +61,26 @@ def _pairs(
     for c, (x, distance, bit) in enumerate(zip(classes, distances, bits, strict=True)):
         found, name = leakage(list(prior), list(x)), f"C{c + 1}"
         wrong = abs(found.distribution - distance) > 1e-9
-        rows.append(ExampleRow(example, name, "L_D", distance, found.distribution, _ROOT_26 if wrong else ""))
-        rows.append(ExampleRow(example, name, "L_E", bit, found.entropy, _LESS if found.entropy < 0 else ""))
+        rows.append(
+            ExampleRow(
+                example=example,
+                group=name,
+                figure="L_D",
+                printed=distance,
+                found=found.distribution,
+                remark=_ROOT_26 if wrong else "",
+            )
+        )
+        rows.append(
+            ExampleRow(
+                example=example,
+                group=name,
+                figure="L_E",
+                printed=bit,
+                found=found.entropy,
+                remark=_LESS if found.entropy < 0 else "",
+            )
+        )
     return rows
 
 
@@ -72,12 +94,30 @@ def _salaries() -> list[ExampleRow]:
     ):  # fmt: skip
         x = np.bincount(places, minlength=9) / 3
         swapped = "the paper lists these two classes in swapped order" if "," in name else ""
-        rows.append(ExampleRow("4", name, "ordered EMD", printed, metric_ordered_emd(uniform, x), swapped))
+        rows.append(
+            ExampleRow(
+                example="4",
+                group=name,
+                figure="ordered EMD",
+                printed=printed,
+                found=metric_ordered_emd(uniform, x),
+                remark=swapped,
+            )
+        )
         if not swapped:
             continue
         found = leakage(uniform, x)
         largest, bits = (0.22, 0.158) if places[0] == 0 else (0.89, 3.16)
-        rows.append(ExampleRow("4", name, "L_D", largest, found.distribution, "printed is the largest difference"))
+        rows.append(
+            ExampleRow(
+                example="4",
+                group=name,
+                figure="L_D",
+                printed=largest,
+                found=found.distribution,
+                remark="printed is the largest difference",
+            )
+        )
         slip = "a slip of the decimal point" if places[0] == 0 else "truncated"
-        rows.append(ExampleRow("4", name, "L_E", bits, found.entropy, slip))
+        rows.append(ExampleRow(example="4", group=name, figure="L_E", printed=bits, found=found.entropy, remark=slip))
     return rows

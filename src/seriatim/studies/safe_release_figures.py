@@ -32,7 +32,7 @@ FIGURE_10 = {
 _BINS = 24
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class SafeReleaseApproximation:
     """A rescaled statistic over samples under independence, beside the chi-square density it should follow."""
 
@@ -122,4 +122,6 @@ def _approximation(name: str, values: FloatArray, freedom: int) -> SafeReleaseAp
     expected = np.exp((half - 1) * np.log(middles) - middles / 2 - half * math.log(2) - math.lgamma(half))
     above = float((values > critical_chi_square(0.2, freedom)).mean())
     middle, found, wanted = (tuple(map(float, each)) for each in (middles, density, expected))
-    return SafeReleaseApproximation(name, freedom, middle, found, wanted, above)
+    return SafeReleaseApproximation(
+        name=name, freedom=freedom, middles=middle, found=found, expected=wanted, above=above
+    )

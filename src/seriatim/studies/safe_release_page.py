@@ -50,7 +50,7 @@ DEVIATIONS = (
 )  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class SafeReleaseStudy(FiledReport):
     """Printed beside found."""
 
@@ -134,12 +134,12 @@ def study_safe_release_page(sequences: int = 200, progress: Progress = no_progre
     progress("comparing", 0.85)
     also_safe = safe_release_figure_19(max(sequences // 2, 1))
     return SafeReleaseStudy(
-        sequences,
-        safe_release_examples(),
-        released,
-        also_safe,
-        safe_release_figures_over_time(),
-        safe_release_figures_5_and_7(),
+        n_sequences=sequences,
+        examples=safe_release_examples(),
+        released=released,
+        also_safe=also_safe,
+        evolutions=safe_release_figures_over_time(),
+        approximations=safe_release_figures_5_and_7(),
     )
 
 

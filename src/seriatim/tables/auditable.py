@@ -51,7 +51,7 @@ def read_auditable(source: Any, separator: str | None = None, encoding: str | No
 
     try:
         texts = [f.name for f in pq.read_schema(path) if pat.is_string(f.type) or pat.is_large_string(f.type)]
-        table = Table(pq.read_table(path, read_dictionary=texts), "parquet", name=path.name)
+        table = Table(pq.read_table(path, read_dictionary=texts), kind="parquet", name=path.name)
         check_texts_read(table.data, path.name)
         return table
     except (pa.ArrowException, OSError, UnicodeDecodeError):
@@ -90,7 +90,15 @@ def auditable(
         raise TableError(faults)
     held = AuditedPrior(beside.name, tuple(b for _, b in pairs if b is not None), tuple(others)) if beside else None
     came_from = None if original is None else _came_from(table, policy, original)
-    return AuditedTable(table.data, table.name, tuple(a for a, _ in pairs), tuple(sensitive), held, came_from, reading)
+    return AuditedTable(
+        table=table.data,
+        name=table.name,
+        given=tuple(a for a, _ in pairs),
+        sensitive=tuple(sensitive),
+        beside=held,
+        original=came_from,
+        reading=reading,
+    )
 
 
 def auditable_policy(table: Table, policy: Policy) -> Policy:

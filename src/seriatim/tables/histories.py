@@ -60,7 +60,7 @@ def _with_withheld(history: History, out: pa.Table) -> History:
 
 def _past(number: int, rows: Any, people: Any, group: Any, values: Any) -> PastRelease:
     _, within = np.unique(group[rows], return_inverse=True)
-    return PastRelease(number, people[rows], within.astype(np.int32), values[rows])
+    return PastRelease(number, person=people[rows], group=within.astype(np.int32), value=values[rows])
 
 
 def _check(table: Table) -> None:

@@ -72,7 +72,7 @@ def _read_arrow(source: pa.Table | pa.RecordBatch) -> Table:
         if pat.is_string_view(field.type):
             kinds[field.name] = field.type
             data = data.set_column(place, field.name, data.column(place).cast(pa.large_string()))
-    return Table(data, "arrow", kinds)
+    return Table(data, kind="arrow", dtypes=kinds)
 
 
 def _must_be_file(path: Path) -> None:
@@ -114,7 +114,7 @@ def _read_parquet(path: Path) -> Table:
     import pyarrow.parquet as pq
 
     try:
-        table = Table(pq.read_table(path, memory_map=True), "parquet", name=path.name)
+        table = Table(pq.read_table(path, memory_map=True), kind="parquet", name=path.name)
         check_texts_read(table.data, path.name)
         return table
     except UnicodeDecodeError:  # Arrow reads such names, and fails whenever they are used
@@ -163,7 +163,13 @@ def _read_csv(path: Path, separator: str | None, encoding: str | None, unnamed: 
     _check_names(Table(pa.table([pa.array([], pa.string())] * len(names), names=names), name=path.name))
     lines = len(_LINE_END.findall(header))
     if not lines:  # there is only a header
-        return Table(pa.table([pa.array([], pa.string())] * len(names), names=names), "csv", None, path.name, separator)
+        return Table(
+            pa.table([pa.array([], pa.string())] * len(names), names=names),
+            kind="csv",
+            dtypes=None,
+            name=path.name,
+            separator=separator,
+        )
     try:
         data = pacsv.read_csv(
             path,
@@ -193,7 +199,7 @@ def _read_csv(path: Path, separator: str | None, encoding: str | None, unnamed: 
         columns[place] = _as_read(columns[place])
 
     side_by_side(typed, range(len(columns)), n_rows)
-    return Table(pa.table(columns, names=names), "csv", name=path.name, separator=separator)
+    return Table(pa.table(columns, names=names), kind="csv", name=path.name, separator=separator)
 
 
 def _refuse_open_quote(path: Path, encoding: str, separator: str) -> None:
@@ -322,7 +328,7 @@ def _read_frame(source: Any) -> Table:
             column, objects[name] = _objects_to_arrow(frame[name].to_list())
         columns.append(column)
     dtypes = {name: source[name].dtype for name in names}
-    return Table(pa.table(columns, names=names), kind, dtypes, objects=objects)
+    return Table(pa.table(columns, names=names), kind=kind, dtypes=dtypes, objects=objects)
 
 
 def _series_to_arrow(series: Any) -> pa.Array | pa.ChunkedArray | None:

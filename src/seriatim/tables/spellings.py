@@ -18,7 +18,7 @@ def spelling_faults(where: str, values: pa.Array) -> list[Fault]:
     """Report values of a sensitive text column that differ only in blanks or in how a number is written."""
     if not (pat.is_string(values.type) or pat.is_large_string(values.type)):
         return []
-    n = n_spellings(values.drop_null().to_pylist())
+    n = _n_spellings(values.drop_null().to_pylist())
     if not n:
         return []
     found = f"{n} values differ from another one only in blanks or in how a number is written"
@@ -27,7 +27,7 @@ def spelling_faults(where: str, values: pa.Array) -> list[Fault]:
     ]
 
 
-def n_spellings(texts: Iterable[str]) -> int:
+def _n_spellings(texts: Iterable[str]) -> int:
     """Count the texts that are another spelling of one before them."""
     listed = list(texts)
     return len(listed) - len({_plain_spelling(text) for text in listed})

@@ -68,12 +68,12 @@ def view_of(table: Table, policy: Policy) -> View:
     order = table.data.column_names
     return View(
         table,
-        tuple(coded[name] for name in order if name in coded and policy.columns[name].role is Role.QUASI),
-        tuple(coded[name] for name in order if name in coded and policy.columns[name].role is Role.SENSITIVE),
-        tuple(name for name in order if name in policy.columns and policy.columns[name].role is Role.PLAIN),
-        policy.respondent,
-        np.logical_or.reduce([np.zeros(n, dtype=bool), *suppressed_by.values()]),
-        suppressed_by,
+        quasi=tuple(coded[name] for name in order if name in coded and policy.columns[name].role is Role.QUASI),
+        sensitive=tuple(coded[name] for name in order if name in coded and policy.columns[name].role is Role.SENSITIVE),
+        plain=tuple(name for name in order if name in policy.columns and policy.columns[name].role is Role.PLAIN),
+        respondent=policy.respondent,
+        suppressed=np.logical_or.reduce([np.zeros(n, dtype=bool), *suppressed_by.values()]),
+        suppressed_by=suppressed_by,
     )
 
 

@@ -14,7 +14,7 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import KW_ONLY, dataclass, field
 from typing import Any
 
 from seriatim.errors import InputError, JournalHeld, SeriatimError
@@ -65,6 +65,7 @@ class Clerk:
     journal: Journal
     make_desk: Callable[[], GateDesk]
     settings: ServiceSettings
+    _: KW_ONLY
     desk: GateDesk = field(init=False)
     ready: bool = False
     n_commits: int = 0

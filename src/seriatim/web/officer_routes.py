@@ -47,7 +47,7 @@ def officer_router(service: Service) -> APIRouter:
     @router.get("/exposure", response_model=Exposure, responses=gone, dependencies=[watcher])
     async def show_exposure() -> Exposure:
         """Return every statistic beside its critical value, and counts of requests by state."""
-        found: Exposure = await service.look(lambda desk: officer_route_exposure(service, desk))
+        found: Exposure = await service.look(lambda desk: _officer_route_exposure(service, desk))
         return found
 
     @router.get("/queue", response_model=WaitingPage, responses=gone, dependencies=[watcher])
@@ -129,7 +129,7 @@ async def _drifts(service: Service, new: ServingRules) -> list[DriftFound]:
     ]  # fmt: skip
 
 
-def officer_route_exposure(service: Service, desk: GateDesk) -> Exposure:
+def _officer_route_exposure(service: Service, desk: GateDesk) -> Exposure:
     """Return how everything released fares. Dependencies and targets are numbered from 0."""
     states = officer_state_counts(desk)
     standings = [one for at, guard in enumerate(desk.intake.guards) for one in _standings(at, guard)]

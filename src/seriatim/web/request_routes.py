@@ -112,7 +112,7 @@ async def wanted_by(service: Service, request: Request) -> ClerkRequest:
         body = RequestBody.model_validate(json.loads(await request.body()))
     except (ValidationError, ValueError, RecursionError):
         raise HTTPException(422, NOT_VALID) from None
-    return request_route_record(service, token, body, key)
+    return _request_route_record(service, token, body, key)
 
 
 def _is_json(kind: str) -> bool:
@@ -120,14 +120,14 @@ def _is_json(kind: str) -> bool:
     return name == "application/json" or (name.startswith("application/") and name.endswith("+json"))
 
 
-def request_route_record(service: Service, token: JournalToken, body: RequestBody, key: str) -> ClerkRequest:
+def _request_route_record(service: Service, token: JournalToken, body: RequestBody, key: str) -> ClerkRequest:
     """Return what a request asks for; raise 404 for a person the token may not ask for, 422 for a wrong shape."""
     allowed = token.respondents is None or body.respondent in token.respondents
     name = hashlib.sha256(f"{token.number}\0{key}".encode()).hexdigest()[:32]
     if service.by_respondent:
         if body.x is not None or body.y is not None or body.values is not None:
             raise HTTPException(422, BY_PERSON)
-        ask = DeskRequest(name, -1, -1, token.number, _mark(body.respondent), body.respondent)
+        ask = DeskRequest(name, -1, y=-1, token=token.number, mark=_mark(body.respondent), respondent=body.respondent)
         return ClerkRequest(ask, True, allowed, token.quota)
     baseline = service.rules(1).baseline
     given = _given_values(baseline, body)
@@ -135,7 +135,15 @@ def request_route_record(service: Service, token: JournalToken, body: RequestBod
         raise HTTPException(404, NO_RECORD)
     x, y = baseline.cell_of(given)
     values = json.dumps(given)
-    ask = DeskRequest(name, x, y, token.number, _mark(body.respondent + "\0" + values), body.respondent, values)
+    ask = DeskRequest(
+        name,
+        x,
+        y=y,
+        token=token.number,
+        mark=_mark(body.respondent + "\0" + values),
+        respondent=body.respondent,
+        body=values,
+    )
     return ClerkRequest(ask, False, True, token.quota)
 
 

@@ -35,7 +35,7 @@ LATER = "not available now; ask again with the same key"
 log = logging.getLogger("seriatim.gate")
 
 
-@dataclass
+@dataclass(kw_only=True)
 class Service:
     """What routes work with."""
 
@@ -84,7 +84,15 @@ def open_service(journal: SqlJournal, settings: ServiceSettings, clerk: Clerk | 
     access = Access(journal, settings.gate, settings.rate)
     access.read_tokens()
     held = journal.counts_records(settings.gate)
-    return Service(journal, settings, clerk, access, Counters(), held, journal.secret(settings.gate))
+    return Service(
+        journal=journal,
+        settings=settings,
+        clerk=clerk,
+        access=access,
+        counters=Counters(),
+        n_held=held,
+        secret=journal.secret(settings.gate),
+    )
 
 
 def service_app(service: Service) -> FastAPI:

@@ -162,7 +162,7 @@ class SerialPriors:
     """possible[set, value]"""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class SerialView:
     """The view of one release as codes."""
 

@@ -14,7 +14,7 @@ from seriatim.model.scale import IntArray
 from seriatim.ports import Workers
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class HalvesCut:
     """Tuples are records first, then counterfeits. Each bucket is a block of its slots, one after the other.
 
@@ -50,7 +50,14 @@ def cut_into_halves(view: SerialView, buckets: Buckets, chance: np.random.Genera
 
     workers.map(halve, parts)
     first_group = np.concatenate(([0], np.cumsum(buckets.steps))).astype(np.int64)
-    return HalvesCut(ids, bases[:-1], first_group, place, value, _groups(buckets, ids, first_group, len(place)))
+    return HalvesCut(
+        ids=ids,
+        bases=bases[:-1],
+        first_group=first_group,
+        place=place,
+        counterfeit_value=value,
+        group_of_id=_groups(buckets, ids, first_group, len(place)),
+    )
 
 
 def _lay_out(view: SerialView, buckets: Buckets, bases: LongArray) -> tuple[IntArray, IntArray]:

@@ -7,7 +7,7 @@ about the view's record i. People who are no longer there count in the groups th
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from typing import NamedTuple, Self
 
 import numpy as np
@@ -32,6 +32,7 @@ class RememberedRows:
     """The rows of one release as the ledger keeps them; person is -1 for a counterfeit."""
 
     person: LongArray | IntArray
+    _: KW_ONLY
     group: IntArray
     value: IntArray
     lineage: LongArray | None = None
@@ -44,7 +45,14 @@ class RememberedRows:
     def of(cls, past: PastRelease) -> Self:
         """Return the rows of a release in a history."""
         marks = past.marks
-        return cls(past.person, past.group, past.value, marks.get("lineage"), marks.get("slot"), marks.get("baseline"))
+        return cls(
+            past.person,
+            group=past.group,
+            value=past.value,
+            lineage=marks.get("lineage"),
+            slot=marks.get("slot"),
+            baseline=marks.get("baseline"),
+        )
 
     @property
     def n_groups(self) -> int:
@@ -58,10 +66,12 @@ def memory_rows(view: SerialView, made: SerialGrouping) -> RememberedRows:
     person = np.concatenate((view.person[real], np.full(made.n_counterfeits, -1, dtype=np.int64)))
     value = np.concatenate((view.sensitive[real], made.counterfeit_value)).astype(np.int32)
     if made.slots is None:
-        return RememberedRows(person, group, value)
+        return RememberedRows(person, group=group, value=value)
     slot = np.concatenate((made.slots.slot_of_record[real], made.slots.slot_of_counterfeit))
     baseline = None if made.slots.baseline is None else made.slots.baseline[value]
-    return RememberedRows(person, group, value, made.slots.lineage_of_group[group], slot, baseline)
+    return RememberedRows(
+        person, group=group, value=value, lineage=made.slots.lineage_of_group[group], slot=slot, baseline=baseline
+    )
 
 
 class _Shown(NamedTuple):
@@ -72,7 +82,7 @@ class _Shown(NamedTuple):
     signature_values: IntArray
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Memory:
     """Value, signature and publications of everyone in a view."""
 
@@ -88,7 +98,7 @@ class Memory:
     @classmethod
     def of(cls, pasts: Sequence[RememberedRows], person: LongArray) -> Self:
         """Return what these people showed in these releases, oldest first; -1 for a record without a person."""
-        return cls(len(pasts), *_shown(pasts, _own(person), len(person)))
+        return cls(n_releases=len(pasts), **_shown(pasts, _own(person), len(person))._asdict())
 
     @property
     def known(self) -> BoolArray:
@@ -96,7 +106,7 @@ class Memory:
         return np.asarray(self.signature >= 0)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class GroupMemory(Memory):
     """The memory, with the groups that the people of a view were in.
 
@@ -138,9 +148,17 @@ class GroupMemory(Memory):
             )
         filled = int(starts[n_groups])
         return cls(
-            len(pasts), *shown, past_groups, n_past_groups, last_group, group_in, real[:n_groups], size[:n_groups],
-            starts[: n_groups + 1], members[:filled],
-        )  # fmt: skip
+            n_releases=len(pasts),
+            **shown._asdict(),
+            past_groups=past_groups,
+            n_past_groups=n_past_groups,
+            last_group=last_group,
+            group_in=group_in,
+            group_real=real[:n_groups],
+            group_size=size[:n_groups],
+            member_starts=starts[: n_groups + 1],
+            members=members[:filled],
+        )
 
     @property
     def n_groups(self) -> int:

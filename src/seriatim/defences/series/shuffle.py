@@ -84,7 +84,15 @@ def stage_shuffle(
         quasi[:, d] = column.codes[rows]
     own = SerialPriors(priors.of_record[rows], priors.possible) if priors else None
     scales = tuple(column.scale for column in view.quasi)
-    codes = SerialView(quasi, scales, sensitive, len(domain), person[rows], own, bool(view.plain))
+    codes = SerialView(
+        quasi=quasi,
+        scales=scales,
+        sensitive=sensitive,
+        n_values=len(domain),
+        person=person[rows],
+        priors=own,
+        plain=bool(view.plain),
+    )
     return ShuffledView(codes, rows, domain)
 
 

@@ -35,14 +35,17 @@ class CellWeights(NamedTuple):
 
 
 @leaf
-def _log_factorial(n: int, weights: CellWeights) -> float:
+def _log_factorial(count: int, weights: CellWeights) -> float:
     """Return 0 below 0: what is passed on the way cancels out, and where a walk ends below 0 it is not taken."""
-    return weights.factorial[n] if n > 0 else 0.0
+    return weights.factorial[count] if count > 0 else 0.0
 
 
 @leaf
 def _make_move(counts: Longs, moves: CellMoves, move: int, values: Longs, sign: int, weights: CellWeights) -> float:
-    """Let one value gain along a move what another loses; return how much more the table weighs, as a logarithm."""
+    """Return how much more the table weighs, as a logarithm, once a move is made; change ``counts`` in place.
+
+    One value gains along the move what another loses.
+    """
     gains, loses = values[0], values[1]
     gain, total = 0.0, 0
     for at in range(moves.ptr[move], moves.ptr[move + 1]):
@@ -57,6 +60,7 @@ def _make_move(counts: Longs, moves: CellMoves, move: int, values: Longs, sign: 
 
 @leaf
 def _below_zero(counts: Longs, moves: CellMoves, move: int, values: Longs) -> bool:
+    """Return whether a move left a cell with fewer than nobody."""
     for at in range(moves.ptr[move], moves.ptr[move + 1]):
         cell = moves.cell[at]
         if counts[cell, values[0]] < 0 or counts[cell, values[1]] < 0:
@@ -68,10 +72,10 @@ def _below_zero(counts: Longs, moves: CellMoves, move: int, values: Longs) -> bo
 def walk_cell_tables(
     counts: Longs, moves: CellMoves, drawn: DrawnCellMoves, weights: CellWeights, counted: Flags, total: Floats
 ) -> None:
-    """Walk through the tables that fit, as often through each as it weighs, and add those that are counted to total.
+    """Change ``counts`` in place along a walk through the tables that fit; add those that are counted to ``total``.
 
     A step makes one to three moves, together or not at all: some tables are reached only through others that would
-    have fewer than nobody in a cell. Changes ``counts`` and ``total`` in place.
+    have fewer than nobody in a cell. Each table is passed as often as it weighs.
     """
     for step in range(len(drawn.made)):
         gain, fits = 0.0, True

@@ -54,47 +54,50 @@ class ChainEvidence(NamedTuple):
 
 @leaf
 def _step(chain: Chain, cls: int, gap: int, state: Any, out: Any, room: Any) -> None:
-    """Carry a distribution over states to the next appearance."""
+    """Write into ``out`` the distribution over states at the next appearance; overwrites ``room``."""
     table = chain.which[gap] if gap < len(chain.which) else -1
     n_states, n_values = chain.then.shape
     times = 1 if table >= 0 else gap
     matrix = chain.tables[max(table, 0), cls]
-    for a in range(n_states):
-        room[a] = state[a]
+    for at in range(n_states):
+        room[at] = state[at]
     for _ in range(times):
-        for a in range(n_states):
-            out[a] = 0.0
-        for a in range(n_states):
-            weight = room[a]
+        for at in range(n_states):
+            out[at] = 0.0
+        for at in range(n_states):
+            weight = room[at]
             if weight > 0.0:
-                for s in range(n_values):
-                    out[chain.then[a, s]] += weight * matrix[a, s]
-        for a in range(n_states):
-            room[a] = out[a]
+                for value in range(n_values):
+                    out[chain.then[at, value]] += weight * matrix[at, value]
+        for at in range(n_states):
+            room[at] = out[at]
 
 
 @leaf
 def _step_back(chain: Chain, cls: int, gap: int, later: Any, out: Any, room: Any) -> None:
-    """Carry the weight of what came later back to the appearance before: :func:`_step`, transposed."""
+    """Write into ``out`` the weight of what came later at the appearance before; overwrites ``room``.
+
+    This is :func:`_step`, transposed.
+    """
     table = chain.which[gap] if gap < len(chain.which) else -1
     n_states, n_values = chain.then.shape
     times = 1 if table >= 0 else gap
     matrix = chain.tables[max(table, 0), cls]
-    for a in range(n_states):
-        room[a] = later[a]
+    for at in range(n_states):
+        room[at] = later[at]
     for _ in range(times):
-        for a in range(n_states):
+        for at in range(n_states):
             total = 0.0
-            for s in range(n_values):
-                total += matrix[a, s] * room[chain.then[a, s]]
-            out[a] = total
-        for a in range(n_states):
-            room[a] = out[a]
+            for value in range(n_values):
+                total += matrix[at, value] * room[chain.then[at, value]]
+            out[at] = total
+        for at in range(n_states):
+            room[at] = out[at]
 
 
 @kernel
 def advance_chains(chain: Chain, state: Floats, cls: Ints, gap: Ints, out: Floats) -> None:
-    """Carry everyone's state over their gap; rows are not rescaled."""
+    """Write into ``out`` everyone's states after their gap; rows are not rescaled."""
     room = np.empty(state.shape[1])
     for i in range(len(state)):
         _step(chain, cls[i], gap[i], state[i], out[i], room)
@@ -102,113 +105,115 @@ def advance_chains(chain: Chain, state: Floats, cls: Ints, gap: Ints, out: Float
 
 @kernel
 def start_chains(chain: Chain, cls: Ints, out: Floats) -> None:
-    """Write the states of people without a history: the prior of their class."""
+    """Write into ``out`` the states of people without a history: the prior of their class."""
     for i in range(len(cls)):
-        for a in range(out.shape[1]):
-            out[i, a] = 0.0
-        for s in range(chain.prior.shape[1]):
-            out[i, chain.start[s]] += chain.prior[cls[i], s]
+        for at in range(out.shape[1]):
+            out[i, at] = 0.0
+        for value in range(chain.prior.shape[1]):
+            out[i, chain.start[value]] += chain.prior[cls[i], value]
 
 
 @kernel
 def filter_chains(chain: Chain, state: Floats, posterior: Floats, out: Floats) -> None:
-    """Give each value of the newest appearance its posterior weight, shared among its states as before."""
+    """Write into ``out`` states whose newest value has its posterior weight, shared among its states as before."""
     n_values = chain.prior.shape[1]
     before = np.empty(n_values)
     for i in range(len(state)):
-        for s in range(n_values):
-            before[s] = 0.0
-        for a in range(state.shape[1]):
-            before[chain.value_of[a]] += state[i, a]
-        for a in range(state.shape[1]):
-            s = chain.value_of[a]
-            out[i, a] = state[i, a] * posterior[i, s] / before[s] if before[s] > 0.0 else 0.0
-        for s in range(n_values):
-            if not before[s] > 0.0:
-                out[i, chain.start[s]] += posterior[i, s]
+        for value in range(n_values):
+            before[value] = 0.0
+        for at in range(state.shape[1]):
+            before[chain.value_of[at]] += state[i, at]
+        for at in range(state.shape[1]):
+            value = chain.value_of[at]
+            out[i, at] = state[i, at] * posterior[i, value] / before[value] if before[value] > 0.0 else 0.0
+        for value in range(n_values):
+            if not before[value] > 0.0:
+                out[i, chain.start[value]] += posterior[i, value]
 
 
 @kernel
 def smooth_chains(
     chain: Chain, people: ChainPeople, begin_with: Floats, told: ChainEvidence, to_group: Floats, belief: Floats
 ) -> int:
-    """Combine forward and backward messages along everyone's chain.
+    """Return how many appearances contradict the knowledge; write what chains say into ``to_group`` and ``belief``.
 
-    ``begin_with`` has the states before each person's first appearance. Write the message of each appearance to its
-    group, and the belief. Return the number of appearances that contradict the knowledge; they start a new chain.
+    Forward and backward messages along everyone's chain are combined: ``to_group`` gets the message of each appearance
+    to its group. ``begin_with`` has the states before each person's first appearance. An appearance that contradicts
+    the knowledge starts a new chain.
     """
     evidence, log_lam, rho = told.evidence, told.log_lam, told.rho
     n_states, n_values = chain.then.shape
     later, room, through = np.empty(n_states), np.empty(n_states), np.empty(n_states)
     own = np.empty(n_values)
     conflicts = 0
-    for p in range(len(people.ptr) - 1):
-        begin, end = people.ptr[p], people.ptr[p + 1]
-        f = np.empty((end - begin, n_states))
+    for person in range(len(people.ptr) - 1):
+        begin, end = people.ptr[person], people.ptr[person + 1]
+        forward = np.empty((end - begin, n_states))
         psi = np.empty((end - begin, n_values))
-        for t in range(end - begin):
-            row = people.rows[begin + t]
-            for s in range(n_values):
-                psi[t, s] = np.exp(rho[row] * log_lam[row, s]) if evidence[row, s] else 0.0
-            if t > 0:
-                _step(chain, people.cls[row], people.gap[begin + t], through, f[t], room)
+        for step in range(end - begin):
+            row = people.rows[begin + step]
+            for value in range(n_values):
+                psi[step, value] = np.exp(rho[row] * log_lam[row, value]) if evidence[row, value] else 0.0
+            if step > 0:
+                _step(chain, people.cls[row], people.gap[begin + step], through, forward[step], room)
             else:
-                for a in range(n_states):
-                    f[t, a] = begin_with[p, a]
-            total = _weigh(chain, psi[t], f[t], through)
+                for at in range(n_states):
+                    forward[step, at] = begin_with[person, at]
+            total = _weigh(chain, psi[step], forward[step], through)
             if not total > 0.0:
                 conflicts += 1
-                for a in range(n_states):
-                    f[t, a] = 0.0
-                for s in range(n_values):
-                    f[t, chain.start[s]] += chain.prior[people.cls[row], s]
-                total = _weigh(chain, psi[t], f[t], through)
-            for a in range(n_states):
-                through[a] = through[a] / total if total > 0.0 else f[t, a]
-        for a in range(n_states):
-            later[a] = 1.0
-        for t in range(end - begin - 1, -1, -1):
-            row = people.rows[begin + t]
-            for s in range(n_values):
-                own[s] = 0.0
-            for a in range(n_states):
-                own[chain.value_of[a]] += f[t, a] * later[a]
-            _spread(own, psi[t], evidence[row], log_lam[row], to_group[row], belief[row])
+                for at in range(n_states):
+                    forward[step, at] = 0.0
+                for value in range(n_values):
+                    forward[step, chain.start[value]] += chain.prior[people.cls[row], value]
+                total = _weigh(chain, psi[step], forward[step], through)
+            for at in range(n_states):
+                through[at] = through[at] / total if total > 0.0 else forward[step, at]
+        for at in range(n_states):
+            later[at] = 1.0
+        for step in range(end - begin - 1, -1, -1):
+            row = people.rows[begin + step]
+            for value in range(n_values):
+                own[value] = 0.0
+            for at in range(n_states):
+                own[chain.value_of[at]] += forward[step, at] * later[at]
+            _spread(own, psi[step], evidence[row], log_lam[row], to_group[row], belief[row])
             total = 0.0
-            for a in range(n_states):
-                later[a] *= psi[t, chain.value_of[a]]
-            if t > 0:
-                _step_back(chain, people.cls[row], people.gap[begin + t], later, through, room)
-                for a in range(n_states):
-                    total += through[a] * f[t - 1, a]
-                for a in range(n_states):
-                    later[a] = through[a] / total if total > 0.0 else 1.0
+            for at in range(n_states):
+                later[at] *= psi[step, chain.value_of[at]]
+            if step > 0:
+                _step_back(chain, people.cls[row], people.gap[begin + step], later, through, room)
+                for at in range(n_states):
+                    total += through[at] * forward[step - 1, at]
+                for at in range(n_states):
+                    later[at] = through[at] / total if total > 0.0 else 1.0
     return conflicts
 
 
 @leaf
-def _weigh(chain: Chain, psi: Any, f: Any, out: Any) -> float:
+def _weigh(chain: Chain, psi: Any, forward: Any, out: Any) -> float:
+    """Return the total weight of states after the evidence ``psi``; write their weights into ``out``."""
     total = 0.0
-    for a in range(len(out)):
-        out[a] = f[a] * psi[chain.value_of[a]]
-        total += out[a]
+    for at in range(len(out)):
+        out[at] = forward[at] * psi[chain.value_of[at]]
+        total += out[at]
     return total
 
 
 @leaf
 def _spread(own: Floats, psi: Any, evidence: Any, log_lam: Any, to_group: Any, belief: Any) -> None:
-    """Write belief ~ own psi and the message to the group ~ belief / lam, both scaled to 1."""
+    """Write ``belief`` ~ own psi and the message ``to_group`` ~ belief / lam, both scaled to 1."""
     total, whole = 0.0, 0.0
-    for s in range(len(own)):
-        belief[s] = own[s] * psi[s]
-        total += belief[s]
+    for value in range(len(own)):
+        belief[value] = own[value] * psi[value]
+        total += belief[value]
     if not total > 0.0:
-        for s in range(len(own)):
-            belief[s] = psi[s]
-            total += psi[s]
-    for s in range(len(own)):
-        belief[s] = belief[s] / total if total > 0.0 else 0.0
-        to_group[s] = belief[s] * np.exp(-log_lam[s]) if evidence[s] else 0.0
-        whole += to_group[s]
-    for s in range(len(own)):
-        to_group[s] = to_group[s] / whole if whole > 0.0 else float(evidence[s])
+        for value in range(len(own)):
+            belief[value] = psi[value]
+            total += psi[value]
+    for value in range(len(own)):
+        belief[value] = belief[value] / total if total > 0.0 else 0.0
+        to_group[value] = belief[value] * np.exp(-log_lam[value]) if evidence[value] else 0.0
+        whole += to_group[value]
+    for value in range(len(own)):
+        to_group[value] = to_group[value] / whole if whole > 0.0 else float(evidence[value])

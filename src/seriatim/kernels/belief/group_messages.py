@@ -42,96 +42,96 @@ class MessageGroups(NamedTuple):
 
 @kernel
 def group_messages(groups: MessageGroups, beliefs: Any, limit: int, out: Any) -> Marks:
-    """Write what each group tells each of its people to ``out``, rows scaled to a largest entry of 1.
+    """Return how each group was judged; write into ``out`` what each group tells each of its people.
 
-    ``beliefs`` and ``out`` have a row per person, group by group, and a column per value. Values that a group does not
-    publish get 0. Return how each group was judged.
+    ``beliefs`` and ``out`` have a row per person, group by group, and a column per value. Rows of ``out`` are
+    scaled to a largest entry of 1. Values that a group does not publish get 0.
     """
     ptr, val_ptr, val, cnt = groups.ptr, groups.val_ptr, groups.val, groups.cnt
     how = np.zeros(len(ptr) - 1, dtype=np.int8)
     forward, backward = np.empty(limit), np.empty(limit)
-    for g in range(len(ptr) - 1):
-        k, v = ptr[g + 1] - ptr[g], val_ptr[g + 1] - val_ptr[g]
-        if k == 0:
+    for group in range(len(ptr) - 1):
+        n_people, n_values = ptr[group + 1] - ptr[group], val_ptr[group + 1] - val_ptr[group]
+        if n_people == 0:
             continue
-        P, lam = np.empty((k, v)), np.zeros((k, v))
-        scale = np.ones(v)
-        m = cnt[val_ptr[g] : val_ptr[g + 1]]
-        for i in range(k):
-            for j in range(v):
-                P[i, j] = beliefs[ptr[g] + i, val[val_ptr[g] + j]]
+        chances, lam = np.empty((n_people, n_values)), np.zeros((n_people, n_values))
+        scale = np.ones(n_values)
+        counts = cnt[val_ptr[group] : val_ptr[group + 1]]
+        for i in range(n_people):
+            for j in range(n_values):
+                chances[i, j] = beliefs[ptr[group] + i, val[val_ptr[group] + j]]
         size = 1
-        for j in range(v):
-            size = size * (m[j] + 1) if size <= limit else size
-        fine = balance_group_messages(P, m, scale)
+        for j in range(n_values):
+            size = size * (counts[j] + 1) if size <= limit else size
+        fine = _balance_group_messages(chances, counts, scale)
         if fine and size <= limit:
-            fine = _count(P, m, size, forward, backward, lam)
+            fine = _count(chances, counts, size, forward, backward, lam)
         elif fine:
-            _propagate(P, m, lam)
-            how[g] = 1
+            _propagate(chances, counts, lam)
+            how[group] = PROPAGATED
         if not fine:
-            how[g] = 2
-        for i in range(k):
-            row = ptr[g] + i
-            for s in range(out.shape[1]):
-                out[row, s] = 0.0
+            how[group] = IMPOSSIBLE
+        for i in range(n_people):
+            row = ptr[group] + i
+            for value in range(out.shape[1]):
+                out[row, value] = 0.0
             top = 0.0
-            for j in range(v):
-                lam[i, j] = lam[i, j] * scale[j] if fine else float(m[j])
+            for j in range(n_values):
+                lam[i, j] = lam[i, j] * scale[j] if fine else float(counts[j])
                 top = max(top, lam[i, j])
-            for j in range(v):  # what underflowed says nothing
-                out[row, val[val_ptr[g] + j]] = lam[i, j] / top if top > 0.0 else 1.0
+            for j in range(n_values):  # what underflowed says nothing
+                out[row, val[val_ptr[group] + j]] = lam[i, j] / top if top > 0.0 else 1.0
     return how
 
 
 @leaf
-def balance_group_messages(P: Floats, m: Ints, scale: Floats) -> bool:
-    """Scale rows to 1 and columns to their counts, a few times; ``scale`` collects the factors of the columns.
+def _balance_group_messages(chances: Floats, counts: Ints, scale: Floats) -> bool:
+    """Return whether any assignment can have weight; scale ``chances`` in place, its columns' factors into ``scale``.
 
-    Return False where a row or column is all 0, since no assignment has any weight then.
+    Rows come to sum to 1 and columns to their counts, nearly. A row or column that is all 0 leaves no assignment.
     """
-    k, v = P.shape
+    n_people, n_values = chances.shape
     for _ in range(_SWEEPS):
-        for j in range(v):
+        for j in range(n_values):
             total = 0.0
-            for i in range(k):
-                total += P[i, j]
+            for i in range(n_people):
+                total += chances[i, j]
             if not total > 0.0:
                 return False
-            factor = m[j] / total
+            factor = counts[j] / total
             scale[j] *= factor
-            for i in range(k):
-                P[i, j] *= factor
-        for i in range(k):
+            for i in range(n_people):
+                chances[i, j] *= factor
+        for i in range(n_people):
             total = 0.0
-            for j in range(v):
-                total += P[i, j]
+            for j in range(n_values):
+                total += chances[i, j]
             if not total > 0.0:
                 return False
-            for j in range(v):
-                P[i, j] /= total
+            for j in range(n_values):
+                chances[i, j] /= total
     return True
 
 
 @inner
-def _count(P: Floats, m: Ints, size: int, forward: Floats, backward: Floats, lam: Floats) -> bool:
-    """Fill ``lam`` from tables over vectors of used counts; return whether any assignment has weight."""
-    k, v = P.shape
-    stride, digit = np.ones(v, dtype=np.int64), np.zeros(v, dtype=np.int64)
-    for j in range(1, v):
-        stride[j] = stride[j - 1] * (m[j - 1] + 1)
-    for x in range(size):
-        forward[x] = 0.0
+def _count(chances: Floats, counts: Ints, size: int, forward: Floats, backward: Floats, lam: Floats) -> bool:
+    """Return whether any assignment has weight; fill ``lam`` from tables over vectors of used counts."""
+    n_people, n_values = chances.shape
+    stride, digit = np.ones(n_values, dtype=np.int64), np.zeros(n_values, dtype=np.int64)
+    for j in range(1, n_values):
+        stride[j] = stride[j - 1] * (counts[j - 1] + 1)
+    for used in range(size):
+        forward[used] = 0.0
     forward[0] = 1.0
     layer = 0
-    for x in range(size - 1):
-        weight = forward[x]
+    for used in range(size - 1):
+        weight = forward[used]
         if weight > 0.0:
-            for j in range(v):
-                if digit[j] < m[j]:
-                    forward[x + stride[j]] += weight * P[layer, j]
+            for j in range(n_values):
+                if digit[j] < counts[j]:
+                    forward[used + stride[j]] += weight * chances[layer, j]
         j = 0
-        while digit[j] == m[j]:
+        while digit[j] == counts[j]:
             layer -= digit[j]
             digit[j] = 0
             j += 1
@@ -140,53 +140,53 @@ def _count(P: Floats, m: Ints, size: int, forward: Floats, backward: Floats, lam
     if not forward[size - 1] > 0.0:
         return False
     backward[size - 1] = 1.0
-    for j in range(v):
-        digit[j] = m[j]
-    layer = k
-    for x in range(size - 2, -1, -1):
+    for j in range(n_values):
+        digit[j] = counts[j]
+    layer = n_people
+    for used in range(size - 2, -1, -1):
         j = 0
         while digit[j] == 0:
-            digit[j] = m[j]
-            layer += m[j]
+            digit[j] = counts[j]
+            layer += counts[j]
             j += 1
         digit[j] -= 1
         layer -= 1
-        total, weight = 0.0, forward[x]
-        for j in range(v):
-            if digit[j] < m[j]:
-                beyond = backward[x + stride[j]]
-                total += P[layer, j] * beyond
+        total, weight = 0.0, forward[used]
+        for j in range(n_values):
+            if digit[j] < counts[j]:
+                beyond = backward[used + stride[j]]
+                total += chances[layer, j] * beyond
                 lam[layer, j] += weight * beyond
-        backward[x] = total
+        backward[used] = total
     return True
 
 
 @inner
-def _propagate(P: Floats, m: Ints, lam: Floats) -> None:
+def _propagate(chances: Floats, counts: Ints, lam: Floats) -> None:
     """Fill ``lam`` by belief propagation: each single record of a value takes one person, each person one record."""
-    k, v = P.shape
-    alpha, beta = np.empty((k, v)), np.ones((k, v))
-    before = np.zeros((k, v))
+    n_people, n_values = chances.shape
+    alpha, beta = np.empty((n_people, n_values)), np.ones((n_people, n_values))
+    before = np.zeros((n_people, n_values))
     for _ in range(_ROUNDS):
         change = 0.0
-        for i in range(k):
+        for i in range(n_people):
             total = 0.0
-            for j in range(v):
-                total += m[j] * P[i, j] * beta[i, j]
-            for j in range(v):
-                own = P[i, j] * beta[i, j]
-                alpha[i, j] = P[i, j] / max(total - own, _LEAST * total, _TINY)
+            for j in range(n_values):
+                total += counts[j] * chances[i, j] * beta[i, j]
+            for j in range(n_values):
+                own = chances[i, j] * beta[i, j]
+                alpha[i, j] = chances[i, j] / max(total - own, _LEAST * total, _TINY)
                 share = own / max(total, _TINY)
                 change = max(change, abs(share - before[i, j]))
                 before[i, j] = share
-        for j in range(v):
+        for j in range(n_values):
             total = 0.0
-            for i in range(k):
+            for i in range(n_people):
                 total += alpha[i, j]
-            for i in range(k):
+            for i in range(n_people):
                 beta[i, j] = 1.0 / max(total - alpha[i, j], _LEAST * total, _TINY)
         if change < _CLOSE:
             break
-    for i in range(k):
-        for j in range(v):
-            lam[i, j] = m[j] * beta[i, j]
+    for i in range(n_people):
+        for j in range(n_values):
+            lam[i, j] = counts[j] * beta[i, j]

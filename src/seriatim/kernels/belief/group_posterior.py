@@ -15,115 +15,119 @@ _CLOSE = 1e-9
 
 @kernel
 def group_posterior_omega(groups: MessageGroups, beliefs: Any, out: Any) -> int:
-    """Write m_s P(r, s) / sum_r P(r, s), rows scaled to 1 (the omega estimate); count groups without any weight."""
+    """Return how many groups have no weight; write the omega estimate m_s P(r, s) / sum_r P(r, s) into ``out``.
+
+    Rows are scaled to 1.
+    """
     impossible = 0
     ptr, val_ptr, val, cnt = groups.ptr, groups.val_ptr, groups.val, groups.cnt
-    for g in range(len(ptr) - 1):
-        k, v = ptr[g + 1] - ptr[g], val_ptr[g + 1] - val_ptr[g]
-        column = np.zeros(v)
-        for i in range(ptr[g], ptr[g + 1]):
-            for j in range(v):
-                column[j] += beliefs[i, val[val_ptr[g] + j]]
+    for group in range(len(ptr) - 1):
+        n_people, n_values = ptr[group + 1] - ptr[group], val_ptr[group + 1] - val_ptr[group]
+        column = np.zeros(n_values)
+        for i in range(ptr[group], ptr[group + 1]):
+            for j in range(n_values):
+                column[j] += beliefs[i, val[val_ptr[group] + j]]
         empty = 0
-        for i in range(ptr[g], ptr[g + 1]):
+        for i in range(ptr[group], ptr[group + 1]):
             total = 0.0
-            for j in range(v):
-                s = val[val_ptr[g] + j]
-                total += cnt[val_ptr[g] + j] * beliefs[i, s] / column[j] if column[j] > 0.0 else 0.0
+            for j in range(n_values):
+                value = val[val_ptr[group] + j]
+                total += cnt[val_ptr[group] + j] * beliefs[i, value] / column[j] if column[j] > 0.0 else 0.0
             empty += 0 if total > 0.0 else 1
             _clear(out, i)
-            for j in range(v):
-                s, m = val[val_ptr[g] + j], cnt[val_ptr[g] + j]
-                part = m * beliefs[i, s] / column[j] if column[j] > 0.0 else 0.0
-                out[i, s] = part / total if total > 0.0 else m / k
-        impossible += 1 if empty == k and k > 0 else 0
+            for j in range(n_values):
+                value, count = val[val_ptr[group] + j], cnt[val_ptr[group] + j]
+                part = count * beliefs[i, value] / column[j] if column[j] > 0.0 else 0.0
+                out[i, value] = part / total if total > 0.0 else count / n_people
+        impossible += 1 if empty == n_people and n_people > 0 else 0
     return impossible
 
 
 @kernel
 def sum_posterior(groups: MessageGroups, beliefs: Any, out: Any) -> int:
-    """Write the posterior whose configurations weigh the SUM of their beliefs; count groups without any weight."""
+    """Return how many groups have no weight; write into ``out`` posteriors that weigh the SUM of beliefs."""
     impossible = 0
     ptr, val_ptr, val, cnt = groups.ptr, groups.val_ptr, groups.val, groups.cnt
-    for g in range(len(ptr) - 1):
-        k, v = ptr[g + 1] - ptr[g], val_ptr[g + 1] - val_ptr[g]
-        column, row, whole = np.zeros(v), np.zeros(k), 0.0
-        for i in range(k):
-            for j in range(v):
-                belief = beliefs[ptr[g] + i, val[val_ptr[g] + j]]
+    for group in range(len(ptr) - 1):
+        n_people, n_values = ptr[group + 1] - ptr[group], val_ptr[group + 1] - val_ptr[group]
+        column, row, whole = np.zeros(n_values), np.zeros(n_people), 0.0
+        for i in range(n_people):
+            for j in range(n_values):
+                belief = beliefs[ptr[group] + i, val[val_ptr[group] + j]]
                 column[j] += belief
-                row[i] += cnt[val_ptr[g] + j] * belief
+                row[i] += cnt[val_ptr[group] + j] * belief
             whole += row[i]
-        impossible += 0 if whole > 0.0 or k == 0 else 1
-        for i in range(k):
-            _clear(out, ptr[g] + i)
-            for j in range(v):
-                s, m = val[val_ptr[g] + j], cnt[val_ptr[g] + j]
-                if k == 1 or not whole > 0.0:
-                    out[ptr[g] + i, s] = m / k
+        impossible += 0 if whole > 0.0 or n_people == 0 else 1
+        for i in range(n_people):
+            _clear(out, ptr[group] + i)
+            for j in range(n_values):
+                value, count = val[val_ptr[group] + j], cnt[val_ptr[group] + j]
+                if n_people == 1 or not whole > 0.0:
+                    out[ptr[group] + i, value] = count / n_people
                 else:
-                    weight = k * beliefs[ptr[g] + i, s] + whole - row[i] - column[j]
-                    out[ptr[g] + i, s] = max(m * weight / ((k - 1) * whole), 0.0)
+                    weight = n_people * beliefs[ptr[group] + i, value] + whole - row[i] - column[j]
+                    out[ptr[group] + i, value] = max(count * weight / ((n_people - 1) * whole), 0.0)
     return impossible
 
 
 @kernel
 def bayes_posterior(groups: MessageGroups, beliefs: Any, how: Marks, out: Any) -> None:
-    """Multiply messages (in ``out``) with beliefs, in place, and make rows sum to 1 and columns to their counts.
+    """Multiply the messages in ``out`` with beliefs, in place; rows then sum to 1 and columns to their counts.
 
     Exact messages need one pass; what belief propagation left over after its last round is spread here. ``how`` is
     what the messages were made by: an impossible group gets its counts alone.
     """
     ptr, val_ptr, val, cnt = groups.ptr, groups.val_ptr, groups.val, groups.cnt
-    for g in range(len(ptr) - 1):
-        k, v = ptr[g + 1] - ptr[g], val_ptr[g + 1] - val_ptr[g]
-        b = np.empty((k, v))
-        possible = how[g] != IMPOSSIBLE
-        for i in range(k):
+    for group in range(len(ptr) - 1):
+        n_people, n_values = ptr[group + 1] - ptr[group], val_ptr[group + 1] - val_ptr[group]
+        chances = np.empty((n_people, n_values))
+        possible = how[group] != IMPOSSIBLE
+        for i in range(n_people):
             total = 0.0
-            for j in range(v):
-                s = val[val_ptr[g] + j]
-                b[i, j] = beliefs[ptr[g] + i, s] * out[ptr[g] + i, s]
-                total += b[i, j]
+            for j in range(n_values):
+                value = val[val_ptr[group] + j]
+                chances[i, j] = beliefs[ptr[group] + i, value] * out[ptr[group] + i, value]
+                total += chances[i, j]
             possible = possible and total > 0.0
-        m = cnt[val_ptr[g] : val_ptr[g + 1]]
-        possible = possible and _fit(b, m)
-        for i in range(k):
-            for j in range(v):
-                out[ptr[g] + i, val[val_ptr[g] + j]] = b[i, j] if possible else m[j] / k
+        counts = cnt[val_ptr[group] : val_ptr[group + 1]]
+        possible = possible and _fit(chances, counts)
+        for i in range(n_people):
+            for j in range(n_values):
+                out[ptr[group] + i, val[val_ptr[group] + j]] = chances[i, j] if possible else counts[j] / n_people
 
 
 @leaf
-def _fit(b: Floats, m: Ints) -> bool:
-    """Scale rows and columns until both fit; return whether every column has any weight."""
-    k, v = b.shape
+def _fit(chances: Floats, counts: Ints) -> bool:
+    """Return whether every column has any weight; scale rows and columns of ``chances`` in place until both fit."""
+    n_people, n_values = chances.shape
     for _ in range(_SWEEPS):
-        for i in range(k):
+        for i in range(n_people):
             total = 0.0
-            for j in range(v):
-                total += b[i, j]
-            for j in range(v):
-                b[i, j] /= total
+            for j in range(n_values):
+                total += chances[i, j]
+            for j in range(n_values):
+                chances[i, j] /= total
         off = 0.0
-        for j in range(v):
+        for j in range(n_values):
             total = 0.0
-            for i in range(k):
-                total += b[i, j]
+            for i in range(n_people):
+                total += chances[i, j]
             if not total > 0.0:
                 return False
-            off = max(off, abs(total - m[j]))
+            off = max(off, abs(total - counts[j]))
         if off < _CLOSE:
             break
-        for j in range(v):
+        for j in range(n_values):
             total = 0.0
-            for i in range(k):
-                total += b[i, j]
-            for i in range(k):
-                b[i, j] *= m[j] / total
+            for i in range(n_people):
+                total += chances[i, j]
+            for i in range(n_people):
+                chances[i, j] *= counts[j] / total
     return True
 
 
 @leaf
 def _clear(out: Any, row: int) -> None:
-    for s in range(out.shape[1]):
-        out[row, s] = 0.0
+    """Set one row of ``out`` to 0."""
+    for value in range(out.shape[1]):
+        out[row, value] = 0.0

@@ -50,19 +50,19 @@ def class_figures(starts: Longs, value: Ints, count: Ints, totals: Longs, prior:
     certainty = _bits(prior)
     log_prior, log_of = np.empty(len(prior)), np.empty(_SMALL)
     squares, n_possible = 0.0, 0
-    for v in range(len(prior)):
-        squares += prior[v] * prior[v]
-        n_possible += prior[v] > 0.0
-        log_prior[v] = math.log(max(prior[v], 1e-300))
-    for n in range(_SMALL):
-        log_of[n] = math.log(max(n, 1))
+    for code in range(len(prior)):
+        squares += prior[code] * prior[code]
+        n_possible += prior[code] > 0.0
+        log_prior[code] = math.log(max(prior[code], 1e-300))
+    for held in range(_SMALL):
+        log_of[held] = math.log(max(held, 1))
     top = np.empty(max(recursive_l, 2), dtype=np.int64)
-    for c in range(n_classes):
-        first, last = starts[c], starts[c + 1]
+    for each in range(n_classes):
+        first, last = starts[each], starts[each + 1]
         size = 0
         for i in range(first, last):
             size += count[i]
-        figures[SIZE, c] = size
+        figures[SIZE, each] = size
         if size == 0:
             continue
         log_size = log_of[size] if size < _SMALL else math.log(size)
@@ -70,38 +70,38 @@ def class_figures(starts: Longs, value: Ints, count: Ints, totals: Longs, prior:
         largest = exclusive = 0
         enhanced = True
         for i in range(first, last):
-            n = count[i]
-            x, a = n / size, prior[value[i]]
-            log_x = (log_of[n] if n < _SMALL else math.log(n)) - log_size
-            ratio = log_x - log_prior[value[i]]
-            entropy -= x * log_x
-            kl += x * ratio
-            near += (x - a) * (x - a)
-            touched += a * a
+            held = count[i]
+            share, expected = held / size, prior[value[i]]
+            log_share = (log_of[held] if held < _SMALL else math.log(held)) - log_size
+            ratio = log_share - log_prior[value[i]]
+            entropy -= share * log_share
+            kl += share * ratio
+            near += (share - expected) * (share - expected)
+            touched += expected * expected
             delta = max(delta, abs(ratio))
-            largest = max(largest, n)
-            exclusive += n == totals[value[i]]
-            if x > a:
-                tv += x - a
-                beta = max(beta, (x - a) / a)
-                enhanced = enhanced and (x - a) / a <= -log_prior[value[i]] + 1e-12
+            largest = max(largest, held)
+            exclusive += held == totals[value[i]]
+            if share > expected:
+                tv += share - expected
+                beta = max(beta, (share - expected) / expected)
+                enhanced = enhanced and (share - expected) / expected <= -log_prior[value[i]] + 1e-12
         missing = n_possible - (last - first)
         bits = entropy / math.log(2.0)
-        figures[DISTINCT_L, c] = last - first
-        figures[ENTROPY_L, c] = math.exp(entropy)
-        figures[RECURSIVE_C, c] = _recursive(count[first:last], size, recursive_l, top)
-        figures[TV, c] = tv
-        figures[EMD, c] = _ordered(value[first:last], count[first:last], size, below, area)
-        figures[L_D, c] = math.sqrt(near + (max(squares - touched, 0.0) if missing else 0.0))
-        figures[L_E, c] = certainty - bits
-        figures[KL, c] = max(kl / math.log(2.0), 0.0)
-        figures[BETA, c] = beta
-        figures[BETA_ENHANCED, c] = beta if enhanced else np.inf
-        figures[DELTA, c] = np.inf if missing else delta
-        figures[DELTA_PRESENT, c] = delta
-        figures[MAX_P, c] = largest / size
-        figures[N_MISSING, c] = missing
-        figures[N_EXCLUSIVE, c] = exclusive
+        figures[DISTINCT_L, each] = last - first
+        figures[ENTROPY_L, each] = math.exp(entropy)
+        figures[RECURSIVE_C, each] = _recursive(count[first:last], size, recursive_l, top)
+        figures[TV, each] = tv
+        figures[EMD, each] = _ordered(value[first:last], count[first:last], size, below, area)
+        figures[L_D, each] = math.sqrt(near + (max(squares - touched, 0.0) if missing else 0.0))
+        figures[L_E, each] = certainty - bits
+        figures[KL, each] = max(kl / math.log(2.0), 0.0)
+        figures[BETA, each] = beta
+        figures[BETA_ENHANCED, each] = beta if enhanced else np.inf
+        figures[DELTA, each] = np.inf if missing else delta
+        figures[DELTA_PRESENT, each] = delta
+        figures[MAX_P, each] = largest / size
+        figures[N_MISSING, each] = missing
+        figures[N_EXCLUSIVE, each] = exclusive
     return figures
 
 
@@ -122,9 +122,9 @@ def _prior_sums(prior: Floats) -> tuple[Floats, Floats]:
 def _bits(prior: Floats) -> float:
     """Return the entropy of the prior in bits."""
     bits = 0.0
-    for a in prior:
-        if a > 0.0:
-            bits -= a * math.log(a)
+    for share in prior:
+        if share > 0.0:
+            bits -= share * math.log(share)
     return bits / math.log(2.0)
 
 
@@ -135,17 +135,17 @@ def _recursive(count: Ints, size: int, recursive_l: int, top: Longs) -> float:
     ``top`` is overwritten with the l - 1 largest counts.
     """
     n_top = 0
-    for n in count:
+    for held in count:
         at = n_top
         n_top = min(n_top + 1, max(recursive_l - 1, 1))
         if at == n_top:  # full: the least one makes room, if it is less
             at -= 1
-            if top[at] >= n:
+            if top[at] >= held:
                 continue
-        while at > 0 and top[at - 1] < n:
+        while at > 0 and top[at - 1] < held:
             top[at] = top[at - 1]
             at -= 1
-        top[at] = n
+        top[at] = held
     rest = size
     for rank in range(min(recursive_l - 1, n_top)):
         rest -= top[rank]
@@ -155,15 +155,15 @@ def _recursive(count: Ints, size: int, recursive_l: int, top: Longs) -> float:
 @leaf
 def _ordered(value: Ints, count: Ints, size: int, below: Floats, area: Floats) -> float:
     """Return earth mover's distance on ranks: between two values of the class its distribution function is flat."""
-    m = len(below)
-    if m < 2:
+    n_values = len(below)
+    if n_values < 2:
         return 0.0
     moved = area[value[0]]
     reached = 0
     for i in range(len(value)):
         reached += count[i]
         begin = value[i]
-        end = value[i + 1] if i + 1 < len(value) else m
+        end = value[i + 1] if i + 1 < len(value) else n_values
         level = reached / size
         crossing, after = begin, end
         while crossing < after:
@@ -174,4 +174,4 @@ def _ordered(value: Ints, count: Ints, size: int, below: Floats, area: Floats) -
                 after = middle
         moved += level * (crossing - begin) - (area[crossing] - area[begin])
         moved += (area[end] - area[crossing]) - level * (end - crossing)
-    return float(max(moved, 0.0) / (m - 1))
+    return float(max(moved, 0.0) / (n_values - 1))

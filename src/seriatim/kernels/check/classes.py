@@ -34,7 +34,7 @@ def _number(keys: Longs, space: int) -> tuple[Ints, int]:
 
 @kernel
 def fold_class_keys(keys: Longs, codes: Ints, size: int) -> None:
-    """Change the keys in place: one more digit."""
+    """Change ``keys`` in place: one more digit, a code below ``size``."""
     for i in range(len(keys)):
         keys[i] = keys[i] * size + codes[i]
 
@@ -44,15 +44,15 @@ def number_classes_direct(keys: Longs, space: int) -> tuple[Ints, int]:
     """Return numbers for keys 0 .. ``space`` - 1, through a table with a place for each."""
     seen = np.zeros(space, dtype=np.int32)
     ids = np.empty(len(keys), dtype=np.int32)
-    n = 0
+    n_classes = 0
     for i in range(len(keys)):
         known = seen[keys[i]]
         if known == 0:
-            n += 1
-            known = n
-            seen[keys[i]] = n
+            n_classes += 1
+            known = n_classes
+            seen[keys[i]] = n_classes
         ids[i] = known - 1
-    return ids, n
+    return ids, n_classes
 
 
 @kernel
@@ -62,32 +62,32 @@ def number_classes_hashed(keys: Longs) -> tuple[Ints, int]:
     heads = np.zeros(1 << bits, dtype=np.int32)
     key_of = np.empty(1 << (bits - 1), dtype=np.int64)
     ids = np.empty(len(keys), dtype=np.int32)
-    n = 0
+    n_classes = 0
     for i in range(len(keys)):
         key = keys[i]
         place = _place(key, bits)
         while heads[place] != 0 and key_of[heads[place] - 1] != key:
             place = (place + 1) & (len(heads) - 1)
         if heads[place] == 0:
-            if n == len(key_of):
+            if n_classes == len(key_of):
                 bits += 1
-                key_of = np.concatenate((key_of, np.empty(n, dtype=np.int64)))
-                heads = _heads(key_of, n, bits)
+                key_of = np.concatenate((key_of, np.empty(n_classes, dtype=np.int64)))
+                heads = _heads(key_of, n_classes, bits)
                 place = _place(key, bits)
                 while heads[place] != 0:
                     place = (place + 1) & (len(heads) - 1)
-            key_of[n] = key
-            n += 1
-            heads[place] = n
+            key_of[n_classes] = key
+            n_classes += 1
+            heads[place] = n_classes
         ids[i] = heads[place] - 1
-    return ids, n
+    return ids, n_classes
 
 
 @inner
-def _heads(key_of: Longs, n: int, bits: int) -> Ints:
+def _heads(key_of: Longs, n_keys: int, bits: int) -> Ints:
     """Return a table of ``1 << bits`` heads with the first ``n`` keys in it."""
     heads = np.zeros(1 << bits, dtype=np.int32)
-    for j in range(n):
+    for j in range(n_keys):
         place = _place(key_of[j], bits)
         while heads[place] != 0:
             place = (place + 1) & (len(heads) - 1)

@@ -11,10 +11,10 @@ from seriatim.kernels.arrays import Flags, Ints, Longs, Words, kernel
 def rows_of_groups(group: Ints, n_groups: int) -> tuple[Longs, Ints]:
     """Return rows by group: those of group g are ``rows[starts[g]:starts[g + 1]]``."""
     starts = np.zeros(n_groups + 1, dtype=np.int64)
-    for g in group:
-        starts[g + 1] += 1
-    for g in range(n_groups):
-        starts[g + 1] += starts[g]
+    for each in group:
+        starts[each + 1] += 1
+    for each in range(n_groups):
+        starts[each + 1] += starts[each]
     at, rows = starts.copy(), np.empty(len(group), dtype=np.int32)
     for i in range(len(group)):
         rows[at[group[i]]] = i
@@ -73,7 +73,7 @@ def groups_met_in(own: Ints, n_rows: int, person: Ints, group: Ints) -> Ints:
 
 @kernel
 def groups_met_others(starts: Longs, met: Ints, sets: Words, old_sets: Words, moved: Flags) -> None:
-    """Mark the rows whose person was in a group with another set of values."""
+    """Mark in ``moved`` the rows whose person was in a group with another set of values."""
     for group in range(len(starts) - 1):
         for i in range(starts[group], starts[group + 1]):
             if met[i] >= 0 and old_sets[met[i]] != sets[group]:

@@ -21,10 +21,10 @@ def follow_lineages(starts: Longs, rows: Ints, person: Ints, home: Ints, n_known
     for group in range(n_groups):
         own = -1
         for i in range(starts[group], starts[group + 1]):
-            p = person[rows[i]]
-            if p >= 0 and home[p] >= 0:
-                mixed[group] |= own >= 0 and home[p] != own
-                own = home[p]
+            who = person[rows[i]]
+            if who >= 0 and home[who] >= 0:
+                mixed[group] |= own >= 0 and home[who] != own
+                own = home[who]
         if own < 0:
             own = n_known
             n_known += 1
@@ -33,9 +33,9 @@ def follow_lineages(starts: Longs, rows: Ints, person: Ints, home: Ints, n_known
         owner[own], lineage[group] = group, own
     for group in range(n_groups):
         for i in range(starts[group], starts[group + 1]):
-            p = person[rows[i]]
-            if p >= 0:
-                home[p] = lineage[group]
+            who = person[rows[i]]
+            if who >= 0:
+                home[who] = lineage[group]
     return lineage, mixed, n_known
 
 
@@ -43,16 +43,16 @@ def follow_lineages(starts: Longs, rows: Ints, person: Ints, home: Ints, n_known
 def _least_share(new: Longs, back: Longs) -> float:
     """Return the smallest share the most frequent value can have among all newcomers and any who came back."""
     top, most = 0, 0
-    for a in range(len(new)):
-        top = max(top, new[a])
-        most = max(most, new[a] + back[a])
+    for value in range(len(new)):
+        top = max(top, new[value])
+        most = max(most, new[value] + back[value])
     if top == 0:
         return 0.0
     best = 1.0
     for cap in range(top, most + 1):
         size = 0
-        for a in range(len(new)):
-            size += min(new[a] + back[a], cap)
+        for value in range(len(new)):
+            size += min(new[value] + back[value], cap)
         best = min(best, cap / size)
     return best
 
@@ -104,8 +104,8 @@ def largest_lineage_shares(release: LineageRows, before: LineagesBefore, n_value
     )  # fmt: skip
     batch = np.zeros((2, n_values), dtype=np.int64)
     for group in range(n_groups):
-        for a in range(n_values):
-            now[a], lost[a], won[a], batch[0, a], batch[1, a] = 0, 0, 0, 0, 0
+        for each in range(n_values):
+            now[each], lost[each], won[each], batch[0, each], batch[1, each] = 0, 0, 0, 0, 0
         old = before.starts[group] >= 0
         for i in range(starts[group], starts[group + 1]):
             row = rows[i]
@@ -115,9 +115,9 @@ def largest_lineage_shares(release: LineageRows, before: LineagesBefore, n_value
         if old:
             for i in range(before.starts[group], before.ends[group]):
                 lost[before.values[i]] += 1
-            for a in range(n_values):
-                won[a] = max(now[a] - lost[a], 0)
-                lost[a] = max(lost[a] - now[a], 0)
+            for each in range(n_values):
+                won[each] = max(now[each] - lost[each], 0)
+                lost[each] = max(lost[each] - now[each], 0)
         share[group, 0], share[group, 1] = _share(now), _least_share(batch[0], batch[1])
         share[group, 2], share[group, 3] = _share(lost), _share(won)
     return share

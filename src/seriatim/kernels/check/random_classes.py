@@ -22,17 +22,17 @@ def leakage_of_random_classes(pool: Ints, prior: Floats, uniforms: Floats) -> Fl
     squares = 0.0
     for share in prior:
         squares += share * share
-    for d in range(draws):
+    for draw in range(draws):
         same, along = 0, 0.0
         for i in range(largest):
-            j = i + int(uniforms[d, i] * (len(pool) - i))
+            j = i + int(uniforms[draw, i] * (len(pool) - i))
             pool[i], pool[j] = pool[j], pool[i]
-            v = pool[i]
-            same += 2 * counts[v] + 1
-            counts[v] += 1
-            along += prior[v]
+            value = pool[i]
+            same += 2 * counts[value] + 1
+            counts[value] += 1
+            along += prior[value]
             k = i + 1
-            leaks[i, d] = math.sqrt(max(same / (k * k) - 2.0 * along / k + squares, 0.0))
+            leaks[i, draw] = math.sqrt(max(same / (k * k) - 2.0 * along / k + squares, 0.0))
         for i in range(largest):
             counts[pool[i]] = 0
     return leaks

@@ -46,7 +46,7 @@ class SlotFindings(NamedTuple):
 
 
 class SlotDemand(NamedTuple):
-    """What is asked of slots that change; ``n_values`` are in the domain."""
+    """What is asked of slots that change: m of the policy and more; ``n_values`` are in the domain."""
 
     n_values: int
     shared: int
@@ -69,18 +69,27 @@ def take_slots(release: int, rows: SlotRows, shown: SlotsShown) -> SlotFindings:
     slots, own, seen = shown.slots, shown.own, shown.seen
     odd, moved = np.zeros(len(slot), dtype=np.bool_), np.zeros(len(slot), dtype=np.bool_)
     for row in range(len(slot)):
-        s, p, at = slot[row], person[row], lineage[row]
-        if slots[s, SINCE] < 0:
+        own_slot, who, at = slot[row], person[row], lineage[row]
+        if slots[own_slot, SINCE] < 0:
             odd[row] = 0 <= seen[at, LAST_SHOWN] < release - 1
-            slots[s, LINEAGE], slots[s, VALUE], slots[s, SINCE], slots[s, MADE] = at, value[row], release, release
+            slots[own_slot, LINEAGE], slots[own_slot, VALUE], slots[own_slot, SINCE], slots[own_slot, MADE] = (
+                at,
+                value[row],
+                release,
+                release,
+            )
         else:
-            odd[row] = slots[s, LINEAGE] != at or slots[s, VALUE] != value[row] or slots[s, LAST] != release - 1
-            if p >= 0 and (slots[s, HOLDER] != p or own[p] != s):
+            odd[row] = (
+                slots[own_slot, LINEAGE] != at
+                or slots[own_slot, VALUE] != value[row]
+                or slots[own_slot, LAST] != release - 1
+            )
+            if who >= 0 and (slots[own_slot, HOLDER] != who or own[who] != own_slot):
                 moved[row] = True
-                slots[s, SINCE] = release
-        slots[s, LAST] = release
-        if p >= 0:
-            slots[s, HOLDER], own[p] = p, s
+                slots[own_slot, SINCE] = release
+        slots[own_slot, LAST] = release
+        if who >= 0:
+            slots[own_slot, HOLDER], own[who] = who, own_slot
     for at in lineage:
         if seen[at, FIRST_SHOWN] < 0:
             seen[at, FIRST_SHOWN] = release
@@ -118,30 +127,30 @@ def _thin_parts(keys: Longs, n_values: int, part: int) -> int:
     sort_array_part(keys, 0, len(keys))
     if len(keys) == 0 or keys[0] // n_values == keys[-1] // n_values:
         return 0
-    n, different = 0, 0
+    n_thin, different = 0, 0
     for i in range(len(keys)):
         different += i == 0 or keys[i] != keys[i - 1]
         if i + 1 == len(keys) or keys[i + 1] // n_values != keys[i] // n_values:
-            n += different < part
+            n_thin += different < part
             different = 0
-    return n
+    return n_thin
 
 
 @inner
 def _dropped(release: int, before: Longs, slots: Ints, group_of: Longs, n_groups: int) -> tuple[Longs, Longs]:
     """Return the slots given up since the release before, group after group, and where each group's start."""
     starts = np.zeros(n_groups + 1, dtype=np.int64)
-    for s in before:
-        group = group_of[slots[s, LINEAGE]]
-        if slots[s, LAST] != release and group >= 0:
+    for slot in before:
+        group = group_of[slots[slot, LINEAGE]]
+        if slots[slot, LAST] != release and group >= 0:
             starts[group + 1] += 1
     for group in range(n_groups):
         starts[group + 1] += starts[group]
     at, gone = starts[:-1].copy(), np.empty(starts[-1], dtype=np.int64)
-    for s in before:
-        group = group_of[slots[s, LINEAGE]]
-        if slots[s, LAST] != release and group >= 0:
-            gone[at[group]] = s
+    for slot in before:
+        group = group_of[slots[slot, LINEAGE]]
+        if slots[slot, LAST] != release and group >= 0:
+            gone[at[group]] = slot
             at[group] += 1
     return gone, starts
 
@@ -189,9 +198,9 @@ def count_slots(
         counts[group, DROPPED] = n_lost
         by_time, by_value = np.empty(n_lost, dtype=np.int64), np.empty(n_lost, dtype=np.int64)
         for i in range(n_lost):
-            s = gone[ends[group] + i]
-            by_value[i] = slots[s, VALUE]
-            by_time[i] = np.int64(slots[s, SINCE]) * n_values + by_value[i]
+            given_up = gone[ends[group] + i]
+            by_value[i] = slots[given_up, VALUE]
+            by_time[i] = np.int64(slots[given_up, SINCE]) * n_values + by_value[i]
         counts[group, APART] = _thin_parts(by_time, n_values, shared)
         counts[group, UNFAIR] += not _fair_parts(by_value, asked, 0, 0)
     return counts

@@ -47,66 +47,74 @@ class SweepState(NamedTuple):
 @kernel
 def sweep_entropies(pairs: Any, shares: Floats) -> Floats:
     """Return the least entropy at 0 and after each group of pairs."""
-    n = len(shares)
-    state = _room(n)
+    n_values = len(shares)
+    state = _room(n_values)
     _begin(state, shares)
     found = np.empty(len(pairs.ends) + 1)
-    found[0] = _clean(state.best[n])
+    found[0] = _clean(state.best[n_values])
     for group in range(len(pairs.ends)):
         _allow_group(state, pairs, group)
-        found[group + 1] = _clean(state.best[n])
+        found[group + 1] = _clean(state.best[n_values])
     return found
 
 
 @kernel
 def sweep_class_areas(starts: Longs, value: Ints, weight: Floats, steps: Longs, areas: Floats) -> None:
-    """Write the area of each class of a tabulation; a value whose step is negative has no place and is left out."""
+    """Write into ``areas`` the area of each class of a tabulation; a value whose step is negative is left out."""
     most = 0
-    for c in range(len(starts) - 1):
-        most = max(most, starts[c + 1] - starts[c])
+    for each in range(len(starts) - 1):
+        most = max(most, starts[each + 1] - starts[each])
     held, shares, state = np.empty(most, dtype=np.int64), np.empty(most), _room(most)
-    for c in range(len(starts) - 1):
-        m, size = 0, 0.0
-        for i in range(starts[c], starts[c + 1]):
+    for each in range(len(starts) - 1):
+        n_held, size = 0, 0.0
+        for i in range(starts[each], starts[each + 1]):
             if steps[value[i]] >= 0:
-                held[m], shares[m] = steps[value[i]], weight[i]
+                held[n_held], shares[n_held] = steps[value[i]], weight[i]
                 size += weight[i]
-                m += 1
-        for i in range(m):
+                n_held += 1
+        for i in range(n_held):
             shares[i] /= size
-        areas[c] = _area(held[:m], shares[:m], state) if m else np.nan
+        areas[each] = _area(held[:n_held], shares[:n_held], state) if n_held else np.nan
 
 
 @leaf
 def _area(steps: Longs, shares: Floats, state: Any) -> float:
-    """Return the area below the least entropy, in steps x bits; the next span is found by looking at every value."""
-    n = len(steps)
+    """Return the area below the least entropy, in steps x bits; overwrites ``state``.
+
+    The next span is found by looking at every value.
+    """
+    n_values = len(steps)
     _begin(state, shares)
     last = state.last
-    area, reached, left = 0.0, 0, state.best[n]
+    area, reached, left = 0.0, 0, state.best[n_values]
     while left > _NOTHING:
         span = -1
-        for j in range(n):
+        for j in range(n_values):
             after = last[j] + 1
-            if after < n and (span < 0 or steps[after] - steps[j] < span):
+            if after < n_values and (span < 0 or steps[after] - steps[j] < span):
                 span = steps[after] - steps[j]
         if span < 0:
             break
         area += left * (span - reached)
-        reached, first, top = span, n, -1
-        for j in range(n):
+        reached, first, top = span, n_values, -1
+        for j in range(n_values):
             after = last[j] + 1
-            if after < n and steps[after] - steps[j] == span and _allow(state, j, after):
+            if after < n_values and steps[after] - steps[j] == span and _allow(state, j, after):
                 first, top = min(first, after + 1), max(top, after + 1)
-        _carry_on(state, first, top, n)
-        left = state.best[n]
+        _carry_on(state, first, top, n_values)
+        left = state.best[n_values]
     return area
 
 
 @inner
-def _room(n: int) -> SweepState:
-    """Return room for the state of up to n values."""
-    return SweepState(np.empty((n, n)), np.zeros(n + 1), np.empty(n, dtype=np.int32), np.zeros(n + 1, dtype=np.bool_))
+def _room(n_values: int) -> SweepState:
+    """Return room for the state of up to ``n_values`` values."""
+    return SweepState(
+        np.empty((n_values, n_values)),
+        np.zeros(n_values + 1),
+        np.empty(n_values, dtype=np.int32),
+        np.zeros(n_values + 1, dtype=np.bool_),
+    )
 
 
 @leaf
@@ -123,19 +131,19 @@ def _begin(state: Any, shares: Floats) -> None:
 
 @leaf
 def _allow_group(state: Any, pairs: Any, group: int) -> None:
-    """Allow all blocks of one difference, and carry on what they improve."""
-    n = len(state.last)
-    first, top = n, -1
+    """Allow all blocks of one difference in ``state``, and carry on what they improve."""
+    n_values = len(state.last)
+    first, top = n_values, -1
     for event in range(pairs.ends[group - 1] if group else 0, pairs.ends[group]):
         i = pairs.high[event]
         if _allow(state, pairs.low[event], i):
             first, top = min(first, i + 1), max(top, i + 1)
-    _carry_on(state, first, top, n)
+    _carry_on(state, first, top, n_values)
 
 
 @leaf
 def _allow(state: Any, j: int, i: int) -> bool:
-    """Allow the block j..i; return whether the entropy of the first i + 1 values fell."""
+    """Return whether allowing the block j..i in ``state`` lowered the entropy of the first i + 1 values."""
     state.last[j] = i
     tried = state.best[j] + state.cost[j, i]
     if tried < state.best[i + 1] - _LEAST_GAIN:
@@ -146,10 +154,10 @@ def _allow(state: Any, j: int, i: int) -> bool:
 
 
 @leaf
-def _carry_on(state: Any, first: int, top: int, n: int) -> None:
-    """Carry improvements on through all allowed blocks; ``first`` to ``top`` have them."""
+def _carry_on(state: Any, first: int, top: int, n_values: int) -> None:
+    """Carry improvements on through all allowed blocks of ``state``; ``first`` to ``top`` have them."""
     best, dirty, k = state.best, state.dirty, first
-    while k <= top and k < n:
+    while k <= top and k < n_values:
         if dirty[k]:
             dirty[k] = False
             cost, base = state.cost[k], best[k]
@@ -160,9 +168,10 @@ def _carry_on(state: Any, first: int, top: int, n: int) -> None:
                     dirty[i + 1] = True
                     top = max(top, i + 1)
         k += 1
-    dirty[n] = False
+    dirty[n_values] = False
 
 
 @leaf
 def _clean(entropy: float) -> float:
+    """Return an entropy, 0 where only rounding is left of it."""
     return entropy if entropy > _NOTHING else 0.0

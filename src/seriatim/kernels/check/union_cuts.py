@@ -116,7 +116,7 @@ def _anchor(graph: UnionGraph, node: int, anchor: Ints, queue: Ints) -> int:
 
 @leaf
 def _augment(graph: UnionGraph, flow: UnionFlow, source: Ints, sink: Ints, at: Longs) -> bool:
-    """Return whether there is one more way from the source to the outside, sink or far away; send one along it."""
+    """Return whether one more way leads from the source outside, to the sink or far away; add it to ``flow``."""
     head, tail, stamp = 0, 0, flow.stamp[0]
     for begin in source:
         if begin >= 0:
@@ -158,7 +158,7 @@ def _augment(graph: UnionGraph, flow: UnionFlow, source: Ints, sink: Ints, at: L
 
 @inner
 def _enough(graph: UnionGraph, flow: UnionFlow, source: Ints, sink: Ints, need: int) -> int:
-    """Return the smallest number of people whose removal cuts the source off, up to ``need``."""
+    """Return the fewest people whose removal cuts the source off, up to ``need``; ``flow`` comes and goes empty."""
     at = np.zeros(1, dtype=np.int64)
     found = 0
     while found < need:
@@ -187,7 +187,7 @@ def _tied_to(graph: UnionGraph, node: int, anchor: int) -> int:
 
 @inner
 def _cut_off(graph: UnionGraph, flow: UnionFlow, source: Ints, anchor: int, sizes: Ints, need: int) -> int:
-    """Return the smallest cut between the source and the outside, up to ``need``.
+    """Return the smallest cut between the source and the outside, up to ``need``; ``flow`` comes and goes empty.
 
     In a part that does not reach the outside the anchor stands for it; where it is smaller than ``need``, together
     with each of its neighbours in turn, since its own people would cut it off.
@@ -216,11 +216,13 @@ def smallest_cuts(graph: UnionGraph, sizes: Ints, need: int, which: Ints) -> Int
     A group's own people cut it off, which says no more than the group does: where a group is smaller than
     ``need`` it is therefore cut off together with each of its neighbours in turn.
     """
-    n = len(graph.out)
-    lowest, anchor = np.zeros(len(which), dtype=np.int32), np.full(n, UNKNOWN, dtype=np.int32)
-    flow = UnionFlow(np.zeros(len(graph.ends), dtype=np.int8), np.zeros(n, dtype=np.int32), np.empty(n, dtype=np.int32),
-                np.zeros(n, dtype=np.int32), np.empty(n, dtype=np.int32),
-                np.empty(need * (n + 2), dtype=np.int32), np.zeros(1, dtype=np.int64))  # fmt: skip
+    n_nodes = len(graph.out)
+    lowest, anchor = np.zeros(len(which), dtype=np.int32), np.full(n_nodes, UNKNOWN, dtype=np.int32)
+    flow = UnionFlow(
+        np.zeros(len(graph.ends), dtype=np.int8), np.zeros(n_nodes, dtype=np.int32), np.empty(n_nodes, dtype=np.int32),
+        np.zeros(n_nodes, dtype=np.int32), np.empty(n_nodes, dtype=np.int32),
+        np.empty(need * (n_nodes + 2), dtype=np.int32), np.zeros(1, dtype=np.int64),
+    )  # fmt: skip
     source = np.full(2, -1, dtype=np.int32)
     for k in range(len(which)):
         node = which[k]

@@ -11,8 +11,8 @@ from seriatim.kernels.arrays import Ints, Longs, inner, kernel, sort_array_part
 def class_value_counts(classes: Ints, n_classes: int) -> Longs:
     """Return how many records each class has."""
     sizes = np.zeros(n_classes, dtype=np.int64)
-    for c in classes:
-        sizes[c] += 1
+    for each in classes:
+        sizes[each] += 1
     return sizes
 
 
@@ -23,15 +23,15 @@ def class_counts(classes: Ints, n_classes: int, values: Ints, n_values: int) -> 
     for i in range(len(classes)):
         if values[i] >= 0:
             ends[classes[i] + 1] += 1
-    for c in range(n_classes):
-        ends[c + 1] += ends[c]
+    for each in range(n_classes):
+        ends[each + 1] += ends[each]
     sorted_values = np.empty(ends[n_classes], dtype=np.int32)
     at = ends[:n_classes].copy()
     for i in range(len(classes)):
         if values[i] >= 0:
-            c = classes[i]
-            sorted_values[at[c]] = values[i]
-            at[c] += 1
+            each = classes[i]
+            sorted_values[at[each]] = values[i]
+            at[each] += 1
     return _runs(ends, sorted_values, n_values)
 
 
@@ -43,17 +43,17 @@ def _runs(ends: Longs, sorted_values: Ints, n_values: int) -> tuple[Longs, Ints,
     count = np.empty(len(sorted_values), dtype=np.int32)
     scratch = np.zeros(n_values, dtype=np.int32)
     out = 0
-    for c in range(n_classes):
+    for each in range(n_classes):
         first = out
-        for i in range(ends[c], ends[c + 1]):
-            v = sorted_values[i]
-            if scratch[v] == 0:
-                sorted_values[out] = v
+        for i in range(ends[each], ends[each + 1]):
+            value = sorted_values[i]
+            if scratch[value] == 0:
+                sorted_values[out] = value
                 out += 1
-            scratch[v] += 1
+            scratch[value] += 1
         sort_array_part(sorted_values, first, out)
         for i in range(first, out):
             count[i] = scratch[sorted_values[i]]
             scratch[sorted_values[i]] = 0
-        starts[c + 1] = out
+        starts[each + 1] = out
     return starts, sorted_values[:out].copy(), count[:out].copy()

@@ -47,8 +47,8 @@ class BoardLog(NamedTuple):
 
     who: Ints
     rule: Ints
-    g: Ints
-    h: Ints
+    group: Ints
+    other: Ints
     gone: Words
 
 
@@ -78,26 +78,26 @@ class BoardQueue(NamedTuple):
 @leaf
 def count_board_bits(word: int) -> int:
     """Return how many bits of a word are set."""
-    x = np.uint64(word)
-    x = x - ((x >> np.uint64(1)) & np.uint64(0x5555555555555555))
-    x = (x & np.uint64(0x3333333333333333)) + ((x >> np.uint64(2)) & np.uint64(0x3333333333333333))
-    x = (x + (x >> np.uint64(4))) & np.uint64(0x0F0F0F0F0F0F0F0F)
-    return int((x * np.uint64(0x0101010101010101)) >> np.uint64(56))
+    bits = np.uint64(word)
+    bits = bits - ((bits >> np.uint64(1)) & np.uint64(0x5555555555555555))
+    bits = (bits & np.uint64(0x3333333333333333)) + ((bits >> np.uint64(2)) & np.uint64(0x3333333333333333))
+    bits = (bits + (bits >> np.uint64(4))) & np.uint64(0x0F0F0F0F0F0F0F0F)
+    return int((bits * np.uint64(0x0101010101010101)) >> np.uint64(56))
 
 
 @leaf
 def copy_board_row(source: Words, at: int, target: Words, to: int) -> None:
     """Overwrite row ``to`` of the target with row ``at`` of the source."""
-    for w in range(source.shape[1]):
-        target[to, w] = source[at, w]
+    for column in range(source.shape[1]):
+        target[to, column] = source[at, column]
 
 
 @leaf
-def n_left_on_board(cand: Words, e: int) -> int:
+def n_left_on_board(cand: Words, episode: int) -> int:
     """Return how many values an episode may still have."""
     total = 0
-    for w in range(cand.shape[1]):
-        total += count_board_bits(cand[e, w])
+    for column in range(cand.shape[1]):
+        total += count_board_bits(cand[episode, column])
     return total
 
 

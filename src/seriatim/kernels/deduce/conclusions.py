@@ -50,24 +50,24 @@ def _parts(board: Board, group: int, other: int, desk: BoardScratch) -> int:
     j, j_end = np.int64(0), np.int64(0)
     if other >= 0:
         j, j_end = board.mem_ptr[other], board.mem_ptr[other + 1]
-    n = 0
+    n_people = 0
     while i < i_end or j < j_end:
         if j >= j_end or (i < i_end and board.mem[i] < board.mem[j]):
-            desk.who[n], desk.part[n] = board.mem[i], 1 if other >= 0 else 0
+            desk.who[n_people], desk.part[n_people] = board.mem[i], 1 if other >= 0 else 0
             i += 1
         elif i >= i_end or board.mem[j] < board.mem[i]:
-            desk.who[n], desk.part[n] = board.mem[j], 2
+            desk.who[n_people], desk.part[n_people] = board.mem[j], 2
             j += 1
         else:
-            desk.who[n], desk.part[n] = board.mem[i], 0
+            desk.who[n_people], desk.part[n_people] = board.mem[i], 0
             i += 1
             j += 1
-        n += 1
-    return n
+        n_people += 1
+    return n_people
 
 
 @inner
-def _look_plain(board: Board, group: int, other: int, n: int, read: Words, desk: BoardScratch) -> int:
+def _look_plain(board: Board, group: int, other: int, n_people: int, read: Words, desk: BoardScratch) -> int:
     """Return how many are left no value; put on the desk what the rule leaves, for groups alike: bits suffice."""
     sig = np.uint64(0)
     for i in range(board.sig_ptr[group], board.sig_ptr[group + 1]):
@@ -76,7 +76,7 @@ def _look_plain(board: Board, group: int, other: int, n: int, read: Words, desk:
     more = np.zeros(3, dtype=np.uint64)
     known = np.zeros(3, dtype=np.uint64)
     n_both = 0
-    for i in range(n):
+    for i in range(n_people):
         word, part = read[desk.who[i], 0], desk.part[i]
         n_both += part == 0
         more[part] |= some[part] & word
@@ -90,7 +90,7 @@ def _look_plain(board: Board, group: int, other: int, n: int, read: Words, desk:
     elif count_board_bits(top) == n_both:
         low = top
     failed = 0
-    for i in range(n):
+    for i in range(n_people):
         word, part = read[desk.who[i], 0], desk.part[i]
         desk.fresh[i, 0] = word
         if word & (word - ONE) == 0:
@@ -109,9 +109,9 @@ def _look_plain(board: Board, group: int, other: int, n: int, read: Words, desk:
 
 
 @leaf
-def _tally(n: int, read: Words, desk: BoardScratch) -> None:
+def _tally(n_people: int, read: Words, desk: BoardScratch) -> None:
     """Count on the desk, per part and value, how many are known to hold it and how many may."""
-    for i in range(n):
+    for i in range(n_people):
         episode, part = desk.who[i], desk.part[i]
         desk.single[i] = n_left_on_board(read, episode) == 1
         for column in range(read.shape[1]):
@@ -140,11 +140,11 @@ def _tighten(desk: BoardScratch, n_vals: int, part: int, size: int) -> None:
 
 
 @inner
-def _bound(board: Board, group: int, other: int, n: int, desk: BoardScratch) -> int:
+def _bound(board: Board, group: int, other: int, n_people: int, desk: BoardScratch) -> int:
     """Return how many values there are; put bounds on every count of every part on the desk."""
     lo, hi, holds, may = desk.lo, desk.hi, desk.holds, desk.may
     sizes = np.zeros(3, dtype=np.int64)
-    for i in range(n):
+    for i in range(n_people):
         sizes[desk.part[i]] += 1
     n_vals = 0
     for side in range(1, 3):
@@ -175,12 +175,12 @@ def _bound(board: Board, group: int, other: int, n: int, desk: BoardScratch) -> 
 
 
 @inner
-def _look_counts(board: Board, group: int, other: int, n: int, read: Words, desk: BoardScratch) -> int:
+def _look_counts(board: Board, group: int, other: int, n_people: int, read: Words, desk: BoardScratch) -> int:
     """Return how many are left no value; put on the desk what the rule leaves, whatever the groups publish."""
-    _tally(n, read, desk)
-    n_vals = _bound(board, group, other, n, desk)
+    _tally(n_people, read, desk)
+    n_vals = _bound(board, group, other, n_people, desk)
     failed = 0
-    for i in range(n):
+    for i in range(n_people):
         episode, part = desk.who[i], desk.part[i]
         copy_board_row(read, episode, desk.fresh, i)
         if desk.single[i]:
@@ -232,7 +232,7 @@ def look_for_conclusions(board: Board, group: int, other: int, read: Words, desk
 
     Beside each of them lies what they may still hold.
     """
-    n = _parts(board, group, other, desk)
+    n_people = _parts(board, group, other, desk)
     if _alike(board, group, other):
-        return n, _look_plain(board, group, other, n, read, desk)
-    return n, _look_counts(board, group, other, n, read, desk)
+        return n_people, _look_plain(board, group, other, n_people, read, desk)
+    return n_people, _look_counts(board, group, other, n_people, read, desk)

@@ -23,7 +23,7 @@ from seriatim.kernels.deduce.board import (
 )
 from seriatim.kernels.deduce.conclusions import look_for_conclusions
 
-LOGGED, BY, GROUP_G, GROUP_H, LYING = range(5)
+LOGGED, BY, FIRST_GROUP, OTHER_GROUP, LYING = range(5)
 """Where the work stands: how long the log is (-1: none is kept), the rule at work, its two groups, and how many people
 lie on the desk."""
 
@@ -68,15 +68,15 @@ def _pop(queue: BoardQueue) -> int:
 
 
 @inner
-def _grown(log: BoardLog, n: int) -> BoardLog:
+def _grown(log: BoardLog, n_kept: int) -> BoardLog:
     """Return a copy of the log with more than twice the room; its first ``n`` entries are kept."""
     size = 2 * len(log.who) + 64
     who, rule, group, other = (
         np.empty(size, np.int32), np.empty(size, np.int32), np.empty(size, np.int32), np.empty(size, np.int32)
     )  # fmt: skip
     gone = np.empty((size, log.gone.shape[1]), np.uint64)
-    for i in range(n):
-        who[i], rule[i], group[i], other[i] = log.who[i], log.rule[i], log.g[i], log.h[i]
+    for i in range(n_kept):
+        who[i], rule[i], group[i], other[i] = log.who[i], log.rule[i], log.group[i], log.other[i]
         copy_board_row(log.gone, i, gone, i)
     return BoardLog(who, rule, group, other, gone)
 
@@ -123,7 +123,7 @@ def _settle(
             k = at[LOGGED]
             if k == len(log.who):
                 log = _grown(log, k)
-            log.who[k], log.rule[k], log.g[k], log.h[k] = episode, at[BY], at[GROUP_G], at[GROUP_H]
+            log.who[k], log.rule[k], log.group[k], log.other[k] = episode, at[BY], at[FIRST_GROUP], at[OTHER_GROUP]
             for column in range(cand.shape[1]):
                 log.gone[k, column] = cand[episode, column] & ~desk.fresh[i, column]
             at[LOGGED] += 1
@@ -157,7 +157,7 @@ def narrow_to_fixed_point(
     while queue.ends[0] != queue.ends[1]:
         group = _pop(queue)
         if group >= n_groups:
-            at[BY], at[GROUP_G], at[GROUP_H] = LINK, group - n_groups, -1
+            at[BY], at[FIRST_GROUP], at[OTHER_GROUP] = LINK, group - n_groups, -1
             for forward in (True, False):
                 at[LYING] = _look_next(links, group - n_groups, forward, cand, desk)
                 log = _settle(case, desk, cand, queue, log, at)
@@ -166,7 +166,9 @@ def narrow_to_fixed_point(
             other = board.pair[k] if k >= board.pair_ptr[group] else -1
             at[LYING], bad = look_for_conclusions(board, group, other, cand, desk)
             failed += bad
-            at[BY], at[GROUP_G], at[GROUP_H] = GROUP if other < 0 else PAIR, group, other
+            at[BY], at[FIRST_GROUP], at[OTHER_GROUP] = GROUP if other < 0 else PAIR, group, other
             log = _settle(case, desk, cand, queue, log, at)
-    n = max(at[LOGGED], 0)
-    return BoardLog(log.who[:n], log.rule[:n], log.g[:n], log.h[:n], log.gone[:n]), failed
+    n_logged = max(at[LOGGED], 0)
+    return BoardLog(
+        log.who[:n_logged], log.rule[:n_logged], log.group[:n_logged], log.other[:n_logged], log.gone[:n_logged]
+    ), failed

@@ -34,37 +34,37 @@ def peel_nullspace(matrix: NullspaceMatrix, row_gone: Flags, col_gone: Flags) ->
     row_ptr, row_col, col_ptr, col_row = matrix.row_ptr, matrix.row_col, matrix.col_ptr, matrix.col_row
     n_rows, n_cols = len(row_ptr) - 1, len(col_ptr) - 1
     degree = np.zeros(n_cols, dtype=np.int32)
-    for r in range(n_rows):
-        if not row_gone[r]:
-            for i in range(row_ptr[r], row_ptr[r + 1]):
+    for row in range(n_rows):
+        if not row_gone[row]:
+            for i in range(row_ptr[row], row_ptr[row + 1]):
                 degree[row_col[i]] += 1
     stack = np.empty(n_cols, dtype=np.int32)
     depth = 0
-    for c in range(n_cols):
-        if degree[c] == 1 and not col_gone[c]:
-            stack[depth] = c
+    for column in range(n_cols):
+        if degree[column] == 1 and not col_gone[column]:
+            stack[depth] = column
             depth += 1
     rows, cols = np.empty(n_rows, dtype=np.int32), np.empty(n_rows, dtype=np.int32)
-    n = 0
+    n_peeled = 0
     while depth > 0:
         depth -= 1
-        c = stack[depth]
-        if degree[c] != 1:
+        column = stack[depth]
+        if degree[column] != 1:
             continue
-        r = -1
-        for i in range(col_ptr[c], col_ptr[c + 1]):
+        row = -1
+        for i in range(col_ptr[column], col_ptr[column + 1]):
             if not row_gone[col_row[i]]:
-                r = col_row[i]
-        rows[n], cols[n] = r, c
-        n += 1
-        row_gone[r], col_gone[c] = True, True
-        for i in range(row_ptr[r], row_ptr[r + 1]):
+                row = col_row[i]
+        rows[n_peeled], cols[n_peeled] = row, column
+        n_peeled += 1
+        row_gone[row], col_gone[column] = True, True
+        for i in range(row_ptr[row], row_ptr[row + 1]):
             other = row_col[i]
             degree[other] -= 1
             if degree[other] == 1 and not col_gone[other]:
                 stack[depth] = other
                 depth += 1
-    return rows[:n].copy(), cols[:n].copy()
+    return rows[:n_peeled].copy(), cols[:n_peeled].copy()
 
 
 @kernel
@@ -72,19 +72,19 @@ def substitute_in_nullspace(matrix: NullspaceMatrix, rows: Ints, cols: Ints, vec
     """Overwrite the peeled columns of ``vector``, last peeled first, so that every peeled row adds up to 0."""
     row_ptr, row_col = matrix.row_ptr, matrix.row_col
     for k in range(len(rows) - 1, -1, -1):
-        r, c = rows[k], cols[k]
-        for v in range(vector.shape[0]):
+        row, column = rows[k], cols[k]
+        for which in range(vector.shape[0]):
             total = 0
-            for i in range(row_ptr[r], row_ptr[r + 1]):
-                if row_col[i] != c:
-                    total += vector[v, row_col[i]]
-            vector[v, c] = (-total) % PRIME
+            for i in range(row_ptr[row], row_ptr[row + 1]):
+                if row_col[i] != column:
+                    total += vector[which, row_col[i]]
+            vector[which, column] = (-total) % PRIME
 
 
 @leaf
-def _inverse(a: int) -> int:
+def _inverse(number: int) -> int:
     """Return the inverse modulo PRIME."""
-    result, base, power = 1, a, PRIME - 2
+    result, base, power = 1, number, PRIME - 2
     while power > 0:
         if power & 1:
             result = result * base % PRIME
@@ -102,50 +102,50 @@ def solve_dense_nullspace(matrix: Longs, vector: Longs) -> None:
     n_rows, n_cols = matrix.shape
     pivot_of = np.full(n_cols, -1, dtype=np.int64)
     rank = 0
-    for c in range(n_cols):
-        r = rank
-        while r < n_rows and matrix[r, c] == 0:
-            r += 1
-        if r == n_rows:
+    for column in range(n_cols):
+        row = rank
+        while row < n_rows and matrix[row, column] == 0:
+            row += 1
+        if row == n_rows:
             continue
-        if r != rank:
+        if row != rank:
             for k in range(n_cols):
-                matrix[r, k], matrix[rank, k] = matrix[rank, k], matrix[r, k]
-        scale = _inverse(matrix[rank, c])
-        for k in range(c, n_cols):
+                matrix[row, k], matrix[rank, k] = matrix[rank, k], matrix[row, k]
+        scale = _inverse(matrix[rank, column])
+        for k in range(column, n_cols):
             matrix[rank, k] = matrix[rank, k] * scale % PRIME
-        for r in range(n_rows):
-            factor = matrix[r, c]
-            if r != rank and factor != 0:
-                for k in range(c, n_cols):
+        for row in range(n_rows):
+            factor = matrix[row, column]
+            if row != rank and factor != 0:
+                for k in range(column, n_cols):
                     if matrix[rank, k] != 0:
-                        matrix[r, k] = (matrix[r, k] - factor * matrix[rank, k]) % PRIME
-        pivot_of[c] = rank
+                        matrix[row, k] = (matrix[row, k] - factor * matrix[rank, k]) % PRIME
+        pivot_of[column] = rank
         rank += 1
-    for v in range(vector.shape[0]):
-        for c in range(n_cols):
-            if pivot_of[c] >= 0:
+    for which in range(vector.shape[0]):
+        for column in range(n_cols):
+            if pivot_of[column] >= 0:
                 total = 0
                 for k in range(n_cols):
                     if pivot_of[k] < 0:
-                        total = (total + matrix[pivot_of[c], k] * vector[v, k]) % PRIME
-                vector[v, c] = (-total) % PRIME
+                        total = (total + matrix[pivot_of[column], k] * vector[which, k]) % PRIME
+                vector[which, column] = (-total) % PRIME
 
 
 @fast_inner
 def _add_up(ptr: Longs, index: Ints, vectors: Floats, out: Floats) -> Floats:
     """Return the squared lengths; write into ``out[r]`` the sum of the three vectors' entries that row r names."""
     length = np.zeros(3)
-    for r in range(len(ptr) - 1):
-        a, b, c = 0.0, 0.0, 0.0
-        for i in range(ptr[r], ptr[r + 1]):
-            a += vectors[index[i], 0]
-            b += vectors[index[i], 1]
-            c += vectors[index[i], 2]
-        out[r, 0], out[r, 1], out[r, 2] = a, b, c
-        length[0] += a * a
-        length[1] += b * b
-        length[2] += c * c
+    for row in range(len(ptr) - 1):
+        first, second, third = 0.0, 0.0, 0.0
+        for i in range(ptr[row], ptr[row + 1]):
+            first += vectors[index[i], 0]
+            second += vectors[index[i], 1]
+            third += vectors[index[i], 2]
+        out[row, 0], out[row, 1], out[row, 2] = first, second, third
+        length[0] += first * first
+        length[1] += second * second
+        length[2] += third * third
     return length
 
 
@@ -153,8 +153,8 @@ def _add_up(ptr: Longs, index: Ints, vectors: Floats, out: Floats) -> Floats:
 def _move(base: Floats, rate: Floats, step: Floats, out: Floats) -> None:
     """Write ``base + rate * step`` into ``out``, which may be either of them."""
     for i in range(len(base)):
-        for v in range(3):
-            out[i, v] = base[i, v] + rate[v] * step[i, v]
+        for which in range(3):
+            out[i, which] = base[i, which] + rate[which] * step[i, which]
 
 
 @kernel

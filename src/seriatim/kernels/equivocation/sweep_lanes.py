@@ -34,16 +34,16 @@ class SweepLanes(NamedTuple):
 
 @kernel
 def sweep_areas(pairs: Any, matrix: Floats, areas: Floats) -> None:
-    """Write each row's area, in steps x bits; a row may hold zeros."""
-    n = matrix.shape[1]
-    lanes = _room(n)
+    """Write each row's area into ``areas``, in steps x bits; a row may hold zeros."""
+    n_values = matrix.shape[1]
+    lanes = _room(n_values)
     for row in range(0, len(matrix), _LANES):
         count = min(_LANES, len(matrix) - row)
         _begin(lanes, matrix, row, count)
         reached = 0
         for group in range(len(pairs.ends)):
             for lane in range(_LANES):
-                lanes.area[lane] += lanes.best[n, lane] * (pairs.widths[group] - reached)
+                lanes.area[lane] += lanes.best[n_values, lane] * (pairs.widths[group] - reached)
             reached = pairs.widths[group]
             _allow_group(lanes, pairs, group)
         for lane in range(count):
@@ -51,22 +51,27 @@ def sweep_areas(pairs: Any, matrix: Floats, areas: Floats) -> None:
 
 
 @inner
-def _room(n: int) -> SweepLanes:
-    """Return room for eight rows of n values; a lane that no row fills holds zeros."""
-    cost, best = np.zeros((n, n, _LANES)), np.zeros((n + 1, _LANES))
+def _room(n_values: int) -> SweepLanes:
+    """Return room for eight rows of ``n_values`` values; a lane that no row fills holds zeros."""
+    cost, best = np.zeros((n_values, n_values, _LANES)), np.zeros((n_values + 1, _LANES))
     return SweepLanes(
-        cost, best, np.zeros(_LANES), np.zeros(_LANES), np.empty(n, dtype=np.int64), np.zeros(n + 1, np.bool_)
+        cost,
+        best,
+        np.zeros(_LANES),
+        np.zeros(_LANES),
+        np.empty(n_values, dtype=np.int64),
+        np.zeros(n_values + 1, np.bool_),
     )
 
 
 @leaf
 def _begin(lanes: Any, matrix: Floats, row: int, count: int) -> None:
     """Set the lanes to the rows from ``row`` at span 0, where every value is a block of its own."""
-    n, cost, best, held = matrix.shape[1], lanes.cost, lanes.best, lanes.held
-    for j in range(n):
+    n_values, cost, best, held = matrix.shape[1], lanes.cost, lanes.best, lanes.held
+    for j in range(n_values):
         for lane in range(_LANES):
             held[lane] = 0.0
-        for i in range(j, n):
+        for i in range(j, n_values):
             for lane in range(count):
                 held[lane] += matrix[row + lane, i]
                 share = held[lane]
@@ -80,9 +85,9 @@ def _begin(lanes: Any, matrix: Floats, row: int, count: int) -> None:
 
 @leaf
 def _allow_group(lanes: Any, pairs: Any, group: int) -> None:
-    """Allow all blocks of one difference, and carry on through all allowed blocks what they improve."""
-    n, last, dirty = len(lanes.last), lanes.last, lanes.dirty
-    first, top = n, -1
+    """Allow all blocks of one difference in ``lanes``, and carry on what they improve through all allowed blocks."""
+    n_values, last, dirty = len(lanes.last), lanes.last, lanes.dirty
+    first, top = n_values, -1
     for event in range(pairs.ends[group - 1] if group else 0, pairs.ends[group]):
         j, i = pairs.low[event], pairs.high[event]
         last[j] = i
@@ -90,7 +95,7 @@ def _allow_group(lanes: Any, pairs: Any, group: int) -> None:
             dirty[i + 1] = True
             first, top = min(first, i + 1), max(top, i + 1)
     k = first
-    while k <= top and k < n:
+    while k <= top and k < n_values:
         if dirty[k]:
             dirty[k] = False
             for i in range(k, last[k] + 1):
@@ -98,12 +103,12 @@ def _allow_group(lanes: Any, pairs: Any, group: int) -> None:
                     dirty[i + 1] = True
                     top = max(top, i + 1)
         k += 1
-    dirty[n] = False
+    dirty[n_values] = False
 
 
 @leaf
 def _improves(lanes: Any, j: int, i: int) -> bool:
-    """Try the block j..i; return whether the entropy of the first i + 1 values fell in any lane."""
+    """Return whether the block j..i lowered the entropy of the first i + 1 values in any lane of ``lanes``."""
     cost, best, fell = lanes.cost, lanes.best, 0
     for lane in range(_LANES):
         tried, known = best[j, lane] + cost[j, i, lane], best[i + 1, lane]

@@ -15,8 +15,8 @@ from seriatim.kernels.arrays import Floats, Longs, kernel, leaf
 @kernel
 def window_entropies(matrix: Floats, reach: Longs) -> Floats:
     """Return each row's least entropy in bits, by the recurrence of the paper; a row may hold zeros."""
-    n = matrix.shape[1]
-    found, best = np.empty(len(matrix)), np.empty(n + 1)
+    n_values = matrix.shape[1]
+    found, best = np.empty(len(matrix)), np.empty(n_values + 1)
     for row in range(len(matrix)):
         found[row] = _entropy(matrix[row], reach, best)
     return found
@@ -41,14 +41,14 @@ def window_hit_chances(matrix: Floats, reach: Longs) -> Floats:
 @leaf
 def _entropy(shares: Floats, reach: Longs, best: Floats) -> float:
     """Return the least entropy of one row; overwrites ``best``."""
-    n = len(shares)
+    n_values = len(shares)
     best[0] = 0.0
-    for i in range(1, n + 1):
+    for i in range(1, n_values + 1):
         best[i] = np.inf
-    for first in range(n):
+    for first in range(n_values):
         held = 0.0
         for last in range(first, reach[first] + 1):
             held += shares[last]
             cost = -held * math.log2(held) if 0.0 < held < 1.0 else 0.0
             best[last + 1] = min(best[last + 1], best[first] + cost)
-    return best[n] if best[n] > 1e-12 else 0.0
+    return best[n_values] if best[n_values] > 1e-12 else 0.0

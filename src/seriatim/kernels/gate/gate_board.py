@@ -1,20 +1,21 @@
 """The state of a gate as arrays: what was released, what the tests need of it, and the queue of waiting records.
 
-A record is a cell (x, y). Waiting records of one cell are interchangeable for every test, so the queue is one list per
-cell, oldest first. f(n) = n ln n throughout; exposure(y) = sum f(c) - f(N) - sum c ln p, half the G statistic.
+A record is a cell: a value of X and a target, which is a value of Y. Waiting records of one cell are interchangeable
+for every test, so the queue is one list per cell, oldest first. f(n) = n ln n throughout; the exposure of a target with
+N records, c of them in the cell of a value of share p, is sum f(c) - f(N) - sum c ln p, half the G statistic.
 
 The arrays are few, and their first axis has names, because passing many arrays costs more than the test itself. They
 travel one by one: bundled in tuples the gate was five times slower (0.46 instead of 2.46 million requests per second).
 
     given    what does not change, by row: the baseline and the critical values
-    f        n ln n
-    cells    figures of every cell        (row, y, x)
-    aims     figures of every target      (row, y)
+    n_log_n  f(n)
+    cells    figures of every cell        (row, target, value)
+    aims     figures of every target      (row, target)
     scalars  figures of the whole
-    marks    counts and lists of cells    (row, y, x)
-    tallies  counts of targets            (row, y)
+    marks    counts and lists of cells    (row, target, value)
+    tallies  counts of targets            (row, target)
     whole    settings and counters
-    work     scratch space                (row, x)
+    work     scratch space                (row, value)
     records  links and fate of requests   (row, request)
 """
 
@@ -63,7 +64,7 @@ class GateBoard(NamedTuple):
     """Everything a gate is, in the order in which kernels take it."""
 
     given: Floats
-    f: Floats
+    n_log_n: Floats
     cells: Floats
     aims: Floats
     scalars: Floats
@@ -75,58 +76,58 @@ class GateBoard(NamedTuple):
 
 
 @leaf
-def gate_kld_limit(given: Floats, scalars: Floats, whole: Longs, n: int) -> float:
-    """Return the exposure that n records of one target must stay below."""
-    if n < whole[KLD_LENGTH]:
-        return float(given[KLD_LIMITS, n])
-    limit = scalars[KLD_BEYOND] * (1.0 + scalars[KLD_FADING] / n)
-    return float(limit - 1e-9 * max(limit, n * 0.6931471805599453))
+def gate_kld_limit(given: Floats, scalars: Floats, whole: Longs, n_records: int) -> float:
+    """Return the exposure that so many records of one target must stay below."""
+    if n_records < whole[KLD_LENGTH]:
+        return float(given[KLD_LIMITS, n_records])
+    limit = scalars[KLD_BEYOND] * (1.0 + scalars[KLD_FADING] / n_records)
+    return float(limit - 1e-9 * max(limit, n_records * 0.6931471805599453))
 
 
 @leaf
-def board_mis_limit(given: Floats, scalars: Floats, whole: Longs, n: int) -> float:
-    """Return the exposure that n records of all targets must stay below."""
-    if n < whole[MIS_LENGTH]:
-        return float(given[MIS_LIMITS, n])
-    limit = scalars[MIS_BEYOND] * (1.0 + scalars[MIS_FADING] / n)
-    return float(limit - 1e-9 * max(limit, n * 0.6931471805599453))
+def board_mis_limit(given: Floats, scalars: Floats, whole: Longs, n_records: int) -> float:
+    """Return the exposure that so many records of all targets must stay below."""
+    if n_records < whole[MIS_LENGTH]:
+        return float(given[MIS_LIMITS, n_records])
+    limit = scalars[MIS_BEYOND] * (1.0 + scalars[MIS_FADING] / n_records)
+    return float(limit - 1e-9 * max(limit, n_records * 0.6931471805599453))
 
 
 @leaf
 def count_gate_cell(
-    given: Floats, f: Floats, cells: Floats, marks: Longs, tallies: Longs, whole: Longs,
-    y: int, x: int, change: int,
+    given: Floats, n_log_n: Floats, cells: Floats, marks: Longs, tallies: Longs, whole: Longs,
+    target: int, value: int, change: int,
 ) -> None:  # fmt: skip
-    """Add records to one cell, or take them off; ``refresh_gate_board`` the target afterwards."""
-    c = marks[COUNT, y, x] + change
-    marks[COUNT, y, x] = c
-    tallies[TOTAL, y] += change
+    """Add records to one cell in place, or take them off; ``refresh_gate_board`` the target afterwards."""
+    count = marks[COUNT, target, value] + change
+    marks[COUNT, target, value] = count
+    tallies[TOTAL, target] += change
     whole[ALL_RELEASED] += change
-    cells[OWN, y, x] = f[c] - c * given[LOG_P, x]
-    cells[STEP, y, x] = f[c + 1] - f[c] - given[LOG_P, x]
+    cells[OWN, target, value] = n_log_n[count] - count * given[LOG_P, value]
+    cells[STEP, target, value] = n_log_n[count + 1] - n_log_n[count] - given[LOG_P, value]
     if whole[TESTS] & CST:
-        merged_steps_count(given, cells, marks, tallies, y, x, change)
+        merged_steps_count(given, cells, marks, tallies, target, value, change)
 
 
 @leaf
 def refresh_gate_board(
-    given: Floats, f: Floats, cells: Floats, aims: Floats, scalars: Floats, marks: Longs,
-    tallies: Longs, whole: Longs, work: Longs, y: int,
+    given: Floats, n_log_n: Floats, cells: Floats, aims: Floats, scalars: Floats, marks: Longs,
+    tallies: Longs, whole: Longs, work: Longs, target: int,
 ) -> None:  # fmt: skip
-    """Derive everything of one target from its counts anew, so that nothing drifts."""
-    n = tallies[TOTAL, y]
+    """Update all figures of one target in place, derived from its counts anew so that nothing drifts."""
+    n_records = tallies[TOTAL, target]
     tests = whole[TESTS]
     exposure = step = 0.0
     if tests & (KLD | COUPLED):
         total = 0.0
-        for x in range(cells.shape[2]):
-            total += cells[OWN, y, x]
-        exposure = total - f[n]
-        step = f[n + 1] - f[n]
-        aims[EXPOSURE, y] = exposure
-        aims[TARGET_STEP, y] = step
+        for value in range(cells.shape[2]):
+            total += cells[OWN, target, value]
+        exposure = total - n_log_n[n_records]
+        step = n_log_n[n_records + 1] - n_log_n[n_records]
+        aims[EXPOSURE, target] = exposure
+        aims[TARGET_STEP, target] = step
     if tests & KLD:
-        aims[KLD_ROOM, y] = gate_kld_limit(given, scalars, whole, n + 1) - exposure + step
+        aims[KLD_ROOM, target] = gate_kld_limit(given, scalars, whole, n_records + 1) - exposure + step
     if tests & MIS:
         total = 0.0
         for i in range(tallies.shape[1]):
@@ -135,50 +136,50 @@ def refresh_gate_board(
         scalars[MIS_ROOM] = board_mis_limit(given, scalars, whole, whole[ALL_RELEASED] + 1) - total
     if tests & WDT or whole[BY_PEARSON]:
         total = 0.0
-        for x in range(cells.shape[2]):
-            c = marks[COUNT, y, x]
-            total += c * c * given[INVERSE, x]
-        aims[SQUARE, y] = total
+        for value in range(cells.shape[2]):
+            count = marks[COUNT, target, value]
+            total += count * count * given[INVERSE, value]
+        aims[SQUARE, target] = total
     if tests & CST:
-        aims[MERGED_SQUARE, y] = merged_steps_refresh(given, cells, marks, tallies, whole[MERGE], work, y)
+        aims[MERGED_SQUARE, target] = merged_steps_refresh(given, cells, marks, tallies, whole[MERGE], work, target)
     if tests & DQT:
-        _refresh_rank(aims, tallies, whole, y)
+        _refresh_rank(aims, tallies, whole, target)
 
 
 @kernel
 def refresh_whole_board(
-    given: Floats, f: Floats, cells: Floats, aims: Floats, scalars: Floats, marks: Longs, tallies: Longs,
+    given: Floats, n_log_n: Floats, cells: Floats, aims: Floats, scalars: Floats, marks: Longs, tallies: Longs,
     whole: Longs, work: Longs,
 ) -> None:  # fmt: skip
-    """Derive everything of every target."""
-    for y in range(tallies.shape[1]):
-        refresh_gate_board(given, f, cells, aims, scalars, marks, tallies, whole, work, y)
+    """Update all figures of every target in place."""
+    for target in range(tallies.shape[1]):
+        refresh_gate_board(given, n_log_n, cells, aims, scalars, marks, tallies, whole, work, target)
 
 
 @leaf
-def _refresh_rank(aims: Floats, tallies: Longs, whole: Longs, y: int) -> None:
-    """Move one target's distance to its place among the ranked distances."""
-    n, total = whole[N_RANKED], tallies[TOTAL, y]
-    old = aims[DISTANCE, y]
+def _refresh_rank(aims: Floats, tallies: Longs, whole: Longs, target: int) -> None:
+    """Move one target's distance to its rank in ``aims``; update how many are ranked in ``whole``."""
+    n_ranked, total = whole[N_RANKED], tallies[TOTAL, target]
+    old = aims[DISTANCE, target]
     if old == old:
         i = 0
         while aims[RANKED, i] < old:
             i += 1
-        n -= 1
-        for j in range(i, n):
+        n_ranked -= 1
+        for j in range(i, n_ranked):
             aims[RANKED, j] = aims[RANKED, j + 1]
-    aims[DISTANCE, y] = np.nan
+    aims[DISTANCE, target] = np.nan
     if total > 0:
-        new = aims[SQUARE, y] / total - total if whole[BY_PEARSON] else aims[EXPOSURE, y] / total
-        i = n
+        new = aims[SQUARE, target] / total - total if whole[BY_PEARSON] else aims[EXPOSURE, target] / total
+        i = n_ranked
         while i > 0 and aims[RANKED, i - 1] > new:
             aims[RANKED, i] = aims[RANKED, i - 1]
             i -= 1
         aims[RANKED, i] = new
-        aims[DISTANCE, y] = new
-        n += 1
-    whole[N_RANKED] = n
+        aims[DISTANCE, target] = new
+        n_ranked += 1
+    whole[N_RANKED] = n_ranked
     whole[ALL_DIFFER] = 1
-    for j in range(1, n):
+    for j in range(1, n_ranked):
         if not aims[RANKED, j] - aims[RANKED, j - 1] > SAME:
             whole[ALL_DIFFER] = 0

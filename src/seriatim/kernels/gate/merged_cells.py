@@ -7,85 +7,93 @@ import numpy as np
 from seriatim.kernels.arrays import Floats, Longs, kernel, leaf
 
 ENOUGH = 5
-SMALLEST, FORWARD, NONE = 0, 1, 2
+SMALLEST, FORWARD, NONE = range(3)
+"""The rules, in the order of ``gate.inputs.MERGES``."""
 UNBOUNDED = 1 << 60
 
+# rows of the board that merging reads: of marks, and of given
+COUNT, SHARE, INVERSE = 0, 0, 1
+# rows of work that merging fills, by the first cell of a merged one; GROWTH has one entry. The board has row 3
+HELD, END, BEFORE, GROWTH = 0, 1, 2, 4
+
 
 @leaf
-def merging_cells(marks: Longs, y: int, one_more: int, rule: int, work: Longs) -> int:
-    """Return how many of the cells ``marks[0, y]`` remain, one record more counted at ``one_more`` unless negative.
+def merging_cells(marks: Longs, target: int, one_more: int, rule: int, work: Longs) -> int:
+    """Return how many of a target's cells remain, with one more record at ``one_more`` unless negative; fill ``work``.
 
-    ``work`` is overwritten: cell i starts at i, holds ``work[0, i]`` records and ends before ``work[1, i]``; the cell
-    before it is ``work[2, i]``. Entries inside a merged cell mean nothing. ``work[4, 0]`` is how many records merged
-    cells that have enough may gain, all together, until cells may merge in another way.
+    Cell i starts at i, holds ``work[HELD, i]`` records and ends before ``work[END, i]``; the cell before it is
+    ``work[BEFORE, i]``. Entries inside a merged cell mean nothing. ``work[GROWTH, 0]`` is how many records merged cells
+    that have enough may gain, all together, until cells may merge in another way.
     """
-    n = marks.shape[2]
+    n_cells = marks.shape[2]
     short = 0
-    work[4, 0] = UNBOUNDED
-    for i in range(n):
-        c = marks[0, y, i] + (i == one_more)
-        work[0, i] = c
-        work[1, i] = i + 1
-        work[2, i] = i - 1
-        if c < ENOUGH:
-            short |= 1 << c
+    work[GROWTH, 0] = UNBOUNDED
+    for i in range(n_cells):
+        count = marks[COUNT, target, i] + (i == one_more)
+        work[HELD, i] = count
+        work[END, i] = i + 1
+        work[BEFORE, i] = i - 1
+        if count < ENOUGH:
+            short |= 1 << count
     if short == 0 or rule == NONE:
-        return int(n)
+        return int(n_cells)
     if rule == SMALLEST:
-        return _merge_smallest(n, short, work)
-    return _merge_forward(n, work)
+        return _merge_smallest(n_cells, short, work)
+    return _merge_forward(n_cells, work)
 
 
 @leaf
-def _merge_smallest(n: int, short: int, work: Longs) -> int:
-    """Join the smallest short cell (lowest index first) to its smaller neighbour (the left one on a tie), repeatedly.
+def _merge_smallest(n_cells: int, short: int, work: Longs) -> int:
+    """Return how many cells are left; join in ``work`` short cells to their smaller neighbour, the smallest one first.
+
+    Of equal cells the one with the lowest index comes first, of equal neighbours the left one.
 
     One pass per count 0 to 4 is enough: a merged cell is never smaller than the cell that was joined.
     """
-    left = n
+    left = n_cells
     for size in range(ENOUGH):
         if not (short >> size) & 1:
             continue
         i = 0
-        while i < n and left > 1:
-            if work[0, i] != size:
-                i = work[1, i]
+        while i < n_cells and left > 1:
+            if work[HELD, i] != size:
+                i = work[END, i]
                 continue
-            low, high = work[2, i], work[1, i]
-            gap = work[0, high] - work[0, low] if low >= 0 and high < n else UNBOUNDED
+            low, high = work[BEFORE, i], work[END, i]
+            gap = work[HELD, high] - work[HELD, low] if low >= 0 and high < n_cells else UNBOUNDED
             if low >= 0 and gap >= 0:
-                chosen, high = work[0, low], i
+                chosen, high = work[HELD, low], i
             else:
-                chosen, low, gap = work[0, high], i, gap if gap == UNBOUNDED else -gap - 1
+                chosen, low, gap = work[HELD, high], i, gap if gap == UNBOUNDED else -gap - 1
             if chosen >= ENOUGH:
-                work[4, 0] = min(work[4, 0], gap)
-            end = work[1, high]
-            work[0, low] += work[0, high]
-            work[1, low] = end
-            if end < n:
-                work[2, end] = low
+                work[GROWTH, 0] = min(work[GROWTH, 0], gap)
+            end = work[END, high]
+            work[HELD, low] += work[HELD, high]
+            work[END, low] = end
+            if end < n_cells:
+                work[BEFORE, end] = low
             left -= 1
-            if work[0, low] < ENOUGH:
-                short |= 1 << work[0, low]
+            if work[HELD, low] < ENOUGH:
+                short |= 1 << work[HELD, low]
             i = low
     return left
 
 
 @leaf
-def _merge_forward(n: int, work: Longs) -> int:
-    """Fill cells from left to right; what is left over joins the last full cell."""
+def _merge_forward(n_cells: int, work: Longs) -> int:
+    """Return how many cells are left; fill those of ``work`` from left to right, the rest joins the last full one."""
     left, start, last = 0, 0, -1
-    while start < n:
+    while start < n_cells:
         end, total = start, 0
-        while end < n and total < ENOUGH:
-            total += work[0, end]
+        while end < n_cells and total < ENOUGH:
+            total += work[HELD, end]
             end += 1
         if total < ENOUGH and last >= 0:
-            work[0, last] += total
-            work[1, last] = n
+            work[HELD, last] += total
+            work[END, last] = n_cells
             return left
-        work[0, start] = total
-        work[1, start] = end
+        work[HELD, start] = total
+        work[END, start] = end
         left += 1
         last = start
         start = end
@@ -101,13 +109,13 @@ def merging_squares(given: Floats, work: Longs) -> float:
     total = 0.0
     i = 0
     while i < work.shape[1]:
-        end, count = work[1, i], work[0, i]
+        end, count = work[END, i], work[HELD, i]
         if end == i + 1:
-            total += count * count * given[1, i]
+            total += count * count * given[INVERSE, i]
         else:
             share = 0.0
             for j in range(i, end):
-                share += given[0, j]
+                share += given[SHARE, j]
             if share > 0.0:
                 total += count * count / share
         i = end
@@ -121,26 +129,26 @@ def merging_mask(work: Longs) -> int:
     i = 0
     while i < work.shape[1]:
         mask |= 1 << i
-        i = work[1, i]
+        i = work[END, i]
     return mask
 
 
 @leaf
-def masked_merging_squares(given: Floats, marks: Longs, y: int, one_more: int, mask: int) -> float:
-    """Return ``merging_squares`` of cells ``marks[0, y]`` merged as the mask says, in the same order of additions."""
-    n = marks.shape[2]
+def masked_merging_squares(given: Floats, marks: Longs, target: int, one_more: int, mask: int) -> float:
+    """Return :func:`merging_squares` of a target's cells merged as the mask says, in the same order of additions."""
+    n_cells = marks.shape[2]
     total = 0.0
     i = 0
-    while i < n:
-        count = marks[0, y, i] + (i == one_more)
+    while i < n_cells:
+        count = marks[COUNT, target, i] + (i == one_more)
         end = i + 1
-        if end == n or (mask >> end) & 1:
-            total += count * count * given[1, i]
+        if end == n_cells or (mask >> end) & 1:
+            total += count * count * given[INVERSE, i]
         else:
-            share = given[0, i]
-            while end < n and not (mask >> end) & 1:
-                count += marks[0, y, end] + (end == one_more)
-                share += given[0, end]
+            share = given[SHARE, i]
+            while end < n_cells and not (mask >> end) & 1:
+                count += marks[COUNT, target, end] + (end == one_more)
+                share += given[SHARE, end]
                 end += 1
             if share > 0.0:
                 total += count * count / share
@@ -149,23 +157,23 @@ def masked_merging_squares(given: Floats, marks: Longs, y: int, one_more: int, m
 
 
 @kernel
-def merging_pearson(counts: Longs, p: Floats, rule: int) -> tuple[Floats, Longs]:
+def merging_pearson(counts: Longs, shares: Floats, rule: int) -> tuple[Floats, Longs]:
     """Return Pearson's statistic and the number of cells after merging for each row of ``counts`` (one per target)."""
-    n_targets, n = counts.shape
+    n_targets, n_cells = counts.shape
     statistics = np.zeros(n_targets)
     cells = np.ones(n_targets, dtype=np.int64)
-    work = np.empty((5, n), np.int64)
-    stacked = counts.reshape(1, n_targets, n)
-    for y in range(n_targets):
-        total = counts[y].sum()
-        cells[y] = merging_cells(stacked, y, -1, rule, work)
+    work = np.empty((5, n_cells), np.int64)
+    stacked = counts.reshape(1, n_targets, n_cells)
+    for target in range(n_targets):
+        total = counts[target].sum()
+        cells[target] = merging_cells(stacked, target, -1, rule, work)
         if total == 0:
             continue
         i = 0
-        while i < n:
-            end = work[1, i]
-            share = p[i:end].sum()
+        while i < n_cells:
+            end = work[END, i]
+            share = shares[i:end].sum()
             if share > 0.0:
-                statistics[y] += (work[0, i] - total * share) ** 2 / (total * share)
+                statistics[target] += (work[HELD, i] - total * share) ** 2 / (total * share)
             i = end
     return statistics, cells

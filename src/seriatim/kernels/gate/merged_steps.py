@@ -1,8 +1,11 @@
 """What one more record of a cell adds to the squares of its target's merged cells, kept for every cell.
 
-Merging is dear, and most releases leave it as it is. A cell that has enough records and is merged with nobody may grow
-without changing how the others merge. A merged cell that has enough records may grow too, until it is no longer the
-smaller neighbour of a short one: so many times (``SLACK``). Only what a release can have changed is found again.
+Merging is expensive, and most releases change nothing about it, so its result is kept. A cell that has enough records
+and is merged with nobody may grow without changing how the others merge. A merged cell that has enough records may grow
+too, until it is no longer the smaller neighbour of a short one: ``SLACK`` times. Only what a release can have changed
+is found again.
+
+The arrays are those of :mod:`seriatim.kernels.gate.gate_board`, and travel one by one for the reason measured there.
 """
 
 from __future__ import annotations
@@ -11,7 +14,13 @@ import numpy as np
 
 from seriatim.kernels.arrays import Floats, Longs, leaf
 from seriatim.kernels.gate.merged_cells import (
+    COUNT,
+    END,
     ENOUGH,
+    GROWTH,
+    HELD,
+    INVERSE,
+    SHARE,
     masked_merging_squares,
     merging_cells,
     merging_mask,
@@ -31,38 +40,40 @@ MERGED_CELLS, OWN_MASK, OWN_SLACK, LONERS = 3, 4, 5, 6
 
 
 @leaf
-def merged_steps_count(given: Floats, cells: Floats, marks: Longs, tallies: Longs, y: int, x: int, change: int) -> None:
-    """Note that cell x, whose count is written down, has changed."""
-    width, c = marks.shape[2], marks[0, y, x]
-    if change != 1 or c <= ENOUGH or width >= LARGEST_MASK or tallies[OWN_MASK, y] == 0:
-        tallies[OWN_MASK, y] = 0
+def merged_steps_count(
+    given: Floats, cells: Floats, marks: Longs, tallies: Longs, target: int, value: int, change: int
+) -> None:
+    """Update in place what is kept of merging, now that a cell's count has changed."""
+    width, count = marks.shape[2], marks[COUNT, target, value]
+    if change != 1 or count <= ENOUGH or width >= LARGEST_MASK or tallies[OWN_MASK, target] == 0:
+        tallies[OWN_MASK, target] = 0
         return
-    if not (tallies[LONERS, y] >> x) & 1:
-        _grow_merged(given, cells, marks, tallies, y, x)
-    if (_loners(tallies[OWN_MASK, y], width) >> x) & 1:
-        cells[MERGED_OWN, y, x] = c * c * given[1, x]
-        cells[MERGED_STEP, y, x] = (2 * c + 1) * given[1, x]
+    if not (tallies[LONERS, target] >> value) & 1:
+        _grow_merged(given, cells, marks, tallies, target, value)
+    if (_loners(tallies[OWN_MASK, target], width) >> value) & 1:
+        cells[MERGED_OWN, target, value] = count * count * given[INVERSE, value]
+        cells[MERGED_STEP, target, value] = (2 * count + 1) * given[INVERSE, value]
 
 
 @leaf
-def _grow_merged(given: Floats, cells: Floats, marks: Longs, tallies: Longs, y: int, x: int) -> None:
-    """Forget what the growth of cell x may have changed, where somebody is or would be merged with it."""
-    width, own = marks.shape[2], tallies[OWN_MASK, y]
+def _grow_merged(given: Floats, cells: Floats, marks: Longs, tallies: Longs, target: int, value: int) -> None:
+    """Forget in place what a cell's growth may have changed, where it is or would be merged with others."""
+    width, own = marks.shape[2], tallies[OWN_MASK, target]
     alone = _loners(own, width)
-    if not (alone >> x) & 1:
-        tallies[OWN_SLACK, y] -= 1
-        if tallies[OWN_SLACK, y] < 0:
-            tallies[OWN_MASK, y] = 0
+    if not (alone >> value) & 1:
+        tallies[OWN_SLACK, target] -= 1
+        if tallies[OWN_SLACK, target] < 0:
+            tallies[OWN_MASK, target] = 0
             return
-        _write_own(given, cells, marks, y, own)
+        _write_own(given, cells, marks, target, own)
     for i in range(width):
         if (alone >> i) & 1:
             continue
-        cells[MERGED_STEP, y, i] = np.nan
-        if not (_loners(marks[MASK, y, i], width) >> x) & 1:
-            marks[SLACK, y, i] -= 1
-            if marks[SLACK, y, i] < 0:
-                marks[MASK, y, i] = 0
+        cells[MERGED_STEP, target, i] = np.nan
+        if not (_loners(marks[MASK, target, i], width) >> value) & 1:
+            marks[SLACK, target, i] -= 1
+            if marks[SLACK, target, i] < 0:
+                marks[MASK, target, i] = 0
 
 
 @leaf
@@ -72,82 +83,90 @@ def _loners(mask: int, width: int) -> int:
 
 
 @leaf
-def _write_own(given: Floats, cells: Floats, marks: Longs, y: int, mask: int) -> None:
-    """Write down the squares of every merged cell."""
+def _write_own(given: Floats, cells: Floats, marks: Longs, target: int, mask: int) -> None:
+    """Write the squares of every merged cell into ``cells``."""
     width, i = marks.shape[2], 0
     while i < width:
-        end, count, share = i + 1, marks[0, y, i], given[0, i]
+        end, count, share = i + 1, marks[COUNT, target, i], given[SHARE, i]
         while end < width and not (mask >> end) & 1:
-            count += marks[0, y, end]
-            share += given[0, end]
-            cells[MERGED_OWN, y, end] = 0.0
+            count += marks[COUNT, target, end]
+            share += given[SHARE, end]
+            cells[MERGED_OWN, target, end] = 0.0
             end += 1
-        cells[MERGED_OWN, y, i] = _squares(given, i, end, count, share)
+        cells[MERGED_OWN, target, i] = _squares(given, i, end, count, share)
         i = end
 
 
 @leaf
 def _squares(given: Floats, first: int, end: int, count: int, share: float) -> float:
+    """Return the square of the records of cells merged into one, over their share."""
     if end == first + 1:
-        return float(count * count * given[1, first])
+        return float(count * count * given[INVERSE, first])
     return count * count / share if share > 0.0 else 0.0
 
 
 @leaf
 def merged_steps_refresh(
-    given: Floats, cells: Floats, marks: Longs, tallies: Longs, merge: int, work: Longs, y: int
+    given: Floats, cells: Floats, marks: Longs, tallies: Longs, merge: int, work: Longs, target: int
 ) -> float:
-    """Find how the cells of target y merge, if that was forgotten; return the sum of their squares."""
-    if tallies[OWN_MASK, y] == 0:
-        _merge_anew(given, cells, marks, tallies, merge, work, y)
+    """Return the sum of a target's squares; find in place how its cells merge, if that was forgotten."""
+    if tallies[OWN_MASK, target] == 0:
+        _merge_anew(given, cells, marks, tallies, merge, work, target)
     total = 0.0
-    for x in range(cells.shape[2]):
-        total += cells[MERGED_OWN, y, x]
+    for value in range(cells.shape[2]):
+        total += cells[MERGED_OWN, target, value]
     return total
 
 
 @leaf
-def _merge_anew(given: Floats, cells: Floats, marks: Longs, tallies: Longs, merge: int, work: Longs, y: int) -> None:
+def _merge_anew(
+    given: Floats, cells: Floats, marks: Longs, tallies: Longs, merge: int, work: Longs, target: int
+) -> None:
+    """Find in place how the cells of a target merge, from its counts."""
     width = marks.shape[2]
-    left = merging_cells(marks, y, -1, merge, work)
+    left = merging_cells(marks, target, -1, merge, work)
     i = 0
     while i < width:
-        end, share = work[1, i], 0.0
-        for x in range(i, end):
-            share += given[0, x]
-            cells[MERGED_OWN, y, x] = 0.0
-            cells[MERGED_STEP, y, x] = np.nan
-            marks[MASK, y, x] = 0
-        cells[MERGED_OWN, y, i] = _squares(given, i, end, work[0, i], share)
+        end, share = work[END, i], 0.0
+        for value in range(i, end):
+            share += given[SHARE, value]
+            cells[MERGED_OWN, target, value] = 0.0
+            cells[MERGED_STEP, target, value] = np.nan
+            marks[MASK, target, value] = 0
+        cells[MERGED_OWN, target, i] = _squares(given, i, end, work[HELD, i], share)
         if end == i + 1:
-            cells[MERGED_STEP, y, i] = (2 * work[0, i] + 1) * given[1, i]
-            marks[PARTS, y, i] = left
+            cells[MERGED_STEP, target, i] = (2 * work[HELD, i] + 1) * given[INVERSE, i]
+            marks[PARTS, target, i] = left
         i = end
-    tallies[MERGED_CELLS, y] = left
+    tallies[MERGED_CELLS, target] = left
     if width < LARGEST_MASK:
         mask = merging_mask(work)
-        tallies[OWN_MASK, y], tallies[OWN_SLACK, y], tallies[LONERS, y] = mask, work[4, 0], _loners(mask, width)
+        tallies[OWN_MASK, target], tallies[OWN_SLACK, target], tallies[LONERS, target] = (
+            mask,
+            work[GROWTH, 0],
+            _loners(mask, width),
+        )
 
 
 @leaf
 def merged_step(
-    given: Floats, cells: Floats, marks: Longs, tallies: Longs, merge: int, work: Longs, y: int, x: int
+    given: Floats, cells: Floats, marks: Longs, tallies: Longs, merge: int, work: Longs, target: int, value: int
 ) -> float:
-    """Return what one more record of cell x adds to the squares, found where it is not known."""
-    step = cells[MERGED_STEP, y, x]
+    """Return what one more record of a cell adds to the squares; kept in place where it was not known."""
+    step = cells[MERGED_STEP, target, value]
     if step == step:
         return float(step)
     own = 0.0
     for i in range(cells.shape[2]):
-        own += cells[MERGED_OWN, y, i]
-    if marks[MASK, y, x] != 0:
-        step = masked_merging_squares(given, marks, y, x, marks[MASK, y, x]) - own
+        own += cells[MERGED_OWN, target, i]
+    if marks[MASK, target, value] != 0:
+        step = masked_merging_squares(given, marks, target, value, marks[MASK, target, value]) - own
     else:
-        marks[PARTS, y, x] = merging_cells(marks, y, x, merge, work)
+        marks[PARTS, target, value] = merging_cells(marks, target, value, merge, work)
         step = merging_squares(given, work) - own
         if marks.shape[2] < LARGEST_MASK:
             mask = merging_mask(work)
-            marks[MASK, y, x], marks[SLACK, y, x] = mask, work[4, 0]
-            tallies[LONERS, y] &= _loners(mask, marks.shape[2])
-    cells[MERGED_STEP, y, x] = step
+            marks[MASK, target, value], marks[SLACK, target, value] = mask, work[GROWTH, 0]
+            tallies[LONERS, target] &= _loners(mask, marks.shape[2])
+    cells[MERGED_STEP, target, value] = step
     return float(step)

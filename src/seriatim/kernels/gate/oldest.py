@@ -2,6 +2,8 @@
 
 A test asked alone has a loop of its own without branches: which cells are safe, and which of them holds the oldest
 record, follows no pattern that a processor could learn (10 x 5, KLD: 10 instead of 4.4 million requests per second).
+
+The arrays are those of :mod:`seriatim.kernels.gate.gate_board`, and travel one by one for the reason measured there.
 """
 
 from __future__ import annotations
@@ -31,56 +33,64 @@ from seriatim.kernels.gate.verdicts import verdict_holds
 @leaf
 def oldest_safe(
     given: Floats, cells: Floats, aims: Floats, scalars: Floats, marks: Longs, tallies: Longs,
-    whole: Longs, work: Longs, y: int, before: int,
+    whole: Longs, work: Longs, target: int, before: int,
 ) -> int:  # fmt: skip
-    """Return the value of X of the oldest record of target y that is safe and was requested ``before``; -1 if none."""
+    """Return the value of X of a target's oldest safe record requested ``before``; -1 if none.
+
+    Merged steps that had to be found are kept in place.
+    """
     tests = whole[TESTS]
     if tests == KLD:
-        return _oldest_below(cells, marks, tallies, y, before, 0.0, aims[KLD_ROOM, y])
+        return _oldest_below(cells, marks, tallies, target, before, 0.0, aims[KLD_ROOM, target])
     if tests == MIS:
-        return _oldest_below(cells, marks, tallies, y, before, aims[TARGET_STEP, y], scalars[MIS_ROOM])
+        return _oldest_below(cells, marks, tallies, target, before, aims[TARGET_STEP, target], scalars[MIS_ROOM])
     if tests == CST:
-        return _oldest_merged(given, cells, aims, marks, tallies, whole, work, y, before)
-    best, best_x = before, -1
-    for i in range(tallies[N_BUSY, y]):
-        x = marks[BUSY, y, i]
-        record = marks[HEAD, y, x]
-        if record < best and verdict_holds(given, cells, aims, scalars, marks, tallies, whole, work, y, x):
-            best, best_x = record, x
-    return best_x
+        return _oldest_merged(given, cells, aims, marks, tallies, whole, work, target, before)
+    best, best_value = before, -1
+    for i in range(tallies[N_BUSY, target]):
+        value = marks[BUSY, target, i]
+        record = marks[HEAD, target, value]
+        if record < best and verdict_holds(given, cells, aims, scalars, marks, tallies, whole, work, target, value):
+            best, best_value = record, value
+    return best_value
 
 
 @leaf
 def _oldest_below(
-    cells: Floats, marks: Longs, tallies: Longs, y: int, before: int, less: float, room: float
+    cells: Floats, marks: Longs, tallies: Longs, target: int, before: int, less: float, room: float
 ) -> int:  # fmt: skip
-    """Look among the cells whose ``STEP`` less something stays below ``room``."""
-    best, best_x = before, -1
-    for i in range(tallies[N_BUSY, y]):
-        x = marks[BUSY, y, i]
-        record = marks[HEAD, y, x]
-        better = (cells[STEP, y, x] - less < room) & (record < best)
+    """Return the value of X of the oldest record whose ``STEP - less`` stays below ``room``; -1 if none."""
+    best, best_value = before, -1
+    for i in range(tallies[N_BUSY, target]):
+        value = marks[BUSY, target, i]
+        record = marks[HEAD, target, value]
+        better = (cells[STEP, target, value] - less < room) & (record < best)
         best = record if better else best
-        best_x = x if better else best_x
-    return best_x
+        best_value = value if better else best_value
+    return best_value
 
 
 @leaf
 def _oldest_merged(
     given: Floats, cells: Floats, aims: Floats, marks: Longs, tallies: Longs, whole: Longs, work: Longs,
-    y: int, before: int,
+    target: int, before: int,
 ) -> int:  # fmt: skip
-    """Look among the cells with which the merged cells' squares stay below their limit."""
-    n, square, best, best_x = tallies[TOTAL, y] + 1, aims[MERGED_SQUARE, y], before, -1
-    for i in range(tallies[N_BUSY, y]):
-        x = marks[BUSY, y, i]
-        record = marks[HEAD, y, x]
-        step = cells[MERGED_STEP, y, x]
+    """Return the value of X of the oldest record with which merged squares stay below their limit; -1 if none.
+
+    Steps that had to be found are kept in place.
+    """
+    n_records, square, best, best_value = tallies[TOTAL, target] + 1, aims[MERGED_SQUARE, target], before, -1
+    for i in range(tallies[N_BUSY, target]):
+        value = marks[BUSY, target, i]
+        record = marks[HEAD, target, value]
+        step = cells[MERGED_STEP, target, value]
         if step != step:
             if record > best:
                 continue
-            step = merged_step(given, cells, marks, tallies, whole[MERGE], work, y, x)
-        better = (step < (given[CST_LIMITS, marks[PARTS, y, x]] + n) * n - square) & (record < best)
+            step = merged_step(given, cells, marks, tallies, whole[MERGE], work, target, value)
+        better = (step < (given[CST_LIMITS, marks[PARTS, target, value]] + n_records) * n_records - square) & (
+            record < best
+        )
         best = record if better else best
-        best_x = x if better else best_x
-    return best_x
+        best_value = value if better else best_value
+    return best_value

@@ -1,4 +1,7 @@
-"""The queue: after every release the oldest waiting record that is safe leaves, until none is."""
+"""The queue: after every release the oldest waiting record that is safe leaves, until none is.
+
+The arrays are those of :mod:`seriatim.kernels.gate.gate_board`, and travel one by one for the reason measured there.
+"""
 
 from __future__ import annotations
 
@@ -55,61 +58,61 @@ LATEST = 1 << 40
 
 @kernel
 def answer_queue(
-    given: Floats, f: Floats, cells: Floats, aims: Floats, scalars: Floats, marks: Longs,
-    tallies: Longs, whole: Longs, work: Longs, records: Ints, xs: Longs, ys: Longs, how: int,
+    given: Floats, n_log_n: Floats, cells: Floats, aims: Floats, scalars: Floats, marks: Longs,
+    tallies: Longs, whole: Longs, work: Longs, records: Ints, values: Longs, targets: Longs, how: int,
 ) -> None:  # fmt: skip
-    """Answer the next requests, one after another: each leaves, waits or is turned away, then the queue settles.
+    """Answer the next requests in place, in their order: each leaves, waits or is denied, then the queue settles.
 
     With ``HOLD`` they wait without being judged; with ``SETTLE`` the queue settles at all targets afterwards. One
     kernel does all three, because each kernel that settles takes the compiler as long as the others.
     """
     tests, width, n_targets = whole[TESTS], marks.shape[2], tallies.shape[1]
-    for i in range(len(xs)):
-        x, y = xs[i], ys[i]
+    for i in range(len(values)):
+        value, target = values[i], targets[i]
         record = whole[N_DONE]
-        if x < 0 or x >= width or y < 0 or y >= n_targets or given[INVERSE, x] == 0.0:
+        if value < 0 or value >= width or target < 0 or target >= n_targets or given[INVERSE, value] == 0.0:
             records[STATUS, record] = UNKNOWN
         elif how == HOLD:
-            _push(cells, aims, marks, tallies, records, record, y, x)
-            tallies[STUCK, y] = 1
-        elif verdict_holds(given, cells, aims, scalars, marks, tallies, whole, work, y, x):
-            count_gate_cell(given, f, cells, marks, tallies, whole, y, x, 1)
-            refresh_gate_board(given, f, cells, aims, scalars, marks, tallies, whole, work, y)
-            _note(tallies, whole, records, record, y)
-            _settle(given, f, cells, aims, scalars, marks, tallies, whole, work, records, y)
+            _push(cells, aims, marks, tallies, records, record, target, value)
+            tallies[STUCK, target] = 1
+        elif verdict_holds(given, cells, aims, scalars, marks, tallies, whole, work, target, value):
+            count_gate_cell(given, n_log_n, cells, marks, tallies, whole, target, value, 1)
+            refresh_gate_board(given, n_log_n, cells, aims, scalars, marks, tallies, whole, work, target)
+            _note(tallies, whole, records, record, target)
+            _settle(given, n_log_n, cells, aims, scalars, marks, tallies, whole, work, records, target)
         elif whole[KEEP_QUEUE]:
-            _push(cells, aims, marks, tallies, records, record, y, x)
+            _push(cells, aims, marks, tallies, records, record, target, value)
             if tests & WDT or whole[JOINT]:
-                tallies[STUCK, y] = 1
-                _settle(given, f, cells, aims, scalars, marks, tallies, whole, work, records, y)
+                tallies[STUCK, target] = 1
+                _settle(given, n_log_n, cells, aims, scalars, marks, tallies, whole, work, records, target)
         else:
             records[STATUS, record] = DENIED
         whole[N_DONE] = record + 1
     if how == SETTLE:
-        _settle_between(given, f, cells, aims, scalars, marks, tallies, whole, work, records, 0, n_targets)
+        _settle_between(given, n_log_n, cells, aims, scalars, marks, tallies, whole, work, records, 0, n_targets)
 
 
 @leaf
 def _settle(
-    given: Floats, f: Floats, cells: Floats, aims: Floats, scalars: Floats, marks: Longs,
-    tallies: Longs, whole: Longs, work: Longs, records: Ints, y: int,
+    given: Floats, n_log_n: Floats, cells: Floats, aims: Floats, scalars: Floats, marks: Longs,
+    tallies: Longs, whole: Longs, work: Longs, records: Ints, target: int,
 ) -> None:  # fmt: skip
-    """Release what waits and may be safe now that something of target y has changed."""
-    first, last = y, y + 1
+    """Release in place what waits and may be safe now that something of a target has changed."""
+    first, last = target, target + 1
     if whole[TESTS] & COUPLED:
         first, last = 0, tallies.shape[1]
-    _settle_between(given, f, cells, aims, scalars, marks, tallies, whole, work, records, first, last)
+    _settle_between(given, n_log_n, cells, aims, scalars, marks, tallies, whole, work, records, first, last)
 
 
 @leaf
 def _settle_between(
-    given: Floats, f: Floats, cells: Floats, aims: Floats, scalars: Floats, marks: Longs,
+    given: Floats, n_log_n: Floats, cells: Floats, aims: Floats, scalars: Floats, marks: Longs,
     tallies: Longs, whole: Longs, work: Longs, records: Ints, first: int, last: int,
 ) -> None:  # fmt: skip
-    """Release what waits at some targets, oldest safe record first; a block only when no single record is safe."""
+    """Release in place what waits at some targets, oldest safe record first; blocks when no single record is safe."""
     tests = whole[TESTS]
     while True:
-        best, best_y, best_x = LATEST, -1, -1
+        best, best_target, best_value = LATEST, -1, -1
         for at in range(first, last):
             if tallies[N_BUSY, at] == 0 or (tests & KLD and not aims[LEAST, at] < aims[KLD_ROOM, at]):
                 continue
@@ -117,52 +120,52 @@ def _settle_between(
                 continue
             if tests & DQT and dixon_verdict_hopeless(given, aims, tallies, whole, at):
                 continue
-            x = oldest_safe(given, cells, aims, scalars, marks, tallies, whole, work, at, best)
-            if x >= 0:
-                best, best_y, best_x = marks[HEAD, at, x], at, x
-        if best_x >= 0:
-            step = cells[STEP, best_y, best_x]
-            _take_from_queue(marks, tallies, records, best, best_y, best_x)
-            count_gate_cell(given, f, cells, marks, tallies, whole, best_y, best_x, 1)
-            refresh_gate_board(given, f, cells, aims, scalars, marks, tallies, whole, work, best_y)
-            _note(tallies, whole, records, best, best_y)
-            if not step > aims[LEAST, best_y]:
-                _find_least(cells, aims, marks, tallies, best_y)
+            value = oldest_safe(given, cells, aims, scalars, marks, tallies, whole, work, at, best)
+            if value >= 0:
+                best, best_target, best_value = marks[HEAD, at, value], at, value
+        if best_value >= 0:
+            step = cells[STEP, best_target, best_value]
+            _take_from_queue(marks, tallies, records, best, best_target, best_value)
+            count_gate_cell(given, n_log_n, cells, marks, tallies, whole, best_target, best_value, 1)
+            refresh_gate_board(given, n_log_n, cells, aims, scalars, marks, tallies, whole, work, best_target)
+            _note(tallies, whole, records, best, best_target)
+            if not step > aims[LEAST, best_target]:
+                _find_least(cells, aims, marks, tallies, best_target)
         elif not (tests & WDT or whole[JOINT]) or not _settle_block(
-            given, f, cells, aims, scalars, marks, tallies, whole, work, records, first, last
+            given, n_log_n, cells, aims, scalars, marks, tallies, whole, work, records, first, last
         ):
             return
 
 
 @leaf
 def _settle_block(
-    given: Floats, f: Floats, cells: Floats, aims: Floats, scalars: Floats, marks: Longs,
+    given: Floats, n_log_n: Floats, cells: Floats, aims: Floats, scalars: Floats, marks: Longs,
     tallies: Longs, whole: Longs, work: Longs, records: Ints, first: int, last: int,
 ) -> bool:  # fmt: skip
-    """Release the block of the first target that has one; its records leave in the order of their requests."""
-    for y in range(first, last):
-        if not tallies[STUCK, y]:
+    """Return whether a block left; release in place that of the first target that has one, oldest record first."""
+    for target in range(first, last):
+        if not tallies[STUCK, target]:
             continue
-        tallies[STUCK, y] = 0
-        size = release_block(given, f, cells, aims, scalars, marks, tallies, whole, work, y)
+        tallies[STUCK, target] = 0
+        size = release_block(given, n_log_n, cells, aims, scalars, marks, tallies, whole, work, target)
         for _ in range(size):
-            oldest, oldest_x = -1, -1
-            for x in range(marks.shape[2]):
-                record = marks[HEAD, y, x]
-                if work[EXTRA, x] > 0 and (oldest < 0 or record < oldest):
-                    oldest, oldest_x = record, x
-            work[EXTRA, oldest_x] -= 1
-            _take_from_queue(marks, tallies, records, oldest, y, oldest_x)
-            _note(tallies, whole, records, oldest, y)
+            oldest, oldest_value = -1, -1
+            for value in range(marks.shape[2]):
+                record = marks[HEAD, target, value]
+                if work[EXTRA, value] > 0 and (oldest < 0 or record < oldest):
+                    oldest, oldest_value = record, value
+            work[EXTRA, oldest_value] -= 1
+            _take_from_queue(marks, tallies, records, oldest, target, oldest_value)
+            _note(tallies, whole, records, oldest, target)
         if size > 0:
-            _find_least(cells, aims, marks, tallies, y)
+            _find_least(cells, aims, marks, tallies, target)
             return True
     return False
 
 
 @leaf
-def _note(tallies: Longs, whole: Longs, records: Ints, record: int, y: int) -> None:
-    """Write down a release, and which targets are to be looked at again."""
+def _note(tallies: Longs, whole: Longs, records: Ints, record: int, target: int) -> None:
+    """Write a release into ``records``, and which targets are to be looked at again into ``tallies``."""
     out = whole[N_OUT]
     records[ORDER, out] = record
     records[WHEN, out] = whole[N_DONE]
@@ -170,99 +173,100 @@ def _note(tallies: Longs, whole: Longs, records: Ints, record: int, y: int) -> N
     whole[N_OUT] = out + 1
     tests = whole[TESTS]
     if tests & WDT or whole[JOINT]:
-        tallies[STUCK, y] = 1
+        tallies[STUCK, target] = 1
         if tests & COUPLED:
             for i in range(tallies.shape[1]):
                 tallies[STUCK, i] = 1
 
 
 @leaf
-def _find_least(cells: Floats, aims: Floats, marks: Longs, tallies: Longs, y: int) -> None:
+def _find_least(cells: Floats, aims: Floats, marks: Longs, tallies: Longs, target: int) -> None:
+    """Write the smallest ``STEP`` of a target's waiting cells into ``aims``."""
     least = np.inf
-    for i in range(tallies[N_BUSY, y]):
-        least = min(least, cells[STEP, y, marks[BUSY, y, i]])
-    aims[LEAST, y] = least
+    for i in range(tallies[N_BUSY, target]):
+        least = min(least, cells[STEP, target, marks[BUSY, target, i]])
+    aims[LEAST, target] = least
 
 
 @leaf
 def _push(
-    cells: Floats, aims: Floats, marks: Longs, tallies: Longs, records: Ints, record: int, y: int, x: int
+    cells: Floats, aims: Floats, marks: Longs, tallies: Longs, records: Ints, record: int, target: int, value: int
 ) -> None:
-    """Put a record at the end of its cell's list."""
+    """Put a record at the end of its cell's list, in place."""
     records[STATUS, record] = WAITING
     records[FOLLOWING, record] = -1
-    if marks[LENGTH, y, x] > 0:
-        last = marks[TAIL, y, x]
+    if marks[LENGTH, target, value] > 0:
+        last = marks[TAIL, target, value]
         records[PREVIOUS, record] = last
         records[FOLLOWING, last] = record
     else:
         records[PREVIOUS, record] = -1
-        marks[HEAD, y, x] = record
-        busy = tallies[N_BUSY, y]
-        marks[SPOT, y, x] = busy
-        marks[BUSY, y, busy] = x
-        tallies[N_BUSY, y] = busy + 1
-        aims[LEAST, y] = min(aims[LEAST, y], cells[STEP, y, x])
-    marks[TAIL, y, x] = record
-    marks[LENGTH, y, x] += 1
+        marks[HEAD, target, value] = record
+        busy = tallies[N_BUSY, target]
+        marks[SPOT, target, value] = busy
+        marks[BUSY, target, busy] = value
+        tallies[N_BUSY, target] = busy + 1
+        aims[LEAST, target] = min(aims[LEAST, target], cells[STEP, target, value])
+    marks[TAIL, target, value] = record
+    marks[LENGTH, target, value] += 1
 
 
 @leaf
-def _take_from_queue(marks: Longs, tallies: Longs, records: Ints, record: int, y: int, x: int) -> None:
-    """Take a waiting record out of its cell's list, wherever it stands; ``LEAST`` is to be found again."""
+def _take_from_queue(marks: Longs, tallies: Longs, records: Ints, record: int, target: int, value: int) -> None:
+    """Take a waiting record out of its cell's list, in place, wherever it stands; ``LEAST`` is to be found again."""
     before, after = records[PREVIOUS, record], records[FOLLOWING, record]
     if before >= 0:
         records[FOLLOWING, before] = after
     else:
-        marks[HEAD, y, x] = after
+        marks[HEAD, target, value] = after
     if after >= 0:
         records[PREVIOUS, after] = before
     else:
-        marks[TAIL, y, x] = before
-    marks[LENGTH, y, x] -= 1
-    if marks[LENGTH, y, x] == 0:
-        busy = tallies[N_BUSY, y] - 1
-        last, spot = marks[BUSY, y, busy], marks[SPOT, y, x]
-        marks[BUSY, y, spot] = last
-        marks[SPOT, y, last] = spot
-        tallies[N_BUSY, y] = busy
+        marks[TAIL, target, value] = before
+    marks[LENGTH, target, value] -= 1
+    if marks[LENGTH, target, value] == 0:
+        busy = tallies[N_BUSY, target] - 1
+        last, spot = marks[BUSY, target, busy], marks[SPOT, target, value]
+        marks[BUSY, target, spot] = last
+        marks[SPOT, target, last] = spot
+        tallies[N_BUSY, target] = busy
 
 
 @kernel
 def withdraw_from_queue(
-    cells: Floats, aims: Floats, marks: Longs, tallies: Longs, records: Ints, record: int, y: int, x: int
+    cells: Floats, aims: Floats, marks: Longs, tallies: Longs, records: Ints, record: int, target: int, value: int
 ) -> None:
-    """Take a waiting record back for good; nothing else changes, since nothing was released."""
-    _take_from_queue(marks, tallies, records, record, y, x)
-    _find_least(cells, aims, marks, tallies, y)
+    """Take a waiting record out of the queue for good, in place; figures stay, since nothing was released."""
+    _take_from_queue(marks, tallies, records, record, target, value)
+    _find_least(cells, aims, marks, tallies, target)
     records[STATUS, record] = GONE
 
 
 @kernel
 def may_leave_queue(
     given: Floats, cells: Floats, aims: Floats, scalars: Floats, marks: Longs, tallies: Longs, whole: Longs,
-    work: Longs, y: int, x: int,
+    work: Longs, target: int, value: int,
 ) -> bool:  # fmt: skip
-    """Return whether one more record of cell (x, y) may leave; nothing changes."""
-    return verdict_holds(given, cells, aims, scalars, marks, tallies, whole, work, y, x)
+    """Return whether one more record of a cell may leave; only merged steps that had to be found are kept in place."""
+    return verdict_holds(given, cells, aims, scalars, marks, tallies, whole, work, target, value)
 
 
 @kernel
 def let_out_of_queue(
-    given: Floats, f: Floats, cells: Floats, aims: Floats, scalars: Floats, marks: Longs, tallies: Longs,
-    whole: Longs, work: Longs, y: int, x: int, change: int,
+    given: Floats, n_log_n: Floats, cells: Floats, aims: Floats, scalars: Floats, marks: Longs, tallies: Longs,
+    whole: Longs, work: Longs, target: int, value: int, change: int,
 ) -> None:  # fmt: skip
-    """Count records of cell (x, y) as released, or take them off; the queue stays as it is."""
-    count_gate_cell(given, f, cells, marks, tallies, whole, y, x, change)
-    refresh_gate_board(given, f, cells, aims, scalars, marks, tallies, whole, work, y)
+    """Count records of a cell as released, or take them off, in place; the queue stays as it is."""
+    count_gate_cell(given, n_log_n, cells, marks, tallies, whole, target, value, change)
+    refresh_gate_board(given, n_log_n, cells, aims, scalars, marks, tallies, whole, work, target)
 
 
 @kernel
 def queue_again(
     cells: Floats, aims: Floats, marks: Longs, tallies: Longs, records: Ints,
-    numbers: Longs, xs: Longs, ys: Longs,
+    numbers: Longs, values: Longs, targets: Longs,
 ) -> None:  # fmt: skip
-    """Put known requests into an empty queue, oldest first, without judging them."""
+    """Put known requests into an empty queue, in place, oldest first, without judging them."""
     for i in range(len(numbers)):
-        _push(cells, aims, marks, tallies, records, numbers[i], ys[i], xs[i])
-        tallies[STUCK, ys[i]] = 1
+        _push(cells, aims, marks, tallies, records, numbers[i], targets[i], values[i])
+        tallies[STUCK, targets[i]] = 1

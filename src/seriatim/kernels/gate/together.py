@@ -28,78 +28,78 @@ OPEN, COUNT = 3, 4
 
 
 @kernel
-def add_lines_together(t: TogetherBoard, first: int, last: int) -> None:
-    """Take lines ``first`` to ``last`` - 1 in, whose cells are written down; nobody waits in them yet."""
+def add_lines_together(boards: TogetherBoard, first: int, last: int) -> None:
+    """Add lines ``first`` to ``last`` - 1, whose cells are written down, to ``boards``; nobody waits in them yet."""
     for line in range(first, last):
-        for d in range(len(t.layout)):
-            cell = t.line_cells[line, d]
-            t.next_line[line, d] = t.first_line[cell]
-            t.first_line[cell] = line
-            t.lines[BLOCKED, line] += not t.safe[cell]
+        for board in range(len(boards.layout)):
+            cell = boards.line_cells[line, board]
+            boards.next_line[line, board] = boards.first_line[cell]
+            boards.first_line[cell] = line
+            boards.lines[BLOCKED, line] += not boards.safe[cell]
 
 
 @kernel
-def answer_together(t: TogetherBoard, asked: Longs, how: int) -> None:
-    """Answer the next requests, given by their lines (-1 is unknown): each leaves, waits or is turned away.
+def answer_together(boards: TogetherBoard, asked: Longs, how: int) -> None:
+    """Answer the next requests in place, given by their lines (-1 is unknown): each leaves, waits or is denied.
 
     With ``HOLD`` they wait without being judged; with ``SETTLE`` the queue settles afterwards. ``OPEN`` finds what is
     safe on every board. ``COUNT`` counts as released: board, target, value and how many; the queue stays as it is. One
     kernel does it all, because each kernel that looks at a board takes the compiler as long as the others.
     """
     if how == COUNT:
-        look_at_together_board(t, asked[0], asked[1], asked[2], asked[3])
+        look_at_together_board(boards, asked[0], asked[1], asked[2], asked[3])
         return
     if how == OPEN:
-        for d in range(len(t.layout)):
-            for y in range(t.layout[d, HEIGHT]):
-                look_at_together_board(t, d, y, 0, 0)
+        for board in range(len(boards.layout)):
+            for target in range(boards.layout[board, HEIGHT]):
+                look_at_together_board(boards, board, target, 0, 0)
     for i in range(len(asked)):
-        line, record = asked[i], t.counters[N_DONE]
+        line, record = asked[i], boards.counters[N_DONE]
         if line < 0:
-            t.records[STATUS, record] = UNKNOWN
+            boards.records[STATUS, record] = UNKNOWN
         elif how == HOLD:
-            push_together(t, record, line)
-        elif t.lines[BLOCKED, line] == 0:
-            count_line_together(t, line, 1)
-            note_together(t, record, line)
-            _settle(t)
-        elif t.counters[KEEP_QUEUE]:
-            push_together(t, record, line)
-            _settle(t)
+            push_together(boards, record, line)
+        elif boards.lines[BLOCKED, line] == 0:
+            count_line_together(boards, line, 1)
+            note_together(boards, record, line)
+            _settle(boards)
+        elif boards.counters[KEEP_QUEUE]:
+            push_together(boards, record, line)
+            _settle(boards)
         else:
-            t.records[STATUS, record] = DENIED
-        t.counters[N_DONE] = record + 1
+            boards.records[STATUS, record] = DENIED
+        boards.counters[N_DONE] = record + 1
     if how == SETTLE:
-        _settle(t)
+        _settle(boards)
 
 
 @kernel
-def queue_together(t: TogetherBoard, numbers: Longs, lines: Longs) -> None:
-    """Put known requests into an empty queue, oldest first, without judging them."""
+def queue_together(boards: TogetherBoard, numbers: Longs, lines: Longs) -> None:
+    """Put known requests into an empty queue of ``boards``, oldest first, without judging them."""
     for i in range(len(numbers)):
-        push_together(t, numbers[i], lines[i])
+        push_together(boards, numbers[i], lines[i])
 
 
 @kernel
-def withdraw_together(t: TogetherBoard, record: int, line: int) -> None:
-    """Take a waiting record back for good; nothing else changes, since nothing was released."""
-    take_together(t, record, line)
-    t.records[STATUS, record] = GONE
+def withdraw_together(boards: TogetherBoard, record: int, line: int) -> None:
+    """Take a waiting record out of ``boards`` for good; figures stay, since nothing was released."""
+    take_together(boards, record, line)
+    boards.records[STATUS, record] = GONE
 
 
 @leaf
-def _settle(t: TogetherBoard) -> None:
-    """Release what waits and is safe, oldest first; a set only when no single record is safe."""
+def _settle(boards: TogetherBoard) -> None:
+    """Release from ``boards`` what waits and is safe, oldest first; a set only when no single record is safe."""
     while True:
         best, best_line = -1, -1
-        for i in range(t.counters[N_READY]):
-            line = t.lines[READY, i]
-            record = t.lines[HEAD, line]
+        for i in range(boards.counters[N_READY]):
+            line = boards.lines[READY, i]
+            record = boards.lines[HEAD, line]
             if best < 0 or record < best:
                 best, best_line = record, line
         if best >= 0:
-            take_together(t, best, best_line)
-            count_line_together(t, best_line, 1)
-            note_together(t, best, best_line)
-        elif not t.counters[SETS] or not settle_set_together(t):
+            take_together(boards, best, best_line)
+            count_line_together(boards, best_line, 1)
+            note_together(boards, best, best_line)
+        elif not boards.counters[SETS] or not settle_set_together(boards):
             return

@@ -51,7 +51,7 @@ class TogetherBoard(NamedTuple):
     layout: Longs
     """(board, column)"""
     given: Floats
-    f: Floats
+    n_log_n: Floats
     cells: Floats
     aims: Floats
     scalars: Floats
@@ -85,127 +85,132 @@ class TogetherBoard(NamedTuple):
 
 
 @leaf
-def look_at_together_board(t: TogetherBoard, d: int, y: int, x: int, change: int) -> None:
-    """Count records of a cell of board d, unless ``change`` is 0, and find again what is safe there."""
-    width, height, wide = t.layout[d, WIDTH], t.layout[d, HEIGHT], t.layout[d, GIVEN_WIDTH]
+def look_at_together_board(boards: TogetherBoard, board: int, target: int, value: int, change: int) -> None:
+    """Count ``change`` records of a cell of one board in place, if any, and find again what is safe there."""
+    width, height, wide = boards.layout[board, WIDTH], boards.layout[board, HEIGHT], boards.layout[board, GIVEN_WIDTH]
     area = width * height
-    at = t.layout[d]
-    given = t.given[at[GIVEN] : at[GIVEN] + GIVEN_ROWS * wide].reshape((GIVEN_ROWS, wide))
-    cells = t.cells[at[CELLS] : at[CELLS] + CELL_ROWS * area].reshape((CELL_ROWS, height, width))
-    aims = t.aims[at[AIMS] : at[AIMS] + AIM_ROWS * (height + 1)].reshape((AIM_ROWS, height + 1))
-    marks = t.marks[at[MARKS] : at[MARKS] + MARK_ROWS * area].reshape((MARK_ROWS, height, width))
-    tallies = t.tallies[at[TALLIES] : at[TALLIES] + TALLY_ROWS * height].reshape((TALLY_ROWS, height))
-    work = t.work[at[WORK] : at[WORK] + WORK_ROWS * width].reshape((WORK_ROWS, width))
-    scalars, whole = t.scalars[d], t.whole[d]
+    at = boards.layout[board]
+    given = boards.given[at[GIVEN] : at[GIVEN] + GIVEN_ROWS * wide].reshape((GIVEN_ROWS, wide))
+    cells = boards.cells[at[CELLS] : at[CELLS] + CELL_ROWS * area].reshape((CELL_ROWS, height, width))
+    aims = boards.aims[at[AIMS] : at[AIMS] + AIM_ROWS * (height + 1)].reshape((AIM_ROWS, height + 1))
+    marks = boards.marks[at[MARKS] : at[MARKS] + MARK_ROWS * area].reshape((MARK_ROWS, height, width))
+    tallies = boards.tallies[at[TALLIES] : at[TALLIES] + TALLY_ROWS * height].reshape((TALLY_ROWS, height))
+    work = boards.work[at[WORK] : at[WORK] + WORK_ROWS * width].reshape((WORK_ROWS, width))
+    scalars, whole = boards.scalars[board], boards.whole[board]
     if change != 0:
-        count_gate_cell(given, t.f, cells, marks, tallies, whole, y, x, change)
-        refresh_gate_board(given, t.f, cells, aims, scalars, marks, tallies, whole, work, y)
-    first, last = y, y + 1
+        count_gate_cell(given, boards.n_log_n, cells, marks, tallies, whole, target, value, change)
+        refresh_gate_board(given, boards.n_log_n, cells, aims, scalars, marks, tallies, whole, work, target)
+    first, last = target, target + 1
     if whole[TESTS] & COUPLED:
         first, last = 0, height
     for other in range(first, last):
         for i in range(width):
             cell = at[FIRST] + other * width + i
-            t.price[cell] = cells[STEP, other, i]
+            boards.price[cell] = cells[STEP, other, i]
             good = given[INVERSE, i] > 0.0 and verdict_holds(
                 given, cells, aims, scalars, marks, tallies, whole, work, other, i
             )
-            if good != t.safe[cell]:
-                t.safe[cell] = good
-                _turn(t, d, cell, -1 if good else 1)
+            if good != boards.safe[cell]:
+                boards.safe[cell] = good
+                _turn(boards, board, cell, -1 if good else 1)
 
 
 @leaf
-def _turn(t: TogetherBoard, d: int, cell: int, change: int) -> None:
-    """Tell every line of a cell of board d that it has become safe (-1) or unsafe (1)."""
-    line = t.first_line[cell]
+def _turn(boards: TogetherBoard, board: int, cell: int, change: int) -> None:
+    """Update in place every line of a cell of one board that has become safe (-1) or unsafe (1)."""
+    line = boards.first_line[cell]
     while line >= 0:
-        blocked = t.lines[BLOCKED, line] + change
-        t.lines[BLOCKED, line] = blocked
-        if t.lines[LENGTH, line] > 0:
+        blocked = boards.lines[BLOCKED, line] + change
+        boards.lines[BLOCKED, line] = blocked
+        if boards.lines[LENGTH, line] > 0:
             if blocked == 0:
-                _set_ready(t, line)
+                _set_ready(boards, line)
             elif blocked == 1 and change == 1:
-                _unset_ready(t, line)
-        line = t.next_line[line, d]
+                _unset_ready(boards, line)
+        line = boards.next_line[line, board]
 
 
 @leaf
-def _set_ready(t: TogetherBoard, line: int) -> None:
-    n = t.counters[N_READY]
-    t.lines[READY, n] = line
-    t.lines[SPOT, line] = n
-    t.counters[N_READY] = n + 1
+def _set_ready(boards: TogetherBoard, line: int) -> None:
+    """Add a line to the ready ones, in place."""
+    n_ready = boards.counters[N_READY]
+    boards.lines[READY, n_ready] = line
+    boards.lines[SPOT, line] = n_ready
+    boards.counters[N_READY] = n_ready + 1
 
 
 @leaf
-def _unset_ready(t: TogetherBoard, line: int) -> None:
-    n = t.counters[N_READY] - 1
-    last, spot = t.lines[READY, n], t.lines[SPOT, line]
-    t.lines[READY, spot] = last
-    t.lines[SPOT, last] = spot
-    t.counters[N_READY] = n
+def _unset_ready(boards: TogetherBoard, line: int) -> None:
+    """Take a line out of the ready ones, in place; the last one takes its spot."""
+    n_ready = boards.counters[N_READY] - 1
+    last, spot = boards.lines[READY, n_ready], boards.lines[SPOT, line]
+    boards.lines[READY, spot] = last
+    boards.lines[SPOT, last] = spot
+    boards.counters[N_READY] = n_ready
 
 
 @leaf
-def count_line_together(t: TogetherBoard, line: int, change: int) -> None:
-    """Count records of a line on every board."""
-    for d in range(len(t.layout)):
-        place = t.line_cells[line, d] - t.layout[d, FIRST]
-        look_at_together_board(t, d, place // t.layout[d, WIDTH], place % t.layout[d, WIDTH], change)
+def count_line_together(boards: TogetherBoard, line: int, change: int) -> None:
+    """Count ``change`` records of a line as released on every board, in place."""
+    for board in range(len(boards.layout)):
+        place = boards.line_cells[line, board] - boards.layout[board, FIRST]
+        look_at_together_board(
+            boards, board, place // boards.layout[board, WIDTH], place % boards.layout[board, WIDTH], change
+        )
 
 
 @leaf
-def line_target_together(t: TogetherBoard, line: int, d: int) -> int:
-    return int((t.line_cells[line, d] - t.layout[d, FIRST]) // t.layout[d, WIDTH])
+def line_target_together(boards: TogetherBoard, line: int, board: int) -> int:
+    """Return the target of a line on one board."""
+    return int((boards.line_cells[line, board] - boards.layout[board, FIRST]) // boards.layout[board, WIDTH])
 
 
 @leaf
-def note_together(t: TogetherBoard, record: int, line: int) -> None:
-    """Write down a release."""
-    out = t.counters[N_OUT]
-    t.records[ORDER, out] = record
-    t.records[WHEN, out] = t.counters[N_DONE]
-    t.records[STATUS, record] = RELEASED
-    t.counters[N_OUT] = out + 1
-    t.stuck[STUCK, line_target_together(t, line, 0)] += 1
+def note_together(boards: TogetherBoard, record: int, line: int) -> None:
+    """Write a release into ``boards``."""
+    out = boards.counters[N_OUT]
+    boards.records[ORDER, out] = record
+    boards.records[WHEN, out] = boards.counters[N_DONE]
+    boards.records[STATUS, record] = RELEASED
+    boards.counters[N_OUT] = out + 1
+    boards.stuck[STUCK, line_target_together(boards, line, 0)] += 1
 
 
 @leaf
-def push_together(t: TogetherBoard, record: int, line: int) -> None:
-    """Put a record at the end of its line."""
-    t.records[STATUS, record] = WAITING
-    t.records[FOLLOWING, record] = -1
-    if t.lines[LENGTH, line] > 0:
-        last = t.lines[TAIL, line]
-        t.records[PREVIOUS, record] = last
-        t.records[FOLLOWING, last] = record
+def push_together(boards: TogetherBoard, record: int, line: int) -> None:
+    """Put a record at the end of its line, in place."""
+    boards.records[STATUS, record] = WAITING
+    boards.records[FOLLOWING, record] = -1
+    if boards.lines[LENGTH, line] > 0:
+        last = boards.lines[TAIL, line]
+        boards.records[PREVIOUS, record] = last
+        boards.records[FOLLOWING, last] = record
     else:
-        t.records[PREVIOUS, record] = -1
-        t.lines[HEAD, line] = record
-        if t.lines[BLOCKED, line] == 0:
-            _set_ready(t, line)
-    t.lines[TAIL, line] = record
-    t.lines[LENGTH, line] += 1
-    for d in range(len(t.layout)):
-        t.waiting[t.line_cells[line, d]] += 1
-    t.stuck[STUCK, line_target_together(t, line, 0)] += 1
+        boards.records[PREVIOUS, record] = -1
+        boards.lines[HEAD, line] = record
+        if boards.lines[BLOCKED, line] == 0:
+            _set_ready(boards, line)
+    boards.lines[TAIL, line] = record
+    boards.lines[LENGTH, line] += 1
+    for board in range(len(boards.layout)):
+        boards.waiting[boards.line_cells[line, board]] += 1
+    boards.stuck[STUCK, line_target_together(boards, line, 0)] += 1
 
 
 @leaf
-def take_together(t: TogetherBoard, record: int, line: int) -> None:
-    """Take a waiting record out of its line, wherever it stands."""
-    before, after = t.records[PREVIOUS, record], t.records[FOLLOWING, record]
+def take_together(boards: TogetherBoard, record: int, line: int) -> None:
+    """Take a waiting record out of its line, in place, wherever it stands."""
+    before, after = boards.records[PREVIOUS, record], boards.records[FOLLOWING, record]
     if before >= 0:
-        t.records[FOLLOWING, before] = after
+        boards.records[FOLLOWING, before] = after
     else:
-        t.lines[HEAD, line] = after
+        boards.lines[HEAD, line] = after
     if after >= 0:
-        t.records[PREVIOUS, after] = before
+        boards.records[PREVIOUS, after] = before
     else:
-        t.lines[TAIL, line] = before
-    t.lines[LENGTH, line] -= 1
-    if t.lines[LENGTH, line] == 0 and t.lines[BLOCKED, line] == 0:
-        _unset_ready(t, line)
-    for d in range(len(t.layout)):
-        t.waiting[t.line_cells[line, d]] -= 1
+        boards.lines[TAIL, line] = before
+    boards.lines[LENGTH, line] -= 1
+    if boards.lines[LENGTH, line] == 0 and boards.lines[BLOCKED, line] == 0:
+        _unset_ready(boards, line)
+    for board in range(len(boards.layout)):
+        boards.waiting[boards.line_cells[line, board]] -= 1

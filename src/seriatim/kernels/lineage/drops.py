@@ -65,18 +65,18 @@ def _short_part(slots: RefillSlots, lineage: int, chosen: Flags, n_values: int) 
     """Return a time of arrival of which fewer than PART values are chosen beside another time's; -1 for none."""
     first, end = slots.starts[lineage], slots.starts[lineage + 1]
     keys = np.empty(end - first, dtype=np.int64)
-    n = 0
+    n_chosen = 0
     for slot in range(first, end):
         if chosen[slot]:
-            keys[n] = slots.since[slot] * n_values + slots.value[slot]
-            n += 1
-    sort_array_part(keys, 0, n)
-    if n == 0 or keys[0] // n_values == keys[n - 1] // n_values:
+            keys[n_chosen] = slots.since[slot] * n_values + slots.value[slot]
+            n_chosen += 1
+    sort_array_part(keys, 0, n_chosen)
+    if n_chosen == 0 or keys[0] // n_values == keys[n_chosen - 1] // n_values:
         return -1
     different = 0
-    for i in range(n):
+    for i in range(n_chosen):
         different += i == 0 or keys[i] != keys[i - 1]
-        if i + 1 == n or keys[i + 1] // n_values != keys[i] // n_values:
+        if i + 1 == n_chosen or keys[i + 1] // n_values != keys[i] // n_values:
             if different < PART:
                 return int(keys[i] // n_values)
             different = 0
@@ -112,23 +112,23 @@ def _broken_rest(slots: RefillSlots, lineage: int, chosen: Flags, counts: Longs,
 
 @inner
 def _choose_largest(slots: RefillSlots, lineage: int, drop: Drop, notes: RefillScratch, limits: RefillLimits) -> int:
-    """Return how many open slots of a lineage can be dropped as far as values go, at most; mark them in ``chosen``.
+    """Return how many open slots of a lineage can be dropped at most, as far as values go; mark them in ``drop``.
 
     Slots of the times with the most open slots are taken first.
     """
     first, end, value, since = slots.starts[lineage], slots.starts[lineage + 1], slots.value, slots.since
     place_of, free, take, held = notes.place_of, notes.free, notes.take, notes.held
-    n = gather_lineage(slots, lineage, drop.open, drop.stays, notes)
-    for i in range(n):
+    n_held = gather_lineage(slots, lineage, drop.open, drop.stays, notes)
+    for i in range(n_held):
         held[i], take[i] = 0, 0
     for slot in range(first, end):
         i = place_of[value[slot]]
         held[i] += slots.made[slot] == 0
         take[i] += not drop.stays[slot]
-    for i in range(n):
+    for i in range(n_held):
         if take[i] > 0:  # refilled just now
             free[i] = min(free[i], max(held[i] - SHARED, 0))
-    size = refill_batch(notes.whole[:n], free[:n], notes.seen[:n], limits, take)
+    size = refill_batch(notes.whole[:n_held], free[:n_held], notes.seen[:n_held], limits, take)
     crowd = np.zeros(_largest_of(since, first, end) + 1, dtype=np.int64)
     for slot in range(first, end):
         crowd[since[slot]] += drop.open[slot]
@@ -145,7 +145,7 @@ def _choose_largest(slots: RefillSlots, lineage: int, drop: Drop, notes: RefillS
             if drop.open[slot] and since[slot] == time and take[i] > 0:
                 drop.chosen[slot] = True
                 take[i] -= 1
-    forget_refill(notes, n)
+    forget_refill(notes, n_held)
     return size
 
 

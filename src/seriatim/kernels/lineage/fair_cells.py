@@ -25,14 +25,14 @@ def cut_cells(ids: Ints, starts: Longs, place: Singles, least: int) -> Longs:
         while depth:
             depth -= 1
             lo, hi = stack[depth, 0], stack[depth, 1]
-            n = hi - lo
-            if n < 2 * least:
+            size = hi - lo
+            if size < 2 * least:
                 for i in range(lo, hi):
                     box[i] = n_boxes
                 n_boxes += 1
                 continue
-            half = n // 2
-            select_half(ids, lo, hi, half, place, widest_for_halves(ids, HalvesBucket(lo, 1, n), 0, n, place))
+            half = size // 2
+            select_half(ids, lo, hi, half, place, widest_for_halves(ids, HalvesBucket(lo, 1, size), 0, size, place))
             stack[depth, 0], stack[depth, 1] = lo, lo + half
             stack[depth + 1, 0], stack[depth + 1, 1] = lo + half, hi
             depth += 2
@@ -68,9 +68,9 @@ def _is_fair(ids: Ints, lo: int, hi: int, value: Ints, counts: Longs, fairness: 
     _count_values(ids, lo, hi, value, counts)
     fair, size = True, hi - lo
     for i in range(lo, hi):
-        v = value[ids[i]]
-        over = counts[v] * fairness.caps.den[v] > size * fairness.caps.num[v]
-        if over or counts[v] > size - fairness.strangers:
+        own = value[ids[i]]
+        over = counts[own] * fairness.caps.den[own] > size * fairness.caps.num[own]
+        if over or counts[own] > size - fairness.strangers:
             fair = False
             break
     _forget_values(ids, lo, hi, value, counts)
@@ -93,9 +93,9 @@ class _Values(NamedTuple):
 
 
 @leaf
-def _size_for(count: int, v: int, fairness: CellFairness) -> int:
+def _size_for(count: int, value: int, fairness: CellFairness) -> int:
     """Return the size of the smallest part that may hold a value so often."""
-    by_share = -((-count * fairness.caps.den[v]) // fairness.caps.num[v])
+    by_share = -((-count * fairness.caps.den[value]) // fairness.caps.num[value])
     return int(max(by_share, count + fairness.strangers))
 
 
@@ -109,37 +109,37 @@ def _halve_fairly(ids: Ints, lo: int, hi: int, place: Singles, values: _Values, 
     """
     value, counts, room = values.of_id, values.counts, values.room
     num, den = fairness.often.num, fairness.often.den
-    n = hi - lo
-    dim = widest_for_halves(ids, HalvesBucket(lo, 1, n), 0, n, place)
+    n_ids = hi - lo
+    dim = widest_for_halves(ids, HalvesBucket(lo, 1, n_ids), 0, n_ids, place)
     # others to the front, then the frequent values one after another
     frequent = 0
     n_others = 0
     for i in range(lo, hi):
-        v = value[ids[i]]
-        if 2 * den[v] * counts[v] <= num[v] * n:
+        own = value[ids[i]]
+        if 2 * den[own] * counts[own] <= num[own] * n_ids:
             room[n_others] = ids[i]
             n_others += 1
     at = n_others
     taken, least_left, least_right = 0, 0, 0
     segments = np.empty((len(counts) + 1, 2), dtype=np.int64)
     for i in range(lo, hi):
-        v = value[ids[i]]
-        c = counts[v]
-        if 2 * den[v] * c <= num[v] * n:
+        own = value[ids[i]]
+        held = counts[own]
+        if 2 * den[own] * held <= num[own] * n_ids:
             continue
         first = at
         for j in range(i, hi):
-            if value[ids[j]] == v:
+            if value[ids[j]] == own:
                 room[at] = ids[j]
                 at += 1
-        counts[v] = 0
+        counts[own] = 0
         segments[frequent, 0], segments[frequent, 1] = first, at
         frequent += 1
-        left = c - c // 2
+        left = held - held // 2
         taken += left
-        least_left = max(least_left, _size_for(left, v, fairness))
-        least_right = max(least_right, _size_for(c // 2, v, fairness))
-    size = max(min(n // 2, n - least_right), least_left)
+        least_left = max(least_left, _size_for(left, own, fairness))
+        least_right = max(least_right, _size_for(held // 2, own, fairness))
+    size = max(min(n_ids // 2, n_ids - least_right), least_left)
     for k in range(frequent):
         counts[value[room[segments[k, 0]]]] = segments[k, 1] - segments[k, 0]
     if size - taken < 0 or size - taken > n_others:

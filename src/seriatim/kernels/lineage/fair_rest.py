@@ -41,10 +41,11 @@ class RestBatches(NamedTuple):
 
 @inner
 def _count_batches(reserved: Flags, slots: RefillSlots, waiting: Longs, n_values: int) -> RestBatches:
-    n = len(slots.starts) - 1
-    size, total = np.zeros(n, dtype=np.int64), np.zeros(n, dtype=np.int64)
-    sheets = np.zeros((3, n, n_values), dtype=np.int64)
-    for lineage in range(n):
+    """Return how large every lineage's batch is, and how often each value is in it, in the lineage and waiting."""
+    n_lineages = len(slots.starts) - 1
+    size, total = np.zeros(n_lineages, dtype=np.int64), np.zeros(n_lineages, dtype=np.int64)
+    sheets = np.zeros((3, n_lineages, n_values), dtype=np.int64)
+    for lineage in range(n_lineages):
         total[lineage] = slots.starts[lineage + 1] - slots.starts[lineage]
         for slot in range(slots.starts[lineage], slots.starts[lineage + 1]):
             value = slots.value[slot]

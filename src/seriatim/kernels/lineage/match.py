@@ -34,43 +34,43 @@ def cheapest_match(cost: Singles) -> Longs:
 
     By shortest augmenting paths.
     """
-    n, m = cost.shape
-    row_of = np.full(m + 1, -1, dtype=np.int64)
-    u, v = np.zeros(n), np.zeros(m + 1)
-    before = np.zeros(m, dtype=np.int64)
-    least = np.empty(m)
-    used = np.empty(m + 1, dtype=np.bool_)
-    for start in range(n):
-        row_of[m] = start
-        column = m
-        for j in range(m):
+    n_rows, n_columns = cost.shape
+    row_of = np.full(n_columns + 1, -1, dtype=np.int64)
+    row_price, column_price = np.zeros(n_rows), np.zeros(n_columns + 1)
+    before = np.zeros(n_columns, dtype=np.int64)
+    least = np.empty(n_columns)
+    used = np.empty(n_columns + 1, dtype=np.bool_)
+    for start in range(n_rows):
+        row_of[n_columns] = start
+        column = n_columns
+        for j in range(n_columns):
             least[j], used[j] = np.inf, False
-        used[m] = False
+        used[n_columns] = False
         while row_of[column] >= 0:
             used[column] = True
             row = row_of[column]
             step, following = np.inf, -1
-            for j in range(m):
+            for j in range(n_columns):
                 if used[j]:
                     continue
-                reduced = cost[row, j] - u[row] - v[j]
+                reduced = cost[row, j] - row_price[row] - column_price[j]
                 if reduced < least[j]:
                     least[j], before[j] = reduced, column
                 if least[j] < step:
                     step, following = least[j], j
-            for j in range(m):
+            for j in range(n_columns):
                 if used[j]:
-                    u[row_of[j]] += step
-                    v[j] -= step
+                    row_price[row_of[j]] += step
+                    column_price[j] -= step
                 else:
                     least[j] -= step
-            u[start] += step
+            row_price[start] += step
             column = following
-        while column != m:
+        while column != n_columns:
             row_of[column] = row_of[before[column]]
             column = before[column]
-    out = np.empty(n, dtype=np.int64)
-    for j in range(m):
+    out = np.empty(n_rows, dtype=np.int64)
+    for j in range(n_columns):
         if row_of[j] >= 0:
             out[row_of[j]] = j
     return out
@@ -85,13 +85,13 @@ def _match_block(slots: Ints, people: Ints, boxes: MatchBoxes, place: Singles, o
     low, high = boxes.low, boxes.high
     cost = np.empty((len(slots), len(people)), dtype=np.float32)
     for i in range(len(slots)):
-        s = slots[i]
+        slot = slots[i]
         for j in range(len(people)):
             total = 0.0
-            for d in range(place.shape[1]):
-                x = place[people[j], d]
-                total += max(low[s, d] - x, 0.0) + max(x - high[s, d], 0.0)
-                total += CENTRE_WEIGHT * abs(x - (low[s, d] + high[s, d]) / 2)
+            for axis in range(place.shape[1]):
+                where = place[people[j], axis]
+                total += max(low[slot, axis] - where, 0.0) + max(where - high[slot, axis], 0.0)
+                total += CENTRE_WEIGHT * abs(where - (low[slot, axis] + high[slot, axis]) / 2)
             cost[i, j] = total
     chosen = cheapest_match(cost)
     for i in range(len(slots)):
@@ -112,24 +112,24 @@ def match_value(slots: Ints, people: Ints, boxes: MatchBoxes, place: Singles, ou
     """
     low, high = boxes.low, boxes.high
     centre = np.empty(low.shape, dtype=np.float32)
-    for s in range(low.shape[0]):
-        for d in range(low.shape[1]):
-            centre[s, d] = (low[s, d] + high[s, d]) / np.float32(2)
+    for slot in range(low.shape[0]):
+        for axis in range(low.shape[1]):
+            centre[slot, axis] = (low[slot, axis] + high[slot, axis]) / np.float32(2)
     stack = np.empty((128, 4), dtype=np.int64)
     _stand(stack, 0, 0, len(slots), 0, len(people))
     depth = 1
     while depth:
         depth -= 1
         slot_lo, slot_hi, lo, hi = stack[depth, 0], stack[depth, 1], stack[depth, 2], stack[depth, 3]
-        n_slots, n = slot_hi - slot_lo, hi - lo
+        n_slots, n_people = slot_hi - slot_lo, hi - lo
         if n_slots == 0:
             continue
-        if n <= block:
+        if n_people <= block:
             _match_block(slots[slot_lo:slot_hi], people[lo:hi], boxes, place, out)
             continue
-        dim = widest_for_halves(people, HalvesBucket(lo, 1, n), 0, n, place)
-        half = n // 2
-        slot_half = n_slots * half // n
+        dim = widest_for_halves(people, HalvesBucket(lo, 1, n_people), 0, n_people, place)
+        half = n_people // 2
+        slot_half = n_slots * half // n_people
         select_half(people, lo, hi, half, place, dim)
         if 0 < slot_half < n_slots:
             select_half(slots, slot_lo, slot_hi, slot_half, centre, dim)

@@ -40,7 +40,10 @@ MILLION = 1_000_000
 
 
 class RefillLimits(NamedTuple):
-    """What changes together: no value may exceed its cap in it, nor in what stays; and it has ``least`` or more."""
+    """What changes together: no value may exceed its cap in it, nor in what stays; and it has ``least`` or more.
+
+    m is that of the policy.
+    """
 
     m: int
     raised: Longs
@@ -121,27 +124,27 @@ def blank_refill_notes(n_values: int) -> RefillScratch:
 
 @leaf
 def gather_lineage(slots: RefillSlots, lineage: int, open_: Flags, stays: Flags, notes: RefillScratch) -> int:
-    """Return how many values a lineage holds; note each, how many of its slots stay and how many are open.
+    """Return how many values a lineage holds; write into ``notes`` each, and how many of its slots stay or are open.
 
     Changes ``place_of``, ``seen``, ``whole`` and ``free``; the caller sets ``place_of`` back by :func:`forget_refill`.
     """
-    n, place_of = 0, notes.place_of
+    n_held, place_of = 0, notes.place_of
     for slot in range(slots.starts[lineage], slots.starts[lineage + 1]):
         value = slots.value[slot]
         if place_of[value] < 0:
-            place_of[value] = n
-            notes.seen[n], notes.whole[n], notes.free[n] = value, 0, 0
-            n += 1
+            place_of[value] = n_held
+            notes.seen[n_held], notes.whole[n_held], notes.free[n_held] = value, 0, 0
+            n_held += 1
         notes.whole[place_of[value]] += stays[slot]
         if open_[slot]:
             notes.free[place_of[value]] += 1
-    return n
+    return n_held
 
 
 @leaf
-def forget_refill(notes: RefillScratch, n: int) -> None:
-    """Set ``place_of`` back to -1 for the values of a lineage."""
-    for i in range(n):
+def forget_refill(notes: RefillScratch, n_held: int) -> None:
+    """Set ``notes.place_of`` back to -1 for the values of a lineage."""
+    for i in range(n_held):
         notes.place_of[notes.seen[i]] = -1
 
 
@@ -162,16 +165,16 @@ def reserve_refill(order: Longs, slots: RefillSlots, supply: Longs, waiting: Lon
     )  # fmt: skip
     for lineage in order:
         first, end = slots.starts[lineage], slots.starts[lineage + 1]
-        n = gather_lineage(slots, lineage, slots.empty, everything, notes)
-        for i in range(n):
+        n_held = gather_lineage(slots, lineage, slots.empty, everything, notes)
+        for i in range(n_held):
             back[i], core[i] = 0, 0
         for slot in range(first, end):
             back[place_of[value[slot]]] += waiting[slot]
             core[place_of[value[slot]]] += slots.made[slot] == 0
-        for i in range(n):
+        for i in range(n_held):
             free[i] = min(free[i], supply[seen[i]] + back[i]) if core[i] >= SHARED else 0
-        if refill_batch(notes.whole[:n], free[:n], seen[:n], limits, take):
-            for i in range(n):
+        if refill_batch(notes.whole[:n_held], free[:n_held], seen[:n_held], limits, take):
+            for i in range(n_held):
                 supply[seen[i]] -= max(take[i] - back[i], 0)
             founded = slots.since[first]
             for slot in range(first + 1, end):
@@ -183,5 +186,5 @@ def reserve_refill(order: Longs, slots: RefillSlots, supply: Longs, waiting: Lon
                     if is_open and take[i] > 0 and (slots.since[slot] > founded) == later:
                         reserved[slot] = True
                         take[i] -= 1
-        forget_refill(notes, n)
+        forget_refill(notes, n_held)
     return reserved

@@ -13,8 +13,6 @@ import numpy as np
 
 from seriatim.kernels.arrays import Floats, Ints, Longs, Singles, inner, kernel, leaf
 
-EQUAL, ORDERED = 0, 1
-
 
 class SegmentRows(NamedTuple):
     """People along the order."""
@@ -29,7 +27,7 @@ class SegmentRows(NamedTuple):
 
 
 class BeliefSegmentRules(NamedTuple):
-    """What a segment must keep; above 1 a threshold asks for nothing."""
+    """What a segment must keep: k, l, t and j of the policy; above 1 a threshold asks for nothing."""
 
     k: int
     l: int  # noqa: E741 - the field's own name
@@ -54,45 +52,47 @@ class _Segment(NamedTuple):
 
 @inner
 def _clear(segment: _Segment) -> None:
-    for s in range(len(segment.counts)):
-        segment.counts[s] = 0
-        segment.sums[s] = 0.0
-    for q in range(len(segment.low)):
-        segment.low[q] = 2.0
-        segment.high[q] = -1.0
+    """Set ``segment`` to one without people."""
+    for value in range(len(segment.counts)):
+        segment.counts[value] = 0
+        segment.sums[value] = 0.0
+    for axis in range(len(segment.low)):
+        segment.low[axis] = 2.0
+        segment.high[axis] = -1.0
 
 
 @leaf
 def _add(segment: _Segment, rows: SegmentRows, i: int) -> None:
+    """Add the person at position i to ``segment``."""
     segment.counts[rows.value[i]] += 1
-    for s in range(len(segment.sums)):
-        segment.sums[s] += rows.beliefs[i, s]
-    for q in range(len(segment.low)):
-        segment.low[q] = min(segment.low[q], rows.place[i, q])
-        segment.high[q] = max(segment.high[q], rows.place[i, q])
+    for value in range(len(segment.sums)):
+        segment.sums[value] += rows.beliefs[i, value]
+    for axis in range(len(segment.low)):
+        segment.low[axis] = min(segment.low[axis], rows.place[i, axis])
+        segment.high[axis] = max(segment.high[axis], rows.place[i, axis])
 
 
 @inner
 def _passes(segment: _Segment, rules: BeliefSegmentRules, size: int, entropies: float) -> bool:
     """Return whether a segment keeps the rules; ``entropies`` is the sum over its people."""
-    n_values, n = len(segment.counts), 0
+    n_values, n_whole = len(segment.counts), 0
     distinct, off, running = 0, 0, 0
-    for s in range(n_values):
-        n += rules.whole[s]
-        distinct += 1 if segment.counts[s] > 0 else 0
+    for value in range(n_values):
+        n_whole += rules.whole[value]
+        distinct += 1 if segment.counts[value] > 0 else 0
     if size < rules.k or distinct < rules.l:
         return False
     if rules.t < 1.0:
-        for s in range(n_values):
-            running += segment.counts[s] * n - rules.whole[s] * size
-            off += abs(running) if rules.ordered else abs(segment.counts[s] * n - rules.whole[s] * size)
+        for value in range(n_values):
+            running += segment.counts[value] * n_whole - rules.whole[value] * size
+            off += abs(running) if rules.ordered else abs(segment.counts[value] * n_whole - rules.whole[value] * size)
         scale = max(n_values - 1, 1) if rules.ordered else 2
-        if off > rules.t * scale * n * size:
+        if off > rules.t * scale * n_whole * size:
             return False
     if rules.j < 1e9:
         mixed = 0.0
-        for s in range(n_values):
-            share = segment.sums[s] / size
+        for value in range(n_values):
+            share = segment.sums[value] / size
             if share > 0.0:
                 mixed -= share * np.log(share)
         return max(mixed - entropies / size, 0.0) <= rules.j
@@ -102,15 +102,18 @@ def _passes(segment: _Segment, rules: BeliefSegmentRules, size: int, entropies: 
 @kernel
 def belief_segments_greedily(rows: SegmentRows, rules: BeliefSegmentRules) -> Longs:
     """Return the end of the segment of each position, -1 for dropped people (Algorithm 4 of the paper as printed)."""
-    n, n_values = len(rows.value), rows.beliefs.shape[1]
-    end = np.full(n, -1, dtype=np.int64)
-    q = rows.place.shape[1]
+    n_rows, n_values = len(rows.value), rows.beliefs.shape[1]
+    end = np.full(n_rows, -1, dtype=np.int64)
+    n_axes = rows.place.shape[1]
     segment = _Segment(
-        np.zeros(n_values, dtype=np.int64), np.zeros(n_values), np.zeros(q, np.float32), np.zeros(q, np.float32)
+        np.zeros(n_values, dtype=np.int64),
+        np.zeros(n_values),
+        np.zeros(n_axes, np.float32),
+        np.zeros(n_axes, np.float32),
     )
     first, entropies = 0, 0.0
     _clear(segment)
-    for i in range(n):
+    for i in range(n_rows):
         _add(segment, rows, i)
         entropies += rows.entropy[i]
         if i + 1 - first >= rules.k and _passes(segment, rules, i + 1 - first, entropies):
@@ -128,28 +131,31 @@ def belief_segments_optimally(rows: SegmentRows, rules: BeliefSegmentRules) -> L
     Sums up to each of the last positions are kept in a ring, so that a segment is summed up only when its box is cheap
     enough to matter.
     """
-    n, n_values = len(rows.value), rows.beliefs.shape[1]
-    q, ring = rows.place.shape[1], rules.longest + 1
-    best, start = np.zeros(n + 1), np.full(n + 1, -1, dtype=np.int64)
+    n_rows, n_values = len(rows.value), rows.beliefs.shape[1]
+    n_axes, ring = rows.place.shape[1], rules.longest + 1
+    best, start = np.zeros(n_rows + 1), np.full(n_rows + 1, -1, dtype=np.int64)
     sums, counts, entropies = np.zeros((ring, n_values)), np.zeros((ring, n_values), dtype=np.int64), np.zeros(ring)
     segment = _Segment(
-        np.zeros(n_values, dtype=np.int64), np.zeros(n_values), np.zeros(q, np.float32), np.zeros(q, np.float32)
+        np.zeros(n_values, dtype=np.int64),
+        np.zeros(n_values),
+        np.zeros(n_axes, np.float32),
+        np.zeros(n_axes, np.float32),
     )
-    for i in range(1, n + 1):
+    for i in range(1, n_rows + 1):
         now, before = i % ring, (i - 1) % ring
         entropies[now] = entropies[before] + rows.entropy[i - 1]
-        for s in range(n_values):
-            sums[now, s] = sums[before, s] + rows.beliefs[i - 1, s]
-            counts[now, s] = counts[before, s]
+        for value in range(n_values):
+            sums[now, value] = sums[before, value] + rows.beliefs[i - 1, value]
+            counts[now, value] = counts[before, value]
         counts[now, rows.value[i - 1]] += 1
         best[i] = best[i - 1] + rules.skip
-        for c in range(q):
-            segment.low[c] = 2.0
-            segment.high[c] = -1.0
+        for axis in range(n_axes):
+            segment.low[axis] = 2.0
+            segment.high[axis] = -1.0
         for first in range(i - 1, max(i - rules.longest, 0) - 1, -1):
-            for c in range(q):
-                segment.low[c] = min(segment.low[c], rows.place[first, c])
-                segment.high[c] = max(segment.high[c], rows.place[first, c])
+            for axis in range(n_axes):
+                segment.low[axis] = min(segment.low[axis], rows.place[first, axis])
+                segment.high[axis] = max(segment.high[axis], rows.place[first, axis])
             size = i - first
             if size < rules.k:
                 continue
@@ -157,13 +163,13 @@ def belief_segments_optimally(rows: SegmentRows, rules: BeliefSegmentRules) -> L
             if cost >= best[i]:
                 continue
             then = first % ring
-            for s in range(n_values):
-                segment.sums[s] = max(sums[now, s] - sums[then, s], 0.0)
-                segment.counts[s] = counts[now, s] - counts[then, s]
+            for value in range(n_values):
+                segment.sums[value] = max(sums[now, value] - sums[then, value], 0.0)
+                segment.counts[value] = counts[now, value] - counts[then, value]
             if _passes(segment, rules, size, entropies[now] - entropies[then]):
                 best[i], start[i] = cost, first
-    end = np.full(n, -1, dtype=np.int64)
-    i = n
+    end = np.full(n_rows, -1, dtype=np.int64)
+    i = n_rows
     while i > 0:
         if start[i] < 0:
             i -= 1
@@ -181,33 +187,36 @@ def belief_segments_with_leftovers(rows: SegmentRows, rules: BeliefSegmentRules,
     No segment of neighbours can hold someone about whom much else is believed than about those around them; one a
     little further along the order may. ``reach`` segments are asked on either side; it may cost less than dropping.
     """
-    n, n_values, q = len(end), rows.beliefs.shape[1], rows.place.shape[1]
+    n_rows, n_values, n_axes = len(end), rows.beliefs.shape[1], rows.place.shape[1]
     ends = np.unique(end[end >= 0])
-    g_all = len(ends)
-    sums, counts = np.zeros((g_all, n_values)), np.zeros((g_all, n_values), dtype=np.int64)
-    low, high = np.full((g_all, q), np.float32(2.0)), np.full((g_all, q), np.float32(-1.0))
-    entropies, sizes = np.zeros(g_all), np.zeros(g_all, dtype=np.int64)
-    for i in range(n):
+    n_segments = len(ends)
+    sums, counts = np.zeros((n_segments, n_values)), np.zeros((n_segments, n_values), dtype=np.int64)
+    low, high = np.full((n_segments, n_axes), np.float32(2.0)), np.full((n_segments, n_axes), np.float32(-1.0))
+    entropies, sizes = np.zeros(n_segments), np.zeros(n_segments, dtype=np.int64)
+    for i in range(n_rows):
         if end[i] >= 0:
-            g = np.searchsorted(ends, end[i])
-            sizes[g] += 1
-            entropies[g] += rows.entropy[i]
-            _add(_Segment(counts[g], sums[g], low[g], high[g]), rows, i)
+            at = np.searchsorted(ends, end[i])
+            sizes[at] += 1
+            entropies[at] += rows.entropy[i]
+            _add(_Segment(counts[at], sums[at], low[at], high[at]), rows, i)
     found = end.copy()
     room = _Segment(
-        np.zeros(n_values, dtype=np.int64), np.zeros(n_values), np.zeros(q, np.float32), np.zeros(q, np.float32)
+        np.zeros(n_values, dtype=np.int64),
+        np.zeros(n_values),
+        np.zeros(n_axes, np.float32),
+        np.zeros(n_axes, np.float32),
     )
-    for i in range(n):
+    for i in range(n_rows):
         if found[i] >= 0:
             continue
         here, best, least = int(np.searchsorted(ends, i)), -1, rules.skip
-        for g in range(max(here - reach, 0), min(here + reach, g_all)):
-            own = _Segment(counts[g], sums[g], low[g], high[g])
+        for at in range(max(here - reach, 0), min(here + reach, n_segments)):
+            own = _Segment(counts[at], sums[at], low[at], high[at])
             _copy(own, room)
             _add(room, rows, i)
-            cost = _width(room) * (sizes[g] + 1) - _width(own) * sizes[g]
-            if cost < least and _passes(room, rules, sizes[g] + 1, entropies[g] + rows.entropy[i]):
-                best, least = g, cost
+            cost = _width(room) * (sizes[at] + 1) - _width(own) * sizes[at]
+            if cost < least and _passes(room, rules, sizes[at] + 1, entropies[at] + rows.entropy[i]):
+                best, least = at, cost
         if best >= 0:
             found[i] = ends[best]
             sizes[best] += 1
@@ -218,17 +227,19 @@ def belief_segments_with_leftovers(rows: SegmentRows, rules: BeliefSegmentRules,
 
 @leaf
 def _copy(one: _Segment, other: _Segment) -> None:
-    for s in range(len(one.counts)):
-        other.counts[s] = one.counts[s]
-        other.sums[s] = one.sums[s]
-    for q in range(len(one.low)):
-        other.low[q] = one.low[q]
-        other.high[q] = one.high[q]
+    """Overwrite ``other`` with ``one``."""
+    for value in range(len(one.counts)):
+        other.counts[value] = one.counts[value]
+        other.sums[value] = one.sums[value]
+    for axis in range(len(one.low)):
+        other.low[axis] = one.low[axis]
+        other.high[axis] = one.high[axis]
 
 
 @leaf
 def _width(segment: Any) -> float:
+    """Return the mean width of a segment's box."""
     total = 0.0
-    for q in range(len(segment.low)):
-        total += segment.high[q] - segment.low[q]
+    for axis in range(len(segment.low)):
+        total += segment.high[axis] - segment.low[axis]
     return total / max(len(segment.low), 1)

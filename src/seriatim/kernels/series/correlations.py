@@ -15,7 +15,7 @@ from seriatim.kernels.arrays import Ints, Longs, inner, kernel, leaf
 
 
 class CorrelationMemory(NamedTuple):
-    """The memory of a series as kernels read it."""
+    """The memory of a series as kernels read it, and the degree n of the policy."""
 
     places: Ints
     """places[person, i]: the distinct groups a person was in."""
@@ -24,7 +24,6 @@ class CorrelationMemory(NamedTuple):
     size: Ints
     """For each of those groups its real people and all its rows."""
     n: int
-    """The degree that is asked for."""
 
 
 class CorrelationTally(NamedTuple):
@@ -62,7 +61,7 @@ def _count_met(members: Longs, earlier: CorrelationMemory, tally: CorrelationTal
 
 @leaf
 def _forget_met(tally: CorrelationTally, n_seen: int) -> None:
-    """Set the counts of the groups met back to 0."""
+    """Set the counts of the groups met back to 0 in ``tally``."""
     for i in range(n_seen):
         tally.counts[tally.seen[i]] = 0
 
@@ -83,7 +82,7 @@ def _correlation_surplus(common: int, group: int, size: int, n_real: int, earlie
 
 @leaf
 def correlation_badness(members: Longs, earlier: CorrelationMemory, tally: CorrelationTally) -> tuple[int, int]:
-    """Return the sum of all surpluses of a group, and the earlier group with the largest; (0, -1) when it is safe."""
+    """Return a group's sum of surpluses and the earlier group with the largest; (0, -1) if safe; overwrites tally."""
     n_real = 0
     for person in members:
         n_real += person >= 0

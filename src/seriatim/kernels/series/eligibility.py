@@ -54,24 +54,24 @@ def _most_frequent(tree: Longs) -> int:
 @kernel
 def largest_eligibility_cap(counts: Longs, m: int) -> int:
     """Return the largest c for which counts cut at c are m-eligible: m * c <= sum(min(count, c))."""
-    ordered, n, rest = counts.copy(), len(counts), 0
-    sort_array_part(ordered, 0, n)
+    ordered, n_values, rest = counts.copy(), len(counts), 0
+    sort_array_part(ordered, 0, n_values)
     for count in counts:
         rest += count
-    for i in range(min(m, n)):
+    for i in range(min(m, n_values)):
         # the i most frequent values are cut at c, the others keep what they have
         cap = rest // (m - i)
-        if cap >= ordered[n - 1 - i]:
-            return int(ordered[n - 1]) if i == 0 else int(min(cap, ordered[n - i]))
-        rest -= ordered[n - 1 - i]
+        if cap >= ordered[n_values - 1 - i]:
+            return int(ordered[n_values - 1]) if i == 0 else int(min(cap, ordered[n_values - i]))
+        rest -= ordered[n_values - 1 - i]
     return 0
 
 
 @kernel
 def fill_eligibility_needs(slots: Ints, values: Ints, needs: Longs, tree: Longs, spare: Longs, m: int) -> Longs:
-    """Take newcomers for the places that ``slots`` lists; the rest of them stays m-eligible.
+    """Return how many newcomers each slot takes, the rest staying m-eligible; updates tree, spare and needs in place.
 
-    ``spare`` holds newcomers above the eligible cap: taking those costs nothing. Changes tree, spare and needs.
+    ``slots`` lists which come first. ``spare`` holds newcomers above the eligible cap: taking those costs nothing.
     """
     take = np.zeros(len(values), dtype=np.int64)
     total = 0
@@ -102,7 +102,10 @@ def _rounds_left(total: int, m: int, size: int, fewest: int, most: int, outside:
 
 @kernel
 def join_eligible_buckets(order: Ints, starts: Longs, values: Ints, tree: Longs, m: int) -> Longs:
-    """Return how many newcomers of each value join every bucket, in the given order; changes the tree."""
+    """Return how many newcomers of each value join every bucket, in order; takes them from ``tree``.
+
+    The rest stays m-eligible.
+    """
     joined = np.zeros(len(starts) - 1, dtype=np.int64)
     total = 0
     for i in range(len(tree) // 2, len(tree)):
@@ -130,7 +133,7 @@ def join_eligible_buckets(order: Ints, starts: Longs, values: Ints, tree: Longs,
 
 @kernel
 def new_eligible_buckets(tree: Longs, m: int) -> tuple[Longs, Longs, Longs]:
-    """Return signatures for all that is left, from the most frequent values on: starts, values, newcomers per value.
+    """Return signatures for all that is left: starts, values, newcomers per value; takes them from ``tree``.
 
     What is left must be m-eligible; then some b >= m most frequent values can always give one each.
     """
@@ -141,7 +144,7 @@ def new_eligible_buckets(tree: Longs, m: int) -> tuple[Longs, Longs, Longs]:
     values = np.empty(total, dtype=np.int64)
     joined = np.zeros(total // m + 1, dtype=np.int64)
     held = np.empty(len(tree) // 2, dtype=np.int64)
-    n, at = 0, 0
+    n_buckets, at = 0, 0
     while total > 0:
         size, rounds = 0, 0
         while size < m or rounds == 0:
@@ -160,8 +163,8 @@ def new_eligible_buckets(tree: Longs, m: int) -> tuple[Longs, Longs, Longs]:
         if rounds == 0:
             break
         total -= rounds * size
-        joined[n] = rounds
+        joined[n_buckets] = rounds
         at += size
-        n += 1
-        starts[n] = at
-    return starts[: n + 1], values[:at], joined[:n]
+        n_buckets += 1
+        starts[n_buckets] = at
+    return starts[: n_buckets + 1], values[:at], joined[:n_buckets]

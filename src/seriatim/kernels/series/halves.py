@@ -16,8 +16,8 @@ def select_half(ids: Ints, lo: int, hi: int, k: int, place: Singles, dim: int) -
     hi -= 1
     while lo < hi:
         mid = (lo + hi) // 2
-        a, b, c = place[ids[lo], dim], place[ids[mid], dim], place[ids[hi], dim]
-        pivot = max(min(a, b), min(max(a, b), c))
+        first, middle, last = place[ids[lo], dim], place[ids[mid], dim], place[ids[hi], dim]
+        pivot = max(min(first, middle), min(max(first, middle), last))
         i, j = lo, hi
         while i <= j:
             while place[ids[i], dim] < pivot:
@@ -53,26 +53,26 @@ class HalvesArrays(NamedTuple):
 
 
 @leaf
-def widest_for_halves(ids: Ints, bucket: HalvesBucket, at: int, n: int, place: Singles) -> int:
-    """Return the dimension along which the ``n`` tuples from ``at`` on of every value vary most.
+def widest_for_halves(ids: Ints, bucket: HalvesBucket, at: int, n_tuples: int, place: Singles) -> int:
+    """Return the dimension along which the ``n_tuples`` tuples from ``at`` on of every value vary most.
 
     Two dimensions are summed in one pass: finding a tuple takes longer than adding its place.
     """
     best, dim, n_dims = -1.0, 0, place.shape[1]
-    for d in range(0, n_dims, 2):
-        after = min(d + 1, n_dims - 1)
+    for axis in range(0, n_dims, 2):
+        after = min(axis + 1, n_dims - 1)
         total, squares, total_after, squares_after = 0.0, 0.0, 0.0, 0.0
         for value in range(bucket.size):
             first = bucket.base + value * bucket.step + at
-            for i in range(first, first + n):
-                x, y = place[ids[i], d], place[ids[i], after]
-                total += x
-                squares += x * x
-                total_after += y
-                squares_after += y * y
+            for i in range(first, first + n_tuples):
+                at_axis, at_after = place[ids[i], axis], place[ids[i], after]
+                total += at_axis
+                squares += at_axis * at_axis
+                total_after += at_after
+                squares_after += at_after * at_after
         for own, spread in (
-            (d, squares - total * total / (bucket.size * n)),
-            (after, squares_after - total_after * total_after / (bucket.size * n)),
+            (axis, squares - total * total / (bucket.size * n_tuples)),
+            (after, squares_after - total_after * total_after / (bucket.size * n_tuples)),
         ):
             if spread > best:
                 best, dim = spread, own
@@ -91,16 +91,16 @@ def halve_bucket(ids: Ints, base: int, size: int, step: int, place: Singles) -> 
     depth = 1
     while depth:
         depth -= 1
-        at, n = stack[depth, 0], stack[depth, 1]
-        if n < 2:
+        at, n_tuples = stack[depth, 0], stack[depth, 1]
+        if n_tuples < 2:
             continue
-        dim = widest_for_halves(ids, HalvesBucket(base, size, step), at, n, place)
-        half = n // 2
+        dim = widest_for_halves(ids, HalvesBucket(base, size, step), at, n_tuples, place)
+        half = n_tuples // 2
         for j in range(size):
             first = base + j * step + at
-            select_half(ids, first, first + n, half, place, dim)
+            select_half(ids, first, first + n_tuples, half, place, dim)
         stack[depth, 0], stack[depth, 1] = at, half
-        stack[depth + 1, 0], stack[depth + 1, 1] = at + half, n - half
+        stack[depth + 1, 0], stack[depth + 1, 1] = at + half, n_tuples - half
         depth += 2
 
 

@@ -73,14 +73,14 @@ def take_into_memory(release: int, rows: MemorySlotRows, people: MemoryOwnSlots,
 def look_back_in_memory(
     person: Ints, own: Ints, release: int, release_of: Ints, row_of: Ints, publications: Ints
 ) -> int:
-    """Return how many were not met before; bring the last three arrays up to date with one release, newest first.
+    """Return how many were not met before; update ``release_of``, ``row_of``, ``publications``, newest release first.
 
     ``own``: for a person's number the entry that the last three arrays keep of them, -1 for none.
     """
     found = 0
     for row in range(len(person)):
-        p = person[row]
-        i = own[p] if 0 <= p < len(own) else -1
+        who = person[row]
+        i = own[who] if 0 <= who < len(own) else -1
         if i < 0:
             continue
         publications[i] += 1
@@ -93,10 +93,10 @@ def look_back_in_memory(
 @inner
 def _scrambled(number: int) -> np.uint64:
     """Return the same 64 bits for the same number, all over the range (splitmix64)."""
-    z = (np.uint64(number) + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15)
-    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return z ^ (z >> np.uint64(31))
+    bits = (np.uint64(number) + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15)
+    bits = (bits ^ (bits >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    bits = (bits ^ (bits >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return bits ^ (bits >> np.uint64(31))
 
 
 class MemoryRows(NamedTuple):
@@ -179,50 +179,50 @@ def distinct_in_memory(starts: Longs, rows: Ints, value: Ints, wanted: Ints) -> 
     """Return the signature of each wanted group: where it starts, and its different values in order."""
     out_starts = np.zeros(len(wanted) + 1, dtype=np.int64)
     room = 0
-    for g in wanted:
-        room += starts[g + 1] - starts[g]
+    for group in wanted:
+        room += starts[group + 1] - starts[group]
     out = np.empty(room, dtype=np.int32)
     at = 0
-    for w in range(len(wanted)):
-        g, first = wanted[w], at
-        for i in range(starts[g], starts[g + 1]):
-            v = value[rows[i]]
+    for which in range(len(wanted)):
+        group, first = wanted[which], at
+        for i in range(starts[group], starts[group + 1]):
+            code = value[rows[i]]
             j = at
-            while j > first and out[j - 1] > v:
+            while j > first and out[j - 1] > code:
                 j -= 1
-            if j > first and out[j - 1] == v:
+            if j > first and out[j - 1] == code:
                 continue
             for k in range(at, j, -1):
                 out[k] = out[k - 1]
-            out[j] = v
+            out[j] = code
             at += 1
-        out_starts[w + 1] = at
+        out_starts[which + 1] = at
     return out_starts, out[:at]
 
 
 @kernel
 def number_memory_sets(starts: Longs, values: Ints) -> tuple[Longs, Longs]:
     """Return the number of each ordered set, by first appearance, and which set each number stands for."""
-    n = len(starts) - 1
+    n_sets = len(starts) - 1
     width = 16
-    while width < 2 * n:
+    while width < 2 * n_sets:
         width *= 2
     table = np.full(width, -1, dtype=np.int64)
-    numbers = np.empty(n, dtype=np.int64)
-    first = np.empty(n, dtype=np.int64)
+    numbers = np.empty(n_sets, dtype=np.int64)
+    first = np.empty(n_sets, dtype=np.int64)
     n_first = 0
-    for g in range(n):
-        lo, size = starts[g], starts[g + 1] - starts[g]
-        h = np.uint64(1469598103934665603)
+    for which in range(n_sets):
+        lo, size = starts[which], starts[which + 1] - starts[which]
+        digest = np.uint64(1469598103934665603)
         for i in range(lo, lo + size):
-            h = (h ^ np.uint64(values[i])) * np.uint64(1099511628211)
-        at = np.int64((h ^ (h >> np.uint64(29))) & np.uint64(width - 1))
+            digest = (digest ^ np.uint64(values[i])) * np.uint64(1099511628211)
+        at = np.int64((digest ^ (digest >> np.uint64(29))) & np.uint64(width - 1))
         while True:
             seen = table[at]
             if seen < 0:
                 table[at] = n_first
-                first[n_first] = g
-                numbers[g] = n_first
+                first[n_first] = which
+                numbers[which] = n_first
                 n_first += 1
                 break
             other = starts[first[seen]]
@@ -232,7 +232,7 @@ def number_memory_sets(starts: Longs, values: Ints) -> tuple[Longs, Longs]:
                 same = values[lo + i] == values[other + i]
                 i += 1
             if same:
-                numbers[g] = seen
+                numbers[which] = seen
                 break
             at = (at + 1) & (width - 1)
     return numbers, first[:n_first]

@@ -69,11 +69,11 @@ def _following_in_partition(order: Ints, at: int, taken: PartitionTaken) -> int:
 def _partition_semiperimeter(group: Ints, place: Singles) -> float:
     """Return the half of the perimeter of the box over a group's records."""
     total = 0.0
-    for d in range(place.shape[1]):
+    for dim in range(place.shape[1]):
         low, high = np.inf, -np.inf
         for record in group:
             if record >= 0:
-                low, high = min(low, place[record, d]), max(high, place[record, d])
+                low, high = min(low, place[record, dim]), max(high, place[record, dim])
         if high > low:
             total += high - low
     return total
@@ -82,11 +82,11 @@ def _partition_semiperimeter(group: Ints, place: Singles) -> float:
 @leaf
 def _pick_offender(group: Ints, worst: int, person: Longs, earlier: CorrelationMemory, state: Longs) -> int:
     """Return the slot of a random member that was in the offending earlier group; moves ``state`` on."""
-    n = 0
+    n_offenders = 0
     for record in group:
-        n += record >= 0 and was_in_correlation(person[record], worst, earlier)
+        n_offenders += record >= 0 and was_in_correlation(person[record], worst, earlier)
     state[0] = (state[0] * 6364136223846793005 + 1442695040888963407) & 0x7FFFFFFFFFFFFFFF
-    chosen = (state[0] >> 33) % n
+    chosen = (state[0] >> 33) % n_offenders
     for slot in range(len(group)):
         if group[slot] >= 0 and was_in_correlation(person[group[slot]], worst, earlier):
             if chosen == 0:
@@ -108,18 +108,18 @@ def _judge_partition(
 @inner
 def _partition_candidate(
     lists: PartitionBucket,
-    d: int,
+    dim: int,
     making: PartitionScratch,
     people: Longs,
     taken: PartitionTaken,
     earlier: CorrelationMemory,
 ) -> bool:
-    """Fill group ``d`` from the heads of that dimension's lists; True when it is safe without counterfeits of its own.
+    """Return whether group ``dim`` is safe without counterfeits of its own; fill it in ``making`` from its lists.
 
     Unsafe members are discarded for now and replaced by the next tuple of their value; when none is left, or after
     as many discards as the group has room for four times over, members are left out until the group is safe.
     """
-    order, starts, heads, group = lists.lists[d], lists.starts, making.heads[d], making.groups[d]
+    order, starts, heads, group = lists.lists[dim], lists.starts, making.heads[dim], making.groups[dim]
     size, skip, room, state, tally = len(group), taken.skip, making.room, making.state, making.tally
     at = heads.copy()
     discarded = np.empty(4 * size, dtype=np.int32)
@@ -179,14 +179,14 @@ def _spread_bucket(
     left, n_groups = lists.lists.shape[1], 0
     while left > 0:
         best, best_key, best_clean = -1, np.inf, False
-        for d in range(n_dims):
-            clean = _partition_candidate(lists, d, making, records.person, taken, earlier)
+        for dim in range(n_dims):
+            clean = _partition_candidate(lists, dim, making, records.person, taken, earlier)
             filled = 0
             for slot in range(size):
-                filled += groups[d, slot] >= 0
-            key = _partition_semiperimeter(groups[d], records.place)
+                filled += groups[dim, slot] >= 0
+            key = _partition_semiperimeter(groups[dim], records.place)
             if filled and (best < 0 or (clean and not best_clean) or (clean == best_clean and key < best_key)):
-                best, best_key, best_clean = d, key, clean
+                best, best_key, best_clean = dim, key, clean
         if best < 0:
             # whoever stands first can be with nobody, not even with counterfeits
             for slot in range(size):

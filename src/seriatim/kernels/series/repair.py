@@ -59,12 +59,12 @@ def _read_group(placed: RepairPlaces, bucket: HalvesBucket, at: int, out: Longs)
 def _repair_width(placed: RepairPlaces, bucket: HalvesBucket, at: int) -> float:
     """Return the semiperimeter of the box over a group's real tuples."""
     ids, place, total = placed.ids, placed.place, 0.0
-    for d in range(place.shape[1]):
+    for dim in range(place.shape[1]):
         low, high = np.inf, -np.inf
         for value in range(bucket.size):
             each = ids[bucket.base + value * bucket.step + at]
             if 0 <= each < len(placed.person):
-                low, high = min(low, place[each, d]), max(high, place[each, d])
+                low, high = min(low, place[each, dim]), max(high, place[each, dim])
         if high > low:
             total += high - low
     return total

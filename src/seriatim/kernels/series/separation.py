@@ -89,17 +89,17 @@ def separation_as_before(slots: Longs, base: Longs, size: Ints, last: Ints, plai
 @inner
 def separation_probe(web: SeparationWeb) -> SeparationProbe:
     """Return scratch for searches in this web."""
-    n = len(web.size) + len(web.old_size)
-    reach = min(n, FAR) + 3
+    n_nodes = len(web.size) + len(web.old_size)
+    reach = min(n_nodes, FAR) + 3
     return SeparationProbe(
         np.zeros(len(web.now), dtype=np.int8),
-        np.zeros(n, dtype=np.int32),
-        np.zeros(n, dtype=np.int32),
-        np.empty(n, dtype=np.int64),
-        np.empty(n + 2, dtype=np.int64),
+        np.zeros(n_nodes, dtype=np.int32),
+        np.zeros(n_nodes, dtype=np.int32),
+        np.empty(n_nodes, dtype=np.int64),
+        np.empty(n_nodes + 2, dtype=np.int64),
         np.empty(web.need * reach, dtype=np.int64),
-        np.empty(n + 2, dtype=np.int64),
-        np.zeros(n, dtype=np.bool_),
+        np.empty(n_nodes + 2, dtype=np.int64),
+        np.zeros(n_nodes, dtype=np.bool_),
         np.zeros(4, dtype=np.int64),
     )
 
@@ -155,7 +155,7 @@ def _one_more(web: SeparationWeb, at: Ints, probe: SeparationProbe, source: Long
 
 @leaf
 def _short_ways(web: SeparationWeb, at: Ints, probe: SeparationProbe, node: int) -> tuple[int, int]:
-    """Take the ways out of a new group that need no search: at once, through an old group, or from there to a safe one.
+    """Return how many ways out of a new group need no search: at once, by an old group, or from there to a safe one.
 
     Any flow is a beginning of the largest: the search finds the rest. Gives the ways, and how many entries of
     ``touched`` undo them.
@@ -199,7 +199,7 @@ def _short_ways(web: SeparationWeb, at: Ints, probe: SeparationProbe, node: int)
 
 @leaf
 def _ways_out(web: SeparationWeb, release: int, probe: SeparationProbe, source: Longs, sink: Longs) -> int:
-    """Return how many people can be sent out at once, up to what is needed."""
+    """Return how many people can be sent out at once, up to what is needed; the flow stays in ``probe``."""
     at, n_new = web.group_in[release], len(web.size)
     on, touched, n_touched, found = probe.on, probe.touched, 0, 0
     if source[1] < 0 and sink[0] < 0:
@@ -231,7 +231,7 @@ def _ways_out(web: SeparationWeb, release: int, probe: SeparationProbe, source: 
 
 @leaf
 def _keep_side(probe: SeparationProbe) -> None:
-    """Copy the groups seen by the last search into ``side``."""
+    """Copy the groups seen by the last search into ``probe.side``."""
     for i in range(probe.counts[2]):
         probe.side[i] = probe.queue[i]
     probe.counts[3] = probe.counts[2]
@@ -239,7 +239,7 @@ def _keep_side(probe: SeparationProbe) -> None:
 
 @inner
 def _within(web: SeparationWeb, release: int, probe: SeparationProbe, source: Longs, lowest: int) -> int:
-    """Return the smallest cut below ``lowest`` inside the closed part just seen, one of whose groups is out.
+    """Return the smallest cut below ``lowest`` in the closed part just seen, a group of it out; overwrites ``probe``.
 
     The part's first old group stands for the outside, if need be with a new one: what is cut off and what remains
     both hold groups of either release, or the cut says no more than the groups themselves.
@@ -273,7 +273,7 @@ def _within(web: SeparationWeb, release: int, probe: SeparationProbe, source: Lo
 
 @inner
 def separation_ways(web: SeparationWeb, release: int, probe: SeparationProbe, node: int) -> int:
-    """Return the fewest ways out of a union with a new and an old group, ``need`` if enough; it is in ``side``.
+    """Return the fewest ways out of a union with a new and an old group, or ``need``; it is in ``probe.side``.
 
     A group smaller than ``need`` is cut off by its own people, which says nothing: it is therefore asked together
     with each old group that it meets.

@@ -21,30 +21,30 @@ LEAST = 1e-6
 @leaf
 def _frame(spots: Singles, real: Flags, first: int, size: int, edges: Singles) -> None:
     """Write into ``edges`` per dimension the lowest, second lowest, second highest and highest place of a group."""
-    for d in range(spots.shape[1]):
+    for dim in range(spots.shape[1]):
         low, low2, high2, high = np.float32(np.inf), np.float32(np.inf), np.float32(-np.inf), np.float32(-np.inf)
         for i in range(first, first + size):
             if real[i]:
-                x = spots[i, d]
-                low2 = min(low2, max(low, x))
-                low = min(low, x)
-                high2 = max(high2, min(high, x))
-                high = max(high, x)
-        edges[d, 0], edges[d, 1], edges[d, 2], edges[d, 3] = low, low2, high2, high
+                spot = spots[i, dim]
+                low2 = min(low2, max(low, spot))
+                low = min(low, spot)
+                high2 = max(high2, min(high, spot))
+                high = max(high, spot)
+        edges[dim, 0], edges[dim, 1], edges[dim, 2], edges[dim, 3] = low, low2, high2, high
 
 
 @leaf
-def _gain(spots: Singles, here: Singles, there: Singles, a: int, b: int) -> float:
-    """Return by how much the squared sides of both boxes shrink when ``a`` of here and ``b`` of there change places."""
+def _gain(spots: Singles, here: Singles, there: Singles, own: int, other: int) -> float:
+    """Return by how much the squared sides of both boxes shrink when ``own`` of here and ``other`` of there swap."""
     gain = np.float32(0.0)
-    for d in range(spots.shape[1]):
-        x, y = spots[a, d], spots[b, d]
-        low = here[d, 1] if x == here[d, 0] else here[d, 0]
-        high = here[d, 2] if x == here[d, 3] else here[d, 3]
-        gain += (here[d, 3] - here[d, 0]) ** 2 - (max(high, y) - min(low, y)) ** 2
-        low = there[d, 1] if y == there[d, 0] else there[d, 0]
-        high = there[d, 2] if y == there[d, 3] else there[d, 3]
-        gain += (there[d, 3] - there[d, 0]) ** 2 - (max(high, x) - min(low, x)) ** 2
+    for dim in range(spots.shape[1]):
+        own_spot, other_spot = spots[own, dim], spots[other, dim]
+        low = here[dim, 1] if own_spot == here[dim, 0] else here[dim, 0]
+        high = here[dim, 2] if own_spot == here[dim, 3] else here[dim, 3]
+        gain += (here[dim, 3] - here[dim, 0]) ** 2 - (max(high, other_spot) - min(low, other_spot)) ** 2
+        low = there[dim, 1] if other_spot == there[dim, 0] else there[dim, 0]
+        high = there[dim, 2] if other_spot == there[dim, 3] else there[dim, 3]
+        gain += (there[dim, 3] - there[dim, 0]) ** 2 - (max(high, own_spot) - min(low, own_spot)) ** 2
     return float(gain)
 
 
@@ -55,12 +55,12 @@ def _swap_all(ids: Ints, spots: Singles, real: Flags, edges: Singles, size: int)
     for at in range(n_groups - 1):
         for other in range(at + 1, min(at + 1 + REACH, n_groups)):
             for j in range(size):
-                a, b = at * size + j, other * size + j
-                if not (real[a] and real[b]) or _gain(spots, edges[at], edges[other], a, b) <= LEAST:
+                first, second = at * size + j, other * size + j
+                if not (real[first] and real[second]) or _gain(spots, edges[at], edges[other], first, second) <= LEAST:
                     continue
-                ids[a], ids[b] = ids[b], ids[a]
-                for d in range(spots.shape[1]):
-                    spots[a, d], spots[b, d] = spots[b, d], spots[a, d]
+                ids[first], ids[second] = ids[second], ids[first]
+                for dim in range(spots.shape[1]):
+                    spots[first, dim], spots[second, dim] = spots[second, dim], spots[first, dim]
                 _frame(spots, real, at * size, size, edges[at])
                 _frame(spots, real, other * size, size, edges[other])
                 swaps += 1
@@ -81,8 +81,8 @@ def tighter_bucket(ids: Ints, base: int, size: int, step: int, place: Singles, n
         for j in range(size):
             k, i = at * size + j, ids[base + j * step + at]
             own[k], real[k] = i, 0 <= i < n_real
-            for d in range(place.shape[1]):
-                spots[k, d] = place[i, d]
+            for dim in range(place.shape[1]):
+                spots[k, dim] = place[i, dim]
         _frame(spots, real, at * size, size, edges[at])
     swaps = 0
     for _ in range(ROUNDS):

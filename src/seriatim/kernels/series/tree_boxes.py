@@ -62,36 +62,36 @@ def _width(column: int, low: int, high: int, trees: BoxTrees) -> float:
 
 
 @inner
-def _median_code(codes: Ints, n: int, low: int, high: int, counts: Longs) -> int:
-    """Return the middle one of ``codes[:n]``; sorts them if they are fewer than the values between low and high."""
-    if n <= high - low:
-        sort_array_part(codes, 0, n)
-        return int(codes[n // 2])
+def _median_code(codes: Ints, n_codes: int, low: int, high: int, counts: Longs) -> int:
+    """Return the middle one of ``codes[:n_codes]``; sorts them if they are fewer than the values from low to high."""
+    if n_codes <= high - low:
+        sort_array_part(codes, 0, n_codes)
+        return int(codes[n_codes // 2])
     for code in range(low, high + 1):
         counts[code] = 0
-    for i in range(n):
+    for i in range(n_codes):
         counts[codes[i]] += 1
     seen = 0
     for code in range(low, high + 1):
         seen += counts[code]
-        if seen > n // 2:
+        if seen > n_codes // 2:
             return code
     return high
 
 
 @inner
-def _tree_edge(codes: Ints, n: int, spread: BoxSpread, middle: int, trees: BoxTrees, least: int) -> int:
+def _tree_edge(codes: Ints, n_people: int, spread: BoxSpread, middle: int, trees: BoxTrees, least: int) -> int:
     """Return the boundary of the median's child nearest to half that leaves both sides ``least``; -1 for none."""
     child = _common_node(spread.column, spread.low, spread.high, trees) - trees.meta[spread.column, 1] + middle
     start, stop = trees.starts[child], trees.ends[child]
     below, upto = 0, 0
-    for i in range(n):
+    for i in range(n_people):
         below += codes[i] < start
         upto += codes[i] < stop
-    best, off = -1, n
-    if least <= below <= n - least:
-        best, off = start, abs(2 * below - n)
-    if least <= upto <= n - least and abs(2 * upto - n) < off:
+    best, off = -1, n_people
+    if least <= below <= n_people - least:
+        best, off = start, abs(2 * below - n_people)
+    if least <= upto <= n_people - least and abs(2 * upto - n_people) < off:
         best = stop
     return int(best)
 
@@ -133,33 +133,33 @@ class BoxRanges(NamedTuple):
 
 
 @inner
-def _order_along(people: BoxPeople, lo: int, n: int, column: int, ahead: BoxCutScratch) -> None:
-    """Write into ``keys`` the positions of a box's people from ``lo`` on, by their code in a column."""
-    for i in range(n):
-        ahead.keys[i] = people.codes[people.ids[lo + i], column] * n + i
-    sort_array_part(ahead.keys, 0, n)
-    for i in range(n):
-        ahead.keys[i] = lo + ahead.keys[i] % n
+def _order_along(people: BoxPeople, lo: int, n_people: int, column: int, ahead: BoxCutScratch) -> None:
+    """Write into ``ahead.keys`` the positions of a box's people from ``lo`` on, by their code in a column."""
+    for i in range(n_people):
+        ahead.keys[i] = people.codes[people.ids[lo + i], column] * n_people + i
+    sort_array_part(ahead.keys, 0, n_people)
+    for i in range(n_people):
+        ahead.keys[i] = lo + ahead.keys[i] % n_people
 
 
 @inner
-def _losses_along(people: BoxPeople, n: int, trees: BoxTrees, ahead: BoxCutScratch) -> None:
-    """Write into ``left[i]`` what the first i people of the order lose, and into ``right[i]`` what the others do."""
+def _losses_along(people: BoxPeople, n_people: int, trees: BoxTrees, ahead: BoxCutScratch) -> None:
+    """Write into ``ahead.left[i]`` what the first i people of the order lose, into ``ahead.right[i]`` the others."""
     ids, codes, keys = people.ids, people.codes, ahead.keys
-    for i in range(n):
+    for i in range(n_people):
         ahead.left[i], ahead.right[i] = 0.0, 0.0
     for column in range(codes.shape[1]):
         low = high = codes[ids[keys[0]], column]
         lost = 0.0
-        for i in range(1, n):
+        for i in range(1, n_people):
             code = codes[ids[keys[i]], column]
             ahead.left[i] += lost
             if code < low or code > high:
                 low, high = min(low, code), max(high, code)
                 lost = _lost(column, low, high, trees)
-        low = high = codes[ids[keys[n - 1]], column]
+        low = high = codes[ids[keys[n_people - 1]], column]
         lost = 0.0
-        for i in range(n - 1, 0, -1):
+        for i in range(n_people - 1, 0, -1):
             code = codes[ids[keys[i]], column]
             if code < low or code > high:
                 low, high = min(low, code), max(high, code)
@@ -175,23 +175,23 @@ def _cut_ahead(
 
     Of cuts that lose as much the one nearest to half is taken.
     """
-    lo, n = piece[0], piece[1] - piece[0]
+    lo, n_people = piece[0], piece[1] - piece[0]
     fewest, n_left = np.inf, 0
     for column in range(len(width)):
         if width[column] == 0.0:
             continue
-        _order_along(people, lo, n, column, ahead)
-        _losses_along(people, n, trees, ahead)
+        _order_along(people, lo, n_people, column, ahead)
+        _losses_along(people, n_people, trees, ahead)
         better = False
-        for i in range(least, n - least + 1):
-            lost = i * ahead.left[i] + (n - i) * ahead.right[i]
-            if lost < fewest or (lost == fewest and abs(2 * i - n) < abs(2 * n_left - n)):
+        for i in range(least, n_people - least + 1):
+            lost = i * ahead.left[i] + (n_people - i) * ahead.right[i]
+            if lost < fewest or (lost == fewest and abs(2 * i - n_people) < abs(2 * n_left - n_people)):
                 fewest, n_left, better = lost, i, True
         if better:
-            for i in range(n):
+            for i in range(n_people):
                 ahead.best[i] = people.ids[ahead.keys[i]]
     if n_left > 0:
-        for i in range(n):
+        for i in range(n_people):
             people.ids[lo + i] = ahead.best[i]
     return n_left
 
@@ -215,15 +215,15 @@ class BoxHalving(NamedTuple):
 
 
 @inner
-def _ties_cut(own: Ints, n: int, spread: BoxSpread, middle: int, trees: BoxTrees) -> int:
+def _ties_cut(own: Ints, n_people: int, spread: BoxSpread, middle: int, trees: BoxTrees) -> int:
     """Return how many people with the median's code go left to cut a plain column exactly in half; -1 for a tree."""
     top = _common_node(spread.column, spread.low, spread.high, trees)
     if trees.spans[spread.column] == 0.0 or top != trees.meta[spread.column, 0] + trees.meta[spread.column, 1]:
         return -1
     below = 0
-    for i in range(n):
+    for i in range(n_people):
         below += own[i] < middle
-    return n // 2 - below
+    return n_people // 2 - below
 
 
 @inner
@@ -254,7 +254,7 @@ def _halve_box(
     Where no column has a boundary to cut at, people with one code are divided.
     """
     lo, hi = piece
-    own, n, n_columns = work.own, hi - lo, people.codes.shape[1]
+    own, n_people, n_columns = work.own, hi - lo, people.codes.shape[1]
     for divided in (False, True):
         for column in range(n_columns):
             ranges.untried[column] = ranges.width[column]
@@ -263,13 +263,13 @@ def _halve_box(
             if column < 0:
                 break
             ranges.untried[column] = 0.0
-            for i in range(n):
+            for i in range(n_people):
                 own[i] = people.codes[people.ids[lo + i], column]
             spread = BoxSpread(column, ranges.low[column], ranges.high[column])
-            edge = middle = _median_code(own, n, spread.low, spread.high, work.counts)
-            ties = _ties_cut(own, n, spread, middle, trees) if divided else 0
+            edge = middle = _median_code(own, n_people, spread.low, spread.high, work.counts)
+            ties = _ties_cut(own, n_people, spread, middle, trees) if divided else 0
             if not divided:
-                edge = _tree_edge(own, n, spread, middle, trees, least)
+                edge = _tree_edge(own, n_people, spread, middle, trees, least)
             if edge >= 0 and ties >= 0:
                 return _sides(people, piece, column, edge, ties, work.room)
     return 0
@@ -277,7 +277,7 @@ def _halve_box(
 
 @leaf
 def _measure_box(people: BoxPeople, lo: int, hi: int, trees: BoxTrees, ranges: BoxRanges) -> None:
-    """Write the range of every column in a box, and how wide it is."""
+    """Write into ``ranges`` the range of every column in a box, and how wide it is."""
     ids, codes = people.ids, people.codes
     for column in range(codes.shape[1]):
         low = high = codes[ids[lo], column]
@@ -294,15 +294,17 @@ def cut_tree_boxes(ids: Ints, runs: Longs, codes: Ints, trees: BoxTrees, least: 
 
     ``codes`` has a row per id and a column per quasi-identifier. Each run is cut while both sides keep ``least``.
     """
-    n, n_columns, few, largest = len(ids), codes.shape[1], AHEAD * least, 1
+    n_ids, n_columns, few, largest = len(ids), codes.shape[1], AHEAD * least, 1
     for column in range(n_columns):
         largest = max(largest, trees.meta[column, 1])
-    people, box, n_boxes = BoxPeople(ids, codes), np.empty(n, dtype=np.int64), 0
-    work = BoxHalving(np.empty(n, dtype=np.int32), np.empty(n, dtype=np.int32), np.empty(largest + 1, dtype=np.int64))
+    people, box, n_boxes = BoxPeople(ids, codes), np.empty(n_ids, dtype=np.int64), 0
+    work = BoxHalving(
+        np.empty(n_ids, dtype=np.int32), np.empty(n_ids, dtype=np.int32), np.empty(largest + 1, dtype=np.int64)
+    )
     ahead = BoxCutScratch(np.empty(few, dtype=np.int64), np.empty(few, dtype=np.int32), np.empty(few), np.empty(few))
     low, high = np.empty(n_columns, dtype=np.int64), np.empty(n_columns, dtype=np.int64)
     ranges = BoxRanges(low, high, np.empty(n_columns), np.empty(n_columns))
-    stack = np.empty((n + 2, 2), dtype=np.int64)
+    stack = np.empty((n_ids + 2, 2), dtype=np.int64)
     for run in range(len(runs) - 1):
         stack[0, 0], stack[0, 1] = runs[run], runs[run + 1]
         depth = 1 if runs[run] < runs[run + 1] else 0

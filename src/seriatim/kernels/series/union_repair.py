@@ -49,9 +49,9 @@ def _missing(web: SeparationWeb, probe: SeparationProbe, group: int, most: int) 
 
 @inner
 def _hc_safe(web: SeparationWeb, group: int, earlier: CorrelationMemory, tally: CorrelationTally) -> int:
-    """Return 0 when a group shares little with every earlier one, else one more than the one it shares most with.
+    """Return 0 when a group shares little with every earlier one, else 1 + the one it shares most with.
 
-    Nobody in it: -1.
+    -1 when nobody is in it. Overwrites ``tally``.
     """
     room = np.empty(web.size[group], dtype=np.int64)
     n_real = 0

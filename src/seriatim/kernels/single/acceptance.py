@@ -109,13 +109,13 @@ def _passes(
 @leaf
 def _leaves_enough(tests: Any, index: int, counts: Longs, prior: Longs, size: int, scratch: Floats) -> bool:
     """Return whether an attacker who is content to be near stays uncertain enough; overwrites ``scratch``."""
-    kind, limit, at, n = tests.kinds[index], tests.limits[index], int(tests.seconds[index]), len(counts)
-    reach = tests.reach[at : at + n]
+    kind, limit, at, n_values = tests.kinds[index], tests.limits[index], int(tests.seconds[index]), len(counts)
+    reach = tests.reach[at : at + n_values]
     if kind == near_values.AREA:
         area = 0.0
         for width in range(near_values.WIDTHS):
             left = near_values.entropy_of_near_values(
-                counts, size, tests.reach[at + width * n : at + (width + 1) * n], scratch
+                counts, size, tests.reach[at + width * n_values : at + (width + 1) * n_values], scratch
             )
             area += left * tests.gaps[tests.columns[index] * near_values.WIDTHS + width]
         return bool(area >= limit - near_values.SLACK)
@@ -141,15 +141,15 @@ def _entropy(counts: Longs, size: int) -> float:
 @inner
 def _recursive(counts: Longs, size: int, depth: int, c: float, scratch: Floats) -> bool:
     """Return whether r1 < c (r_l + ... + r_m), r1 the count of the MOST frequent value; overwrites ``scratch``."""
-    n = len(counts)
-    if depth > n:
+    n_values = len(counts)
+    if depth > n_values:
         return False
-    for value in range(n):
+    for value in range(n_values):
         scratch[value] = counts[value]
     most, tail = 0.0, float(size)
     for rank in range(max(depth - 1, 1)):
         largest = rank
-        for value in range(rank + 1, n):
+        for value in range(rank + 1, n_values):
             if scratch[value] > scratch[largest]:
                 largest = value
         scratch[rank], scratch[largest] = scratch[largest], scratch[rank]
@@ -169,19 +169,19 @@ def _tree_distance(
     scratch: Floats,
 ) -> float:
     """Return the earth mover's distance, moves costing the lowest common node's height; overwrites ``scratch``."""
-    n = len(counts)
+    n_values = len(counts)
     total = float(likeness_sum(prior))
-    for value in range(n):
+    for value in range(n_values):
         scratch[value] = counts[value] / size - prior[value] / total
     cost = 0.0
     for height in range(1, top + 1):
         value = 0
-        while value < n:
-            node = starts[height * n + value]
+        while value < n_values:
+            node = starts[height * n_values + value]
             gain, lack, child = 0.0, 0.0, value
-            while value < n and starts[height * n + value] == node:
+            while value < n_values and starts[height * n_values + value] == node:
                 # a child's surplus sits at its first value
-                if starts[(height - 1) * n + value] == value:
+                if starts[(height - 1) * n_values + value] == value:
                     if scratch[value] > 0:
                         gain += scratch[value]
                     else:

@@ -47,22 +47,22 @@ def hilbert_keys(words: Any, layout: Any, axes: Any, scramble: Any, first: int, 
     ``words`` are the packed rows. The number of axes times their bits, and the width of the scramble, together are at
     most 64.
     """
-    d = len(axes.columns)
-    x = np.zeros((d, _TOGETHER), dtype=np.uint16)
+    n_axes = len(axes.columns)
+    codes = np.zeros((n_axes, _TOGETHER), dtype=np.uint16)
     turn = np.zeros(_TOGETHER, dtype=np.uint16)
     for begin in range(0, len(keys), _TOGETHER):
         end = min(begin + _TOGETHER, len(keys))
-        for axis in range(d):
+        for axis in range(n_axes):
             column = axes.columns[axis]
             shift, mask = layout.shifts[column], layout.masks[column]
-            word, cells, out = words[layout.words[column], first + begin : first + end], axes.cells[axis], x[axis]
+            word, cells, out = words[layout.words[column], first + begin : first + end], axes.cells[axis], codes[axis]
             for row in range(len(word)):
                 out[row] = cells[(word[row] >> shift) & mask]
-        _turned_back(x, turn, axes.bits)
+        _turned_back(codes, turn, axes.bits)
         place = keys[begin:end]
         place[:] = 0
-        for axis in range(d):
-            by, own = np.uint64(d - 1 - axis), x[axis]
+        for axis in range(n_axes):
+            by, own = np.uint64(n_axes - 1 - axis), codes[axis]
             for row in range(len(place)):
                 place[row] |= axes.spread[own[row] ^ turn[row]] << by
         for row in range(len(place)):
@@ -71,30 +71,30 @@ def hilbert_keys(words: Any, layout: Any, axes: Any, scramble: Any, first: int, 
 
 
 @inner
-def _turned_back(x: Shorts, turn: Shorts, bits: int) -> None:
-    """Change ``x`` and ``turn``: Skilling's transform, up to the last turn, which ``turn`` undoes."""
-    d = len(x)
+def _turned_back(codes: Shorts, turn: Shorts, bits: int) -> None:
+    """Change ``codes`` and ``turn`` in place: Skilling's transform, up to the last turn, which ``turn`` undoes."""
+    n_axes = len(codes)
     turn[:] = 0
-    if d == 0:
+    if n_axes == 0:
         return
-    top = x[0]
+    top = codes[0]
     for bit in range(bits - 1, 0, -1):
         below, at = np.uint16((1 << bit) - 1), np.uint16(bit)
         for row in range(_TOGETHER):
             top[row] ^= below & np.uint16(0 - ((top[row] >> at) & np.uint16(1)))
-        for axis in range(1, d):
-            own = x[axis]
+        for axis in range(1, n_axes):
+            own = codes[axis]
             for row in range(_TOGETHER):
                 # without a branch: the bits are as good as random
                 is_set = np.uint16(0 - ((own[row] >> at) & np.uint16(1)))
                 swapped = (top[row] ^ own[row]) & below & ~is_set
                 top[row] ^= swapped | (below & is_set)
                 own[row] ^= swapped
-    for axis in range(1, d):
-        own, before = x[axis], x[axis - 1]
+    for axis in range(1, n_axes):
+        own, before = codes[axis], codes[axis - 1]
         for row in range(_TOGETHER):
             own[row] ^= before[row]
-    own = x[d - 1]
+    own = codes[n_axes - 1]
     for bit in range(bits - 1, 0, -1):
         below, at = np.uint16((1 << bit) - 1), np.uint16(bit)
         for row in range(_TOGETHER):

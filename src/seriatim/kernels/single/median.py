@@ -5,9 +5,6 @@ small codes lie side by side in lanes of one byte, so that the compiler measures
 Each quasi column is a tree of nested ranges (see ``model.scale``): a cut falls between two children of the lowest node
 that holds the whole range, at the boundary nearest the median. For a plain number the children are its single values,
 so that is the textbook cut.
-
-The small functions take plain arrays, many of them: a tuple of arrays would be counted in and out at every call, and
-for pieces of ten rows that costs more than the work.
 """
 
 from __future__ import annotations
@@ -60,12 +57,47 @@ class MedianScales(NamedTuple):
 
 
 class MedianRules(NamedTuple):
-    """When a piece may be cut."""
+    """When a piece may be cut: both sides have k people or more."""
 
     k: int
     relaxed: bool
     stop: int
     """Pieces of at most this size are handed back uncut, for other workers; 0 cuts to the end."""
+
+
+class MedianPiece(NamedTuple):
+    """Rows ``first`` to ``last`` - 1 of one side, about to be cut."""
+
+    side: int
+    first: int
+    last: int
+
+
+class MedianSpan(NamedTuple):
+    """The codes of a column in a piece: range and median, and how many are below the median or equal it."""
+
+    column: int
+    low: int
+    high: int
+    middle: int
+    below: int
+    equal: int
+
+
+class MedianCut(NamedTuple):
+    """Where a piece is cut: ``n_left`` of its codes are below the edge, or on it as far as ``ties`` go."""
+
+    codes: Ints
+    edge: int
+    n_left: int
+    ties: int
+
+
+class MedianCounts(NamedTuple):
+    """How often each sensitive value is in the left part and in the whole piece."""
+
+    left: Longs
+    whole: Longs
 
 
 @kernel
@@ -76,29 +108,27 @@ def cut_by_median(rows: Any, bounds: tuple[int, int], trees: Any, rules: Any, te
     """
     begin, end = bounds
     lanes, ints, words, first_int, n_wide = rows.lanes, rows.ints, rows.words, rows.first_int, rows.n_wide
-    starts, ends, meta, positions, spans = trees.starts, trees.ends, trees.meta, trees.positions, trees.spans
-    n_quasi, k, relaxed = len(spans), max(rules.k, 1), rules.relaxed
-    at_sensitive = first_int + n_wide
+    n_quasi, k, relaxed = len(trees.spans), max(rules.k, 1), rules.relaxed
     work = np.zeros((2, n_quasi + LANES), dtype=np.int64)
     width = np.zeros(n_quasi)
     codes = np.empty(end - begin, dtype=np.int32)
-    histogram = np.zeros(_largest(meta) + 1, dtype=np.int32)
+    histogram = np.zeros(_largest(trees.meta) + 1, dtype=np.int32)
     few = np.empty(FEW, dtype=np.int64)
     judged = len(tests.kinds) > 0
-    left, whole = np.zeros(tests.offsets[-1], dtype=np.int64), np.zeros(tests.offsets[-1], dtype=np.int64)
-    scratch = np.empty(2 * tests.offsets[-1] + 2)
+    n_counts = tests.offsets[-1]
+    counts = MedianCounts(np.zeros(n_counts, dtype=np.int64), np.zeros(n_counts, dtype=np.int64))
+    scratch = np.empty(2 * n_counts + 2)
     found = np.empty(max((end - begin) // k, 1) + 1, dtype=np.int64)
     n_found = 0
     stack = [(begin, end, 0)]
     while len(stack) > 0:
         first, last, side = stack.pop()
-        n, n_left = last - first, 0
-        if n >= 2 * k and n > rules.stop:
-            _measure(
-                lanes, ints, first_int, n_wide, side, first, last, starts, ends, meta, positions, spans, work, width
-            )
+        n_rows, n_left = last - first, 0
+        if n_rows >= 2 * k and n_rows > rules.stop:
+            piece = MedianPiece(side, first, last)
+            _measure(rows, piece, trees, work, width)
             if judged:
-                _count(ints, at_sensitive, side, first, last, tests.offsets, whole)
+                _count(rows, piece, tests.offsets, counts.whole)
             while n_left == 0:
                 column = _widest(width)
                 if column < 0:
@@ -109,25 +139,23 @@ def cut_by_median(rows: Any, bounds: tuple[int, int], trees: Any, rules: Any, te
                 else:
                     _read_int(ints, side, first, last, first_int + column - (n_quasi - n_wide), codes)
                 low, high = work[LOW, column], work[HIGH, column]
-                middle, below, equal = middle_of(codes, n, low, high, histogram, few)
+                middle, below, equal = middle_of(codes, n_rows, low, high, histogram, few)
                 for attempt in range(2):
                     # relaxed cuts exactly in half, the first rows that equal the median going left
-                    edge, n_left, ties = middle, n // 2, n // 2 - below
+                    edge, n_left, ties = middle, n_rows // 2, n_rows // 2 - below
                     if not relaxed:
-                        edge, n_left = _edge(
-                            codes, n, column, low, high, middle, below, equal, attempt, starts, ends, meta
-                        )
+                        span = MedianSpan(column, low, high, middle, below, equal)
+                        edge, n_left = _edge(codes, n_rows, span, attempt, trees)
                         ties = 0
-                    allowed = n_left >= k and n - n_left >= k and not (relaxed and attempt > 0)
+                    allowed = n_left >= k and n_rows - n_left >= k and not (relaxed and attempt > 0)
+                    cut = MedianCut(codes, edge, n_left, ties)
                     if allowed and judged:
-                        allowed = _accepted(
-                            ints, at_sensitive, side, codes, first, n, edge, ties, tests, left, whole, scratch
-                        )
+                        allowed = _accepted(rows, piece, cut, tests, counts, scratch)
                     if allowed:
                         if relaxed:
-                            _move_ties(words, side, codes, first, n, n_left, edge, ties)
+                            _move_ties(words, piece, cut)
                         else:
-                            _move(words, side, codes, first, n, n_left, edge)
+                            _move(words, piece, cut)
                         break
                     n_left = 0
         if n_left > 0:
@@ -143,7 +171,7 @@ def cut_by_median(rows: Any, bounds: tuple[int, int], trees: Any, rules: Any, te
 
 @leaf
 def _bring_back(words: Words, first: int, last: int) -> None:
-    """Copy rows from side 1 to side 0, where all end."""
+    """Copy rows of ``words`` from side 1 to side 0, where all end."""
     for row in range(first, last):
         for word in range(words.shape[2]):
             words[0, row, word] = words[1, row, word]
@@ -159,23 +187,11 @@ def _largest(meta: Longs) -> int:
 
 
 @leaf
-def _measure(
-    lanes: Bytes,
-    ints: Ints,
-    first_int: int,
-    n_wide: int,
-    side: int,
-    first: int,
-    last: int,
-    starts: Ints,
-    ends: Ints,
-    meta: Longs,
-    positions: Floats,
-    spans: Floats,
-    work: Longs,
-    width: Floats,
-) -> None:
+def _measure(rows: MedianRows, piece: MedianPiece, trees: MedianScales, work: Longs, width: Floats) -> None:
     """Write the range of every column in this piece into ``work``, and how wide it is into ``width``."""
+    lanes, ints, first_int, n_wide = rows.lanes, rows.ints, rows.first_int, rows.n_wide
+    side, first, last = piece.side, piece.first, piece.last
+    starts, ends, meta, positions, spans = trees.starts, trees.ends, trees.meta, trees.positions, trees.spans
     n_quasi = len(spans)
     for block in range(0, 4 * first_int, LANES):
         _ranges(lanes, side, first, last, block, work)
@@ -244,10 +260,10 @@ def _ranges(lanes: Bytes, side: int, first: int, last: int, at: int, work: Longs
 
 
 @leaf
-def _count_below(codes: Ints, n: int, start: int, stop: int) -> tuple[int, int]:
+def _count_below(codes: Ints, n_rows: int, start: int, stop: int) -> tuple[int, int]:
     """Return how many codes lie below ``start`` and how many below ``stop``."""
     below, upto = 0, 0
-    for row in range(n):
+    for row in range(n_rows):
         below += codes[row] < start
         upto += codes[row] < stop
     return below, upto
@@ -268,33 +284,23 @@ def _read_int(ints: Ints, side: int, first: int, last: int, at: int, codes: Ints
 
 
 @leaf
-def _edge(
-    codes: Ints,
-    n: int,
-    column: int,
-    low: int,
-    high: int,
-    middle: int,
-    below: int,
-    equal: int,
-    attempt: int,
-    starts: Ints,
-    ends: Ints,
-    meta: Longs,
-) -> tuple[int, int]:
+def _edge(codes: Ints, n_rows: int, span: MedianSpan, attempt: int, trees: MedianScales) -> tuple[int, int]:
     """Return the boundary of the median's child nearer to half (attempt 0) or the other, and how many lie below."""
+    column, low, high, middle, below, equal = span.column, span.low, span.high, span.middle, span.below, span.equal
+    starts, ends, meta = trees.starts, trees.ends, trees.meta
     child = _node(column, low, high, starts, meta) - low - meta[column, SIZE] + middle
     start, stop = starts[child], ends[child]
     upto = below + equal
     if stop - start > 1:
-        below, upto = _count_below(codes, n, start, stop)
-    at_start = (abs(2 * below - n) <= abs(2 * upto - n)) == (attempt == 0)
+        below, upto = _count_below(codes, n_rows, start, stop)
+    at_start = (abs(2 * below - n_rows) <= abs(2 * upto - n_rows)) == (attempt == 0)
     return (int(start), below) if at_start else (int(stop), upto)
 
 
 @leaf
-def _count(ints: Ints, at: int, side: int, first: int, last: int, offsets: Longs, counts: Longs) -> None:
+def _count(rows: MedianRows, piece: MedianPiece, offsets: Longs, counts: Longs) -> None:
     """Write into ``counts`` how often each sensitive value stands in a piece."""
+    ints, at, side, first, last = rows.ints, rows.first_int + rows.n_wide, piece.side, piece.first, piece.last
     for value in range(len(counts)):
         counts[value] = 0
     for column in range(len(offsets) - 1):
@@ -304,24 +310,21 @@ def _count(ints: Ints, at: int, side: int, first: int, last: int, offsets: Longs
 
 @inner
 def _accepted(
-    ints: Ints,
-    at: int,
-    side: int,
-    codes: Ints,
-    first: int,
-    n: int,
-    edge: int,
-    ties: int,
-    tests: Any,
-    left: Longs,
-    whole: Longs,
-    scratch: Floats,
+    rows: MedianRows, piece: MedianPiece, cut: MedianCut, tests: Any, counts: MedianCounts, scratch: Floats
 ) -> bool:
     """Return whether both parts pass all tests; the right counts are the whole less the left."""
+    ints, at, side, first, n_rows = (
+        rows.ints,
+        rows.first_int + rows.n_wide,
+        piece.side,
+        piece.first,
+        piece.last - piece.first,
+    )
+    codes, edge, ties, left, whole = cut.codes, cut.edge, cut.ties, counts.left, counts.whole
     for value in range(len(left)):
         left[value] = 0
     n_left = 0
-    for row in range(n):
+    for row in range(n_rows):
         is_left = codes[row] < edge or (codes[row] == edge and ties > 0)
         if is_left:
             ties -= codes[row] == edge
@@ -332,14 +335,15 @@ def _accepted(
         return False
     for value in range(len(left)):
         left[value] = whole[value] - left[value]
-    return bool(class_acceptance(tests, left, n - n_left, scratch))
+    return bool(class_acceptance(tests, left, n_rows - n_left, scratch))
 
 
 @leaf
-def _move(words: Words, side: int, codes: Ints, first: int, n: int, n_left: int, edge: int) -> None:
-    """Copy the rows below the edge to the left part on the other side, the others to the right one."""
-    go_left, go_right, other = first, first + n_left, 1 - side
-    for row in range(n):
+def _move(words: Words, piece: MedianPiece, cut: MedianCut) -> None:
+    """Copy rows of ``words`` to the other side: those below the edge to the left part, the others to the right one."""
+    side, first, codes, edge = piece.side, piece.first, cut.codes, cut.edge
+    go_left, go_right, other = first, first + cut.n_left, 1 - side
+    for row in range(piece.last - first):
         is_left = codes[row] < edge
         to = go_left if is_left else go_right
         for word in range(words.shape[2]):
@@ -349,10 +353,11 @@ def _move(words: Words, side: int, codes: Ints, first: int, n: int, n_left: int,
 
 
 @leaf
-def _move_ties(words: Words, side: int, codes: Ints, first: int, n: int, n_left: int, edge: int, ties: int) -> None:
-    """As ``_move``, with the first ``ties`` rows on the edge going left."""
-    for row in range(n):
+def _move_ties(words: Words, piece: MedianPiece, cut: MedianCut) -> None:
+    """Copy rows of ``words`` as :func:`_move` does, with the first ``ties`` rows on the edge going left."""
+    codes, edge, ties = cut.codes, cut.edge, cut.ties
+    for row in range(piece.last - piece.first):
         if codes[row] == edge and ties > 0:
             codes[row] = edge - 1
             ties -= 1
-    _move(words, side, codes, first, n, n_left, edge)
+    _move(words, piece, cut)

@@ -11,7 +11,7 @@ FEW = 256
 @leaf
 def middle_of(
     codes: Ints,
-    n: int,
+    n_codes: int,
     least: int,
     most: int,
     histogram: Ints,
@@ -21,10 +21,10 @@ def middle_of(
 
     A wide range is counted in coarse steps first; only the codes in the step that holds the median are sorted.
     """
-    half, shift = n // 2, 0
-    while (most - least) >> shift > 4 * n:
+    half, shift = n_codes // 2, 0
+    while (most - least) >> shift > 4 * n_codes:
         shift += 1
-    for row in range(n):
+    for row in range(n_codes):
         histogram[(codes[row] - least) >> shift] += 1
     below, step = 0, 0
     while below + histogram[step] <= half:
@@ -36,9 +36,9 @@ def middle_of(
     if shift == 0:
         return least + step, below, equal
     if equal > len(few):
-        return _middle_by_halving(codes, n, least, most)
+        return _middle_by_halving(codes, n_codes, least, most)
     found = 0
-    for row in range(n):
+    for row in range(n_codes):
         if (codes[row] - least) >> shift == step:
             place = found
             while place > 0 and few[place - 1] > codes[row]:
@@ -56,19 +56,19 @@ def middle_of(
 
 
 @leaf
-def _middle_by_halving(codes: Ints, n: int, least: int, most: int) -> tuple[int, int, int]:
-    """As :func:`middle_of`, for codes crowded into one step of a wide range: halve the range until one code is left."""
-    half, low, high, below = n // 2, least, most, 0
+def _middle_by_halving(codes: Ints, n_codes: int, least: int, most: int) -> tuple[int, int, int]:
+    """Return what :func:`middle_of` does, for codes crowded into one step of a wide range, halving the range."""
+    half, low, high, below = n_codes // 2, least, most, 0
     while low < high:
         middle = (low + high) >> 1
         upto = 0
-        for row in range(n):
+        for row in range(n_codes):
             upto += codes[row] <= middle
         if upto > half:
             high = middle
         else:
             low, below = middle + 1, upto
     equal = 0
-    for row in range(n):
+    for row in range(n_codes):
         equal += codes[row] == low
     return low, below, equal

@@ -32,21 +32,21 @@ def most_near_values(counts: Longs, reach: Longs) -> int:
 @leaf
 def entropy_of_near_values(counts: Longs, size: int, reach: Longs, scratch: Floats) -> float:
     """Return the least entropy in bits over partitions into windows; overwrites ``scratch``."""
-    n, m = len(counts), 0
-    for value in range(n):
+    n_values, n_held = len(counts), 0
+    for value in range(n_values):
         if counts[value] > 0:
-            scratch[n + 1 + m] = value
-            m += 1
+            scratch[n_values + 1 + n_held] = value
+            n_held += 1
     scratch[0] = 0.0
-    for i in range(1, m + 1):
+    for i in range(1, n_held + 1):
         scratch[i] = math.inf
-    for first in range(m):
-        held, far = 0, reach[int(scratch[n + 1 + first])]
-        for last in range(first, m):
-            value = int(scratch[n + 1 + last])
+    for first in range(n_held):
+        held, far = 0, reach[int(scratch[n_values + 1 + first])]
+        for last in range(first, n_held):
+            value = int(scratch[n_values + 1 + last])
             if value > far:
                 break
             held += counts[value]
             share = held / size
             scratch[last + 1] = min(scratch[last + 1], scratch[first] - share * math.log2(share))
-    return float(scratch[m])
+    return float(scratch[n_held])

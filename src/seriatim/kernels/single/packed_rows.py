@@ -23,7 +23,7 @@ class PackedLayout(NamedTuple):
 
 @kernel
 def pack_column(codes: Ints, shift: Any, words: Words) -> None:
-    """Put the codes of one column into its word; the bits there are 0."""
+    """Write the codes of one column into its bits of ``words``, which are 0."""
     by = np.uint64(shift)
     for row in range(len(codes)):
         words[row] |= np.uint64(codes[row]) << by

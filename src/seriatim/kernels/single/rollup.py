@@ -49,7 +49,10 @@ class RollupNode(NamedTuple):
 
 
 class RollupBars(NamedTuple):
-    """What a class must pass. What holds for all larger classes too stands apart: only that may prune."""
+    """What a class must pass: k records, and tests.
+
+    What holds for all larger classes too stands apart: only that may prune.
+    """
 
     k: int
     budget: int
@@ -81,11 +84,11 @@ def rollup_classes(codes: Ints, lookups: Any, node: Any, ids: Ints) -> int:
 
     Chunks are folded into one 64-bit key; when they would not fit, what was folded so far is numbered first.
     """
-    n_chunks, n = codes.shape
+    n_chunks, n_rows = codes.shape
     ids[:] = 0
-    if n == 0:
+    if n_rows == 0:
         return 0
-    keys = np.zeros(n, dtype=np.int64)
+    keys = np.zeros(n_rows, dtype=np.int64)
     n_ids, chunk = 1, 0
     while chunk < n_chunks:
         room = n_ids
@@ -95,7 +98,7 @@ def rollup_classes(codes: Ints, lookups: Any, node: Any, ids: Ints) -> int:
                 _fold(keys, codes[chunk], lookups.local[node.at[chunk] :], card)
             room *= card
             chunk += 1
-        n_ids = _number_by_place(keys, room, ids) if room <= max(4 * n, 4096) else _number_by_hash(keys, ids)
+        n_ids = _number_by_place(keys, room, ids) if room <= max(4 * n_rows, 4096) else _number_by_hash(keys, ids)
         if chunk < n_chunks:
             copy_array(keys, ids)
     return n_ids
@@ -286,10 +289,10 @@ def _sift(classes: Any, bars: Any, kept: Marks) -> None:
 @inner
 def _against(tests: Any, margin: Longs) -> Any:
     """Return the tests with another margin."""
-    t = tests
     return AcceptanceTests(
-        t.kinds, t.columns, t.limits, t.seconds, t.offsets, margin, t.starts, t.start_offsets, t.tops, t.reach, t.gaps
-    )
+        tests.kinds, tests.columns, tests.limits, tests.seconds, tests.offsets, margin,
+        tests.starts, tests.start_offsets, tests.tops, tests.reach, tests.gaps,
+    )  # fmt: skip
 
 
 @inner
@@ -331,14 +334,14 @@ def rollup_assessed(finer: Any, lookups: Any, node: Any, bars: Any) -> Any:
 @kernel
 def rollup_levels(low: Any, high: Any, strides: Any, floor: int, levels: Any) -> None:
     """Raise ``levels`` to at least ``floor`` on every node of the box from ``low`` to ``high``."""
-    d = len(low)
+    n_columns = len(low)
     at = low.copy()
     place = np.int64(0)
-    for column in range(d):
+    for column in range(n_columns):
         place += at[column] * strides[column]
     while True:
         levels[place] = max(levels[place], floor)
-        column = d - 1
+        column = n_columns - 1
         while column >= 0 and at[column] == high[column]:
             place -= (at[column] - low[column]) * strides[column]
             at[column] = low[column]

@@ -24,16 +24,16 @@ def segments_by_size(lanes: Any, k: int) -> Longs:
 
     Of equal ways to end at a record the longest last segment wins. Fewer than k records are one segment.
     """
-    n = lanes.low.shape[1]
-    if n < 2 * k:
-        return np.zeros(min(n, 1), dtype=np.int64)
-    best = np.full(n + 1, np.inf)
-    last = np.full(n + 1, NONE, dtype=np.int32)
+    n_records = lanes.low.shape[1]
+    if n_records < 2 * k:
+        return np.zeros(min(n_records, 1), dtype=np.int64)
+    best = np.full(n_records + 1, np.inf)
+    last = np.full(n_records + 1, NONE, dtype=np.int32)
     best[0] = 0.0
     low, high = np.empty(_TOGETHER, dtype=np.float32), np.empty(_TOGETHER, dtype=np.float32)
     widths = np.empty((k, _TOGETHER), dtype=np.float32)
-    for ends in range(k, n + 1, _TOGETHER):
-        n_windows = min(_TOGETHER, n + 1 - ends)
+    for ends in range(k, n_records + 1, _TOGETHER):
+        n_windows = min(_TOGETHER, n_records + 1 - ends)
         window_widths(lanes, (ends, n_windows), k, low, high, widths)
         for place in range(n_windows):
             upto = ends + place
@@ -54,8 +54,8 @@ def segments_by_tests(records: Any, values: Ints, k: int, step: int, most: int, 
     then a longer one is stretched back to the first border from which it passes. ``values`` are places in the flat
     counts of the tests, sensitive columns x records.
     """
-    n = values.shape[1]
-    n_runs = (n + step - 1) // step
+    n_records = values.shape[1]
+    n_runs = (n_records + step - 1) // step
     lanes = window_runs(records, step)
     best = np.full(n_runs + 1, np.inf)
     last = np.full(n_runs + 1, NONE, dtype=np.int32)
@@ -68,13 +68,13 @@ def segments_by_tests(records: Any, values: Ints, k: int, step: int, most: int, 
         place = (upto - 1) % _TOGETHER
         if place == 0:
             window_widths(lanes, (upto, min(_TOGETHER, n_runs + 1 - upto)), 1, low, high, widths)
-        stop, longest = min(upto * step, n), min(most, upto)
+        stop, longest = min(upto * step, n_records), min(most, upto)
         for value in range(len(tally)):
             tally[value] = 0
         for length in range(1, longest + 1):
             start = upto - length
             for sensitive in range(values.shape[0]):
-                for record in range(start * step, min((start + 1) * step, n)):
+                for record in range(start * step, min((start + 1) * step, n_records)):
                     tally[values[sensitive, record]] += 1
             size = stop - start * step
             cost = best[start] + size * widths[length - 1, place]
@@ -91,7 +91,7 @@ def segments_by_tests(records: Any, values: Ints, k: int, step: int, most: int, 
 
 
 class SegmentSteps(NamedTuple):
-    """How long a step is, and how many records a segment needs."""
+    """How long a step is, and how many records a segment needs (k)."""
 
     step: int
     k: int
@@ -115,7 +115,7 @@ class SegmentScratch(NamedTuple):
 
 @inner
 def _stretched(values: Ints, work: SegmentScratch, stretch: SegmentStretch, steps: SegmentSteps, tests: Any) -> int:
-    """Return the first border back from which the records up to ``stop`` pass; sizes tried grow. Adds to ``tally``."""
+    """Return the first border back from which records up to ``stop`` pass; sizes tried grow. Adds to ``work.tally``."""
     tally, step, start = work.tally, steps.step, stretch.start
     wanted = 0
     while start > stretch.end:

@@ -24,18 +24,18 @@ def shortfall(finer: Any, lookups: Any, node: Any, k: int, budget: int) -> int:
 
     ``finer`` are the classes of a node nowhere coarser.
     """
-    n, n_parts = len(finer.sizes), 1 << _PART_BITS
+    n_rows, n_parts = len(finer.sizes), 1 << _PART_BITS
     hashes = _hashes(finer.codes, lookups.local, node.at, node.cards)
     bits = 8
-    while (1 << bits) * n_parts < 2 * n:
+    while (1 << bits) * n_parts < 2 * n_rows:
         bits += 1
     mask = (1 << bits) - 1
     counts = np.empty(1 << bits, dtype=np.int32)
-    slots, sizes = np.empty(n + 1, dtype=np.int32), np.empty(n + 1, dtype=np.int64)
+    slots, sizes = np.empty(n_rows + 1, dtype=np.int32), np.empty(n_rows + 1, dtype=np.int64)
     lacking = 0
     for part in range(n_parts):
         n_taken = 0
-        for row in range(n):
+        for row in range(n_rows):
             slots[n_taken] = hashes[row] & mask
             sizes[n_taken] = finer.sizes[row]
             n_taken += hashes[row] >> (32 - _PART_BITS) == part
@@ -52,11 +52,11 @@ def shortfall(finer: Any, lookups: Any, node: Any, k: int, budget: int) -> int:
 @inner
 def _hashes(codes: Ints, local: Any, at: Any, cards: Any) -> Halves:
     """Return a hash of the generalised codes of each row, chunk by chunk for many rows together."""
-    n_chunks, n = codes.shape
-    found = np.empty(n, dtype=np.uint32)
+    n_chunks, n_rows = codes.shape
+    found = np.empty(n_rows, dtype=np.uint32)
     keys = np.empty(_TOGETHER, dtype=np.uint64)
-    for begin in range(0, n, _TOGETHER):
-        end = min(begin + _TOGETHER, n)
+    for begin in range(0, n_rows, _TOGETHER):
+        end = min(begin + _TOGETHER, n_rows)
         keys[:] = 0
         for chunk in range(n_chunks):
             if cards[chunk] > 1:

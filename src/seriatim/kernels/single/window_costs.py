@@ -46,22 +46,22 @@ class WindowLanes(NamedTuple):
 @kernel
 def window_lanes(words: Words, layout: Any, widths: Any) -> Any:
     """Return the lanes of packed rows in their order, each a run of its own."""
-    n = words.shape[1]
-    high = np.zeros((len(layout.words), n), dtype=np.float32)
+    n_rows = words.shape[1]
+    high = np.zeros((len(layout.words), n_rows), dtype=np.float32)
     low = high
     for column in range(len(widths.nested)):
         if widths.nested[column]:
-            low = np.zeros((len(layout.words), n), dtype=np.float32)
+            low = np.zeros((len(layout.words), n_rows), dtype=np.float32)
             break
     for column in range(len(layout.words)):
         shift, mask, at = layout.shifts[column], layout.masks[column], np.uint64(widths.at[column])
         word, lane = words[layout.words[column]], high[column]
         if widths.nested[column]:
-            for row in range(n - 1):
+            for row in range(n_rows - 1):
                 here, there = at + ((word[row] >> shift) & mask), at + ((word[row + 1] >> shift) & mask)
                 lane[row] = _joint(widths.starts, widths.tables, here, there, np.uint64(widths.sizes[column]))
             continue
-        for row in range(n):
+        for row in range(n_rows):
             lane[row] = widths.tables[at + ((word[row] >> shift) & mask)]
         copy_array(low[column], lane)
     return WindowLanes(low, high, widths.nested)
@@ -81,12 +81,12 @@ def window_runs(lanes: Any, step: int) -> Any:
     """Return the lanes of runs of ``step`` of these runs."""
     if step == 1:
         return lanes
-    d, n = lanes.low.shape
-    n_runs = (n + step - 1) // step
-    low, high = np.empty((d, n_runs), dtype=np.float32), np.empty((d, n_runs), dtype=np.float32)
-    for column in range(d):
+    n_columns, n_finer = lanes.low.shape
+    n_runs = (n_finer + step - 1) // step
+    low, high = np.empty((n_columns, n_runs), dtype=np.float32), np.empty((n_columns, n_runs), dtype=np.float32)
+    for column in range(n_columns):
         for run in range(n_runs):
-            first, end = run * step, min((run + 1) * step, n)
+            first, end = run * step, min((run + 1) * step, n_finer)
             low[column, run], high[column, run] = _run(lanes, column, first, end)
     return WindowLanes(low, high, lanes.nested)
 
@@ -121,31 +121,31 @@ def window_widths(lanes: Any, windows: tuple[int, int], least: int, low: Singles
     as many windows or more; what would begin before the first run there means nothing. ``low`` and ``high`` are
     scratch.
     """
-    ends, n = windows
+    ends, n_windows = windows
     for row in range(len(wide)):
-        for window in range(n):
+        for window in range(n_windows):
             wide[row, window] = 0.0
     most = least + len(wide) - 1
     for column in range(len(lanes.nested)):
         nested = lanes.nested[column]
         lows, highs = lanes.low[column], lanes.high[column]
-        copy_array(high, lows[ends - 1 : ends - 1 + n] if nested else highs[ends - 1 : ends - 1 + n])
+        copy_array(high, lows[ends - 1 : ends - 1 + n_windows] if nested else highs[ends - 1 : ends - 1 + n_windows])
         if nested:
-            for window in range(n):
+            for window in range(n_windows):
                 low[window] = 0.0
         else:
-            copy_array(low, lows[ends - 1 : ends - 1 + n])
+            copy_array(low, lows[ends - 1 : ends - 1 + n_windows])
         for length in range(1, most + 1):
             skip = max(length - ends, 0)
-            if skip >= n:
+            if skip >= n_windows:
                 break
-            upto = ends + n - length
+            upto = ends + n_windows - length
             if length > 1:
-                _raise(high[skip:n], highs[ends + skip - length : upto])
+                _raise(high[skip:n_windows], highs[ends + skip - length : upto])
                 if not nested:
-                    _lower(low[skip:n], lows[ends + skip - length : upto])
+                    _lower(low[skip:n_windows], lows[ends + skip - length : upto])
             if length >= least:
-                _add_difference(wide[length - least, skip:n], high[skip:n], low[skip:n])
+                _add_difference(wide[length - least, skip:n_windows], high[skip:n_windows], low[skip:n_windows])
 
 
 @leaf

@@ -79,7 +79,15 @@ def capped_lineages(judged: JudgedHistory, asked: CapsAsked, newest: bool = Fals
     detail = f"share of the value nearest its cap; over a cap: {told}"
     if odd:
         detail += f"; {odd} stored shares contradict the tables or each other"
-    return Finding(RULE, n_groups == 0 and not odd, share, float(cap), None, n_groups, n_people, detail)
+    return Finding(
+        RULE,
+        n_groups == 0 and not odd,
+        share,
+        float(cap),
+        n_classes=n_groups,
+        n_people=n_people,
+        detail=detail,
+    )
 
 
 def _counted(groups: ReleaseGroups, before: tuple[npt.NDArray[np.int32], LongArray, LongArray, npt.NDArray[np.int32]],
@@ -100,7 +108,7 @@ def _counted(groups: ReleaseGroups, before: tuple[npt.NDArray[np.int32], LongArr
         old[group] = np.bincount(old_values[starts[group] : ends[group]], minlength=n_values)
     lost, won = np.maximum(old - now, 0), np.maximum(now - old, 0)
     won[founded] = 0
-    return _Parts(now, new, back, lost, won, founded)
+    return _Parts(now, new, back=back, lost=lost, won=won, founded=founded)
 
 
 def _over(parts: _Parts, caps: ValueCaps, asked: CapsAsked) -> BoolArray:
@@ -131,7 +139,15 @@ def fair_waiting(judged: JudgedHistory, asked: CapsAsked) -> Finding:
     It is reported with counts and never refuses: where no batch can spare a slot, nothing better is known.
     """
     if judged.draft is None or judged.view is None:
-        return Finding(WAITING, True, 0.0, 1.0, None, 0, 0, "a history that was only read does not say who waited")
+        return Finding(
+            WAITING,
+            True,
+            0.0,
+            1.0,
+            n_classes=0,
+            n_people=0,
+            detail="a history that was only read does not say who waited",
+        )
     caps, _ = asked.caps(judged)
     value, new, hidden = newcomer_shares_judged(judged)
     waiting = value[new & hidden]
@@ -143,5 +159,12 @@ def fair_waiting(judged: JudgedHistory, asked: CapsAsked) -> Finding:
     unfair = bool((counts > caps.limits(np.array([len(waiting)]), 0)[0]).any()) or asked.m * unseen > len(waiting)
     told = f"{len(waiting)} newcomers wait; the most frequent value among them has {ratio:.2f} x its cap"
     detail = f"{told}: waiting reveals something about them (reported only)" if unfair else told
-    return Finding(WAITING, True, ratio, 1.0, None, 0, len(waiting) if unfair else 0, detail if len(waiting) else
-                   "no newcomer waits")  # fmt: skip
+    return Finding(
+        WAITING,
+        True,
+        ratio,
+        1.0,
+        n_classes=0,
+        n_people=len(waiting) if unfair else 0,
+        detail=detail if len(waiting) else "no newcomer waits",
+    )

@@ -45,7 +45,7 @@ class Coverage:
         }
         total = sum(faults.values())
         detail = "; ".join(f"{n} {what}" for what, n in faults.items())
-        return Finding(self.rule, total == 0, float(total), 0.0, None, 0, total, detail)
+        return Finding(self.rule, total == 0, float(total), 0.0, n_classes=0, n_people=total, detail=detail)
 
 
 def _box_coverage(draft: Draft, view: View) -> int:

@@ -57,7 +57,7 @@ class EligibleTable:
             kept,
             share,
             1.0 / self.m,
-            name,
+            column=name,
             n_people=0 if kept else most,
             detail=detail,
             remedy="" if kept else self._remedy(share),

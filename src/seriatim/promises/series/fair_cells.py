@@ -42,7 +42,7 @@ class CellsAsked(NamedTuple):
         return self.least - self.least // self.m
 
 
-@dataclass(slots=True, eq=False)
+@dataclass(slots=True, eq=False, kw_only=True)
 class _Slots:
     """Every slot of the history, as it was claimed."""
 
@@ -65,7 +65,7 @@ def fair_cells(judged: JudgedHistory, asked: CellsAsked) -> Finding:
     bare = sum(not set(MARKS) <= past.marks.keys() for past in judged.history.releases)
     if bare:
         detail = f"{bare} releases do not say who held which slot, so nothing can be checked"
-        return Finding(RULE, False, float(bare), 0.0, None, bare, 0, detail)
+        return Finding(RULE, False, float(bare), 0.0, n_classes=bare, n_people=0, detail=detail)
     slots = _followed(judged)
     caps = ValueCaps.of(slots.baseline, asked.m, asked.common)
     raised = asked.common is not None and stored_shares_too_large(judged, slots.baseline)
@@ -76,7 +76,7 @@ def _followed(judged: JudgedHistory) -> _Slots:
     n_values, releases = max(len(judged.history.values), 1), judged.history.releases
     n = 1 + max((int(past.marks["slot"].max(initial=-1)) for past in releases), default=-1)
     cohort, value, holder, last = np.full((4, n), -1, dtype=np.int64)
-    slots = _Slots(cohort, value, holder, last, np.zeros(n_values, dtype=np.int64))
+    slots = _Slots(cohort=cohort, value=value, holder=holder, last=last, baseline=np.zeros(n_values, dtype=np.int64))
     for release, past in enumerate(releases):
         at, slot, share = (past.marks[name] for name in MARKS)
         person = past.person.astype(np.int64)
@@ -120,7 +120,15 @@ def _judged_cells(slots: _Slots, caps: ValueCaps, asked: CellsAsked, odd: int) -
     parts = [_bound_words(counts, size, again.astype(np.int64), asked)]
     parts += [f"{odd} slots do not last or shares are not those of the table"] if odd else []
     parts += [f"{int(broken.sum())} cells are too small or hold too much of a value"] if broken.any() else []
-    return Finding(RULE, kept, found, cap, None, int(broken.sum()), int(size[broken].sum()), "; ".join(parts))
+    return Finding(
+        RULE,
+        kept,
+        found,
+        cap,
+        n_classes=int(broken.sum()),
+        n_people=int(size[broken].sum()),
+        detail="; ".join(parts),
+    )
 
 
 def _bound_words(counts: LongArray, size: LongArray, again: LongArray, asked: CellsAsked) -> str:

@@ -30,8 +30,16 @@ def hc_safety(judged: JudgedHistory, n: int, newest: bool = False) -> Finding:
     kept = n_groups == 0
     detail = "fewest people outside the common core of two groups"
     remedy = "" if kept else f"n = {worst} would pass"
-    return Finding("hc_safety", kept, float(worst) if not kept else float("inf"), float(n), None, n_groups, n_people,
-                   detail, remedy)  # fmt: skip
+    return Finding(
+        "hc_safety",
+        kept,
+        float(worst) if not kept else float("inf"),
+        float(n),
+        n_classes=n_groups,
+        n_people=n_people,
+        detail=detail,
+        remedy=remedy,
+    )
 
 
 def no_subtraction(judged: JudgedHistory, newest: bool = False) -> Finding:
@@ -40,7 +48,7 @@ def no_subtraction(judged: JudgedHistory, newest: bool = False) -> Finding:
     holes = sum(int(compared.hole.sum()) for compared in found)
     people = sum(int(compared.real[compared.hole].sum()) for compared in found)
     detail = "groups that are inside another one, or include one"
-    return Finding("subtraction", holes == 0, float(holes), 0.0, None, holes, people, detail)
+    return Finding("subtraction", holes == 0, float(holes), 0.0, n_classes=holes, n_people=people, detail=detail)
 
 
 class _Compared(NamedTuple):

@@ -49,7 +49,7 @@ def _uniqueness(judged: JudgedHistory, m: int, newest: bool, rule: str, weak: bo
         uneven += int(odd.sum())
     kind = "unequal numbers of their values" if weak else "a value more than once"
     detail = f"different values in the least varied group; {uneven} groups with {kind}"
-    return Finding(rule, n_groups == 0, worst, float(m), None, n_groups, n_people, detail)
+    return Finding(rule, n_groups == 0, worst, float(m), n_classes=n_groups, n_people=n_people, detail=detail)
 
 
 def _real(groups: ReleaseGroups, broken: np.ndarray) -> int:
@@ -72,9 +72,8 @@ def _invariance(judged: JudgedHistory, m: int, newest: bool, rule: str, unique: 
         unique.kept and moved_people == 0,
         unique.worst if unique.n_classes or not moved_people else 0.0,
         float(m),
-        None,
-        unique.n_classes + moved_groups,
-        unique.n_people + moved_people,
-        detail,
-        "" if not moved_people else "keep everyone among the values of their first release",
+        n_classes=unique.n_classes + moved_groups,
+        n_people=unique.n_people + moved_people,
+        detail=detail,
+        remedy="" if not moved_people else "keep everyone among the values of their first release",
     )

@@ -37,4 +37,4 @@ def _finding(rule: str, count: np.ndarray, most: int, detail: str) -> Finding:
     over = int((count > most).sum())
     worst = float(count.max(initial=0))
     remedy = f"withhold those {over} people, or allow {int(worst)}" if over else ""
-    return Finding(rule, over == 0, worst, float(most), None, 0, over, detail, remedy)
+    return Finding(rule, over == 0, worst, float(most), n_classes=0, n_people=over, detail=detail, remedy=remedy)

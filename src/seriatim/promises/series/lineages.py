@@ -28,7 +28,15 @@ def closed_lineages(judged: JudgedHistory, newest: bool = False) -> Finding:
             mixed_groups += int(mixed.sum())
             mixed_people += int((groups.sizes - groups.counterfeits)[mixed].sum())
     detail = "groups that mix or split lineages"
-    return Finding(RULE, mixed_groups == 0, float(mixed_groups), 0.0, None, mixed_groups, mixed_people, detail)
+    return Finding(
+        RULE,
+        mixed_groups == 0,
+        float(mixed_groups),
+        0.0,
+        n_classes=mixed_groups,
+        n_people=mixed_people,
+        detail=detail,
+    )
 
 
 def fair_lineages(judged: JudgedHistory, m: int, newest: bool = False) -> Finding:
@@ -46,7 +54,15 @@ def fair_lineages(judged: JudgedHistory, m: int, newest: bool = False) -> Findin
         n_people += int((groups.sizes - groups.counterfeits)[over.any(axis=1)].sum())
     parts = ", ".join(f"{n} {name}" for n, name in zip(broken_parts, PARTS, strict=True))
     detail = f"largest share of a value; over it: {parts}"
-    return Finding("fair_lineages", n_groups == 0, worst, 1.0 / m, None, n_groups, n_people, detail)
+    return Finding(
+        "fair_lineages",
+        n_groups == 0,
+        worst,
+        1.0 / m,
+        n_classes=n_groups,
+        n_people=n_people,
+        detail=detail,
+    )
 
 
 def lineages_before(releases: list[ReleaseGroups], followed: list[Followed], at: int) -> LineagesBefore:

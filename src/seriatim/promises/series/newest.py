@@ -20,7 +20,7 @@ MARKS = ("lineage", "slot", "baseline")
 
 def newest_judged(history: History, draft: Draft, view: View, column: str | None) -> JudgedHistory:
     """Return the releases so far with the draft after them, for one sensitive column."""
-    return JudgedHistory(newest_with_draft(history, draft, column), column, draft, view)
+    return JudgedHistory(newest_with_draft(history, draft, column), column, draft=draft, view=view)
 
 
 def newest_with_draft(history: History, draft: Draft, column: str | None) -> History:
@@ -36,7 +36,7 @@ def newest_with_draft(history: History, draft: Draft, column: str | None) -> His
     person[counterfeit] = -1
     marks = {name: table.column(name).to_numpy().astype(np.int64) for name in MARKS if name in table.column_names}
     respondents, withheld = _withheld(respondents, out, column)
-    past = PastRelease(number, person, group.astype(np.int32), value, marks, withheld)
+    past = PastRelease(number, person=person, group=group.astype(np.int32), value=value, marks=marks, withheld=withheld)
     return History(respondents, values, (*history.releases, past))
 
 

@@ -59,11 +59,11 @@ class PossibleValues:
             not broken,
             float(min(left.values(), default=float("inf"))),
             float(self.m),
-            column,
-            len({group for group, _ in broken}),
-            sum(people[pair] for pair in broken),
-            "fewest values that remain for a person without those their prior excludes",
-            "" if not broken else "a smaller m, or fewer people with a prior of their own",
+            column=column,
+            n_classes=len({group for group, _ in broken}),
+            n_people=sum(people[pair] for pair in broken),
+            detail="fewest values that remain for a person without those their prior excludes",
+            remedy="" if not broken else "a smaller m, or fewer people with a prior of their own",
         )
 
     def _caps(self, draft: Draft, shown: list[str | None]) -> dict[str | None, float]:

@@ -49,9 +49,9 @@ class RemainingValues:
         detail = f"fewest values that remain for a person who is not known; {few} had fewer than {self.m} before"
         threshold = float(wanted[short].min() if short.any() else min(self.m, int(worst)))
         return Finding(
-            self.rule, not short.any(), float(worst), threshold, column,
-            len(np.unique(group[judged_rows][short])), int(short.sum()), detail,
-            "" if not short.any() else "larger groups ([defence] lineage_size or cohort_size), or a smaller m",
+            self.rule, not short.any(), float(worst), threshold, column=column,
+            n_classes=len(np.unique(group[judged_rows][short])), n_people=int(short.sum()), detail=detail,
+            remedy="" if not short.any() else "larger groups ([defence] lineage_size or cohort_size), or a smaller m",
         )  # fmt: skip
 
     def _before(self) -> np.ndarray:

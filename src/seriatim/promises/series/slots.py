@@ -76,7 +76,7 @@ def lasting_slots(judged: JudgedHistory, asked: SlotsAsked, newest: bool = False
     bare = sum(not {"lineage", "slot"} <= past.marks.keys() for past in judged.history.releases)
     if bare:
         detail = f"{bare} releases do not say who held which slot, so nothing can be checked"
-        return Finding(RULE, False, float(bare), 0.0, None, bare, 0, detail)
+        return Finding(RULE, False, float(bare), 0.0, n_classes=bare, n_people=0, detail=detail)
     m = asked.m
     broken, n_people = np.zeros(8, dtype=np.int64), 0
     n_groups = 0
@@ -100,7 +100,7 @@ def lasting_slots(judged: JudgedHistory, asked: SlotsAsked, newest: bool = False
              "that drop too few", "whose slots do not last", "joined by too few",
              "with an unfair part", "that people who return joined beside others")  # fmt: skip
     detail = "groups " + ", ".join(f"{n} {name}" for n, name in zip(broken, names, strict=True))
-    return Finding(RULE, n_groups == 0, float(n_groups), 0.0, None, n_groups, n_people, detail)
+    return Finding(RULE, n_groups == 0, float(n_groups), 0.0, n_classes=n_groups, n_people=n_people, detail=detail)
 
 
 def _followed(

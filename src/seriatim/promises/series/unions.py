@@ -32,8 +32,15 @@ def union_safety(judged: JudgedHistory, n: int, newest: bool = False) -> Finding
         n_people += int((groups.sizes - groups.counterfeits)[unsafe].sum())
     kept = n_groups == 0
     detail = "half of the fewest people who separate a union of groups"
-    return Finding("union_safety", kept, float("inf") if kept else worst / 2, float(n), None, n_groups, n_people,
-                   detail)  # fmt: skip
+    return Finding(
+        "union_safety",
+        kept,
+        float("inf") if kept else worst / 2,
+        float(n),
+        n_classes=n_groups,
+        n_people=n_people,
+        detail=detail,
+    )
 
 
 def _cuts_between(old: ReleaseGroups, new: ReleaseGroups, met: IntArray, n: int) -> IntArray:

@@ -49,7 +49,7 @@ class WithheldLeak:
         held, expected = self._counted(judged.history)
         n = int(held.sum())
         if not n:
-            return Finding(self.rule, True, 0.0, self.allowed, self.column, detail="nobody is withheld")
+            return Finding(self.rule, True, 0.0, self.allowed, column=self.column, detail="nobody is withheld")
         least = _least_shares(held, n)
         ratio = np.divide(least * n, expected, out=np.zeros(len(held)), where=expected > 0)
         worst = float(ratio.max())
@@ -60,7 +60,17 @@ class WithheldLeak:
         )
         rooms = quoted_methods(lambda row: row.reads_common)
         remedy = "" if kept else f"withhold nobody: a smaller m, or [promise] common = 1.5 with method = {rooms}"
-        return Finding(self.rule, kept, worst, self.allowed, self.column, 0, 0 if kept else n, detail, remedy)
+        return Finding(
+            self.rule,
+            kept,
+            worst,
+            self.allowed,
+            column=self.column,
+            n_classes=0,
+            n_people=0 if kept else n,
+            detail=detail,
+            remedy=remedy,
+        )
 
     def _counted(self, history: History) -> tuple[npt.NDArray[np.int64], Floats]:
         """Return how many withheld people hold each value, and how many may; a person counts when first withheld."""

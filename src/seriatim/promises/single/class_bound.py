@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from typing import ClassVar, Literal
 
 import numpy as np
@@ -58,6 +58,7 @@ class ClassBound:
 
     rule: str
     column: str
+    _: KW_ONLY
     threshold: float
     measure: Figure
     detail: str

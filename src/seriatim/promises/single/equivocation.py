@@ -13,7 +13,7 @@ plain chance instead.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from typing import ClassVar, Literal
 
 import numpy as np
@@ -51,18 +51,24 @@ def equivocation_hit_chance_bound(
     plain = hit_chance_kind == "chance"
     detail = "largest share of a class in a window of {}" + ("" if plain else ", beyond the whole table's own share")
     figure = _hit_chances if plain else _hit_lifts
-    return NumberBound("max_hit_chance_at", column, tuple(limits.items()), figure, detail, by_margin=not plain)
+    return NumberBound(
+        "max_hit_chance_at", column, limits=tuple(limits.items()), figure=figure, detail=detail, by_margin=not plain
+    )
 
 
 def equivocation_entropy_bound(column: str, limits: Mapping[str, float]) -> NumberBound:
     """Return the promise that a window leaves this many bits in every class."""
     detail = "fewest bits left by windows of {}"
-    return NumberBound("min_entropy_at", column, tuple(limits.items()), _entropies, detail, least=True)
+    return NumberBound(
+        "min_entropy_at", column, limits=tuple(limits.items()), figure=_entropies, detail=detail, least=True
+    )
 
 
 def equivocation_area_bound(column: str, area: float) -> NumberBound:
     """Return the promise that the area below H(eps) is at least this in every class."""
-    return NumberBound("min_area", column, (("", area),), _areas, "smallest area, in units x bits{}", least=True)
+    return NumberBound(
+        "min_area", column, limits=(("", area),), figure=_areas, detail="smallest area, in units x bits{}", least=True
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +77,7 @@ class NumberBound:
 
     rule: str
     column: str
+    _: KW_ONLY
     limits: tuple[tuple[str, float], ...]
     figure: Figure
     detail: str

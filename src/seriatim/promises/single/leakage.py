@@ -15,13 +15,23 @@ from seriatim.promises.single.class_bound import ClassBound, ClassCounts, class_
 def distribution_leakage(column: str, eps: float) -> ClassBound:
     """Return the promise that every class is within ``eps`` of the published margin, by Euclid (Definition 7)."""
     return ClassBound(
-        "distribution_leakage", column, eps, class_bound_figure("l_d"), "Euclidean distance of the farthest class"
+        "distribution_leakage",
+        column,
+        threshold=eps,
+        measure=class_bound_figure("l_d"),
+        detail="Euclidean distance of the farthest class",
     )
 
 
 def entropy_leakage(column: str, alpha: float) -> ClassBound:
     """Return the promise that every class's entropy is within ``alpha`` bits of the margin's (Definition 10)."""
-    return ClassBound("entropy_leakage", column, alpha, _gap, "bits of certainty gained or lost in the worst class")
+    return ClassBound(
+        "entropy_leakage",
+        column,
+        threshold=alpha,
+        measure=_gap,
+        detail="bits of certainty gained or lost in the worst class",
+    )
 
 
 def _gap(seen: ClassCounts) -> FloatArray:

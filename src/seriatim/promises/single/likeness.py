@@ -12,7 +12,12 @@ from seriatim.promises.single.class_bound import ClassBound, class_bound_figure
 def dominant_value_likeness(column: str, alpha: float) -> ClassBound:
     """Return the promise that no value has more than ``alpha`` of a class; the k of (alpha, k) is the promise k."""
     return ClassBound(
-        "alpha_k", column, alpha, class_bound_figure("max_p"), "largest share of one value in a class", by_margin=False
+        "alpha_k",
+        column,
+        threshold=alpha,
+        measure=class_bound_figure("max_p"),
+        detail="largest share of one value in a class",
+        by_margin=False,
     )
 
 
@@ -23,16 +28,22 @@ def likeness(column: str, beta: float, beta_kind: str | None = None) -> ClassBou
 
 def basic_likeness(column: str, beta: float) -> ClassBound:
     """Return the promise that no value's share grows by more than ``beta`` times: (x - a) / a <= beta."""
-    return ClassBound("beta", column, beta, class_bound_figure("beta"), "basic: largest relative gain of a value")
+    return ClassBound(
+        "beta",
+        column,
+        threshold=beta,
+        measure=class_bound_figure("beta"),
+        detail="basic: largest relative gain of a value",
+    )
 
 
 def enhanced_likeness(column: str, beta: float) -> ClassBound:
     """Return the promise (x - a) / a <= min(beta, -ln a): frequent values may gain less; beyond -ln a is infinite."""
     detail = "enhanced: largest relative gain of a value, infinite above -ln of its share"
-    return ClassBound("beta", column, beta, class_bound_figure("beta_enhanced"), detail)
+    return ClassBound("beta", column, threshold=beta, measure=class_bound_figure("beta_enhanced"), detail=detail)
 
 
 def disclosure_likeness(column: str, delta: float) -> ClassBound:
     """Return the promise |ln(x / a)| <= delta for every value; a value missing from a class breaks every delta."""
     detail = "largest |ln| of a value's share in a class over its share in the release"
-    return ClassBound("delta", column, delta, class_bound_figure("delta"), detail)
+    return ClassBound("delta", column, threshold=delta, measure=class_bound_figure("delta"), detail=detail)

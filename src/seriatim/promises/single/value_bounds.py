@@ -26,7 +26,15 @@ def value_bounds(column: str, bounds: Mapping[str, Sequence[float]]) -> ClassBou
         return _furthest_miss(seen, bounds)
 
     detail = "largest distance of a bounded value's share to its bounds"
-    return ClassBound("value_bounds", column, 0.0, misses, detail, by_margin=False, loosened="bounds wider by {value}")
+    return ClassBound(
+        "value_bounds",
+        column,
+        threshold=0.0,
+        measure=misses,
+        detail=detail,
+        by_margin=False,
+        loosened="bounds wider by {value}",
+    )
 
 
 def _furthest_miss(seen: ClassCounts, bounds: Mapping[str, Sequence[float]]) -> FloatArray:

@@ -58,7 +58,7 @@ class PatientWeek:
         )
 
 
-def patients_knowledge(world: World, seed: int = 1) -> SequenceModel:
+def _patients_knowledge(world: World, seed: int = 1) -> SequenceModel:
     """Return the exact knowledge: an automaton that knows the stage and the direction of its last move."""
     rng = np.random.default_rng(seed)
     n_values = len(VALUES)
@@ -137,7 +137,7 @@ def patients_weeks(
     world: World = "A", n_weeks: int = 24, n_rows: int = 5_000, seed: int = 1, people_seed: int = 0
 ) -> tuple[list[PatientWeek], SequenceModel]:
     """Return weekly views and the exact knowledge that they were drawn from; ``people_seed`` draws other people."""
-    model, rng = patients_knowledge(world, seed), np.random.default_rng(seed + 1_000 + people_seed)
+    model, rng = _patients_knowledge(world, seed), np.random.default_rng(seed + 1_000 + people_seed)
     weeks: list[PatientWeek] = []
     people = _newcomers(0, 0, rng, model)
     for _ in range(n_weeks):
@@ -156,7 +156,7 @@ def _next_number(weeks: list[PatientWeek], people: _Crowd) -> int:
     return max(seen, int(people.person.max(initial=-1))) + 1
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class _Crowd:
     person: Ints
     age: Ints
@@ -175,12 +175,18 @@ def _newcomers(n: int, first: int, rng: np.random.Generator, model: SequenceMode
     age, gender, weight = (rng.integers(*ends, n).astype(np.int32) for ends in ((45, 75), (1, 3), (60, 90)))
     person = np.arange(first, first + n, dtype=np.int32)
     value = _drawn(model.prior[PatientWeek(person, age, gender, weight, person).cls], rng)
-    return _Crowd(person, age, gender, weight, value, value.copy())
+    return _Crowd(person=person, age=age, gender=gender, weight=weight, value=value, state=value.copy())
 
 
 def _joined(one: _Crowd, other: _Crowd) -> _Crowd:
-    names = ("person", "age", "gender", "weight", "value", "state")
-    return _Crowd(*(np.concatenate((getattr(one, name), getattr(other, name))) for name in names))
+    return _Crowd(
+        person=np.concatenate((one.person, other.person)),
+        age=np.concatenate((one.age, other.age)),
+        gender=np.concatenate((one.gender, other.gender)),
+        weight=np.concatenate((one.weight, other.weight)),
+        value=np.concatenate((one.value, other.value)),
+        state=np.concatenate((one.state, other.state)),
+    )
 
 
 def _moved(people: _Crowd, model: SequenceModel, rng: np.random.Generator) -> _Crowd:
@@ -191,7 +197,7 @@ def _moved(people: _Crowd, model: SequenceModel, rng: np.random.Generator) -> _C
     )
     cls = PatientWeek(person, age, gender, weight, person).cls
     value = _drawn(model.steps[1][cls, state], rng)
-    return _Crowd(person, age, gender, weight, value, model.then[state, value])
+    return _Crowd(person=person, age=age, gender=gender, weight=weight, value=value, state=model.then[state, value])
 
 
 def _drawn(chances: Floats, rng: np.random.Generator) -> npt.NDArray[np.int32]:

@@ -26,7 +26,7 @@ from seriatim.usecases.attack.row_owners import (
 GROUP = "group"
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class AssembledHistory:
     """A history, and how the files were read: what a reader must know before trusting the figures."""
 
@@ -60,7 +60,7 @@ def assembly_of(
     values, domain = _values([table.column(sensitive) for table in spread])
     known = _known(spread, sensitive, quasi)
     releases = tuple(
-        PastRelease(number, person, _groups(table, known), value)
+        PastRelease(number, person=person, group=_groups(table, known), value=value)
         for number, (table, person, value) in enumerate(zip(spread, people, values, strict=True), 1)
     )
     history = History(owners.people, domain, releases)
@@ -71,7 +71,9 @@ def assembly_of(
         *_changed(history),
         *_alone(spread, known, quasi),
     )
-    return AssembledHistory(history, tuple(tables), sensitive, known, said, tuple(spread))
+    return AssembledHistory(
+        history=history, names=tuple(tables), sensitive=sensitive, known=known, notes=said, tables=tuple(spread)
+    )
 
 
 def _check_columns(tables: Mapping[str, pa.Table], respondents: pa.Table, sensitive: str, quasi: Sequence[str]) -> None:

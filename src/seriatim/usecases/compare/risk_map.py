@@ -96,7 +96,7 @@ class MapPoint:
     """Why it cannot be used on this view."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class _Stage:
     view: View
     policy: Policy
@@ -138,7 +138,16 @@ def risk_map(
         raise InputError(Fault("risk", f"the column {column.name!r} has no distances", "hit_chance, leakage, gain"))
     truth = map_statistics_columns(view)
     beliefs = MapBeliefs(view, column, wish.seed)
-    stage = _Stage(view, policy, column, beliefs, wish, workers, truth, _statistics(wish, truth, column.name))
+    stage = _Stage(
+        view=view,
+        policy=policy,
+        column=column,
+        beliefs=beliefs,
+        wish=wish,
+        workers=workers,
+        truth=truth,
+        statistics=_statistics(wish, truth, column.name),
+    )
     plans, points = list(_plans(stage)), []
     for done, (technique, parameter, settings, k) in enumerate(plans):
         progress(f"trying {technique} {parameter}", done / len(plans))

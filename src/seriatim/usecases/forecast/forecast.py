@@ -9,7 +9,7 @@ also tries what lasts longer: publishing half as often, a larger m, a larger n.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import KW_ONLY, dataclass, field, replace
 
 import numpy as np
 
@@ -47,6 +47,7 @@ class ForecastOutlook:
     """What to forecast: how far, under which promise, against which adversary."""
 
     releases: int
+    _: KW_ONLY
     rules: SerialRules
     compromised: float = 0.0
     methods: tuple[str, ...] = field(default_factory=serial_methods)
@@ -67,6 +68,7 @@ class ForecastWay:
 
     method: str
     rules: SerialRules
+    _: KW_ONLY
     every: int = 1
     """Publish only every n-th release."""
     anew: bool = False
@@ -93,7 +95,7 @@ class ForecastWay:
         return f"{self.method}, m = {self.rules.m}{degree}{common}{pace}{how}" + (", a new series" if self.anew else "")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ForecastCourse:
     """The future of one way: the share breached after each made-up release."""
 
@@ -123,7 +125,7 @@ class ForecastCourse:
         return bool(self.estimates) and not self.stopped and self.first_break is None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Forecast:
     """All courses, the churn they assume, and a chart."""
 
@@ -170,8 +172,19 @@ def forecast(
     last = history.releases[-1].number
     charts = {"forecast": _chart(courses)}
     until, unfollowed = last + outlook.releases, sure_people_unfollowed(history, outlook.sequential)
+    leaving, joining = start.churn
     return Forecast(
-        *start.churn, tuple(courses), charts, today, last, until, sure, start.changing, unfollowed, outlook.sure_share
+        leaving=leaving,
+        joining=joining,
+        courses=tuple(courses),
+        charts=charts,
+        today=today,
+        last=last,
+        until=until,
+        sure=sure,
+        changing=start.changing,
+        n_unfollowed=unfollowed,
+        sure_share=outlook.sure_share,
     )
 
 
@@ -229,9 +242,9 @@ def _course_alone(start: _Start, outlook: ForecastOutlook, way: ForecastWay, lea
         world.next(*start.churn_of(way))
         value = world.value[world.person]
         group = split_as_now(world.points[world.person], value, least)
-        pasts.append(PastRelease(last + step, world.person.astype(np.int32), group, value))
+        pasts.append(PastRelease(last + step, person=world.person.astype(np.int32), group=group, value=value))
     estimates = _attacked(world, pasts, outlook.releases, outlook, way)
-    return ForecastCourse(way, tuple(range(last + 1, last + outlook.releases + 1)), estimates)
+    return ForecastCourse(way=way, numbers=tuple(range(last + 1, last + outlook.releases + 1)), estimates=estimates)
 
 
 def _course(start: _Start, outlook: ForecastOutlook, way: ForecastWay, workers: Workers) -> ForecastCourse:
@@ -273,7 +286,14 @@ def _course_continued(start: _Start, outlook: ForecastOutlook, way: ForecastWay,
         counts += len(view), int((made.group < 0).sum()), made.n_counterfeits
     estimates = _attacked(world, pasts, len(numbers), outlook, way)
     withheld, counterfeits = counts[1] / max(counts[0], 1), counts[2] / max(counts[0] - counts[1] + counts[2], 1)
-    return ForecastCourse(way, tuple(numbers), estimates, stopped, float(withheld), float(counterfeits))
+    return ForecastCourse(
+        way=way,
+        numbers=tuple(numbers),
+        estimates=estimates,
+        stopped=stopped,
+        withheld=float(withheld),
+        counterfeits=float(counterfeits),
+    )
 
 
 def _continued(history: History, way: ForecastWay) -> list[PastRelease]:
@@ -312,7 +332,7 @@ def _attacked(
 
 
 def _past(number: int, rows: RememberedRows) -> PastRelease:
-    return PastRelease(number, rows.person.astype(np.int32), rows.group, rows.value)
+    return PastRelease(number, person=rows.person.astype(np.int32), group=rows.group, value=rows.value)
 
 
 def _chart(courses: Sequence[ForecastCourse]) -> Chart:

@@ -43,7 +43,7 @@ def made_up_changes(history: History) -> float:
     return float(np.mean(changed))
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class MadeUpCrowd:
     """Everyone ever published, with their possible values: newcomers are drawn from them."""
 
@@ -70,10 +70,17 @@ def made_up_crowd(history: History, priors: PriorSets | None) -> MadeUpCrowd:
     flags = [np.ones(len(domain), dtype=np.bool_), *(np.array([v in kind for v in domain]) for kind in kinds)]
     number = {kind: at for at, kind in enumerate(kinds, 1)}
     prior = np.array([number[named[who]] if who in named else 0 for who in history.respondents.to_pylist()])
-    return MadeUpCrowd(margin, value, prior.astype(np.int32), np.array(flags), named or None, history.values)
+    return MadeUpCrowd(
+        margin=margin,
+        value=value,
+        prior=prior.astype(np.int32),
+        possible=np.array(flags),
+        priors=named or None,
+        values=history.values,
+    )
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, kw_only=True)
 class MadeUpWorld:
     """The people of the forecast; each newcomer copies the value and prior of someone who was published."""
 
@@ -104,7 +111,14 @@ class MadeUpWorld:
         scale: Scale = scale_of("interval", pa.array([str(i) for i in range(_POINTS)]), np.arange(float(_POINTS)))
         value = self.value[self.person]
         priors = SerialPriors(self.prior[self.person], self.crowd.possible) if len(self.crowd.possible) > 1 else None
-        return SerialView(self.points[self.person], (scale, scale), value, n_values, self.person, priors)
+        return SerialView(
+            quasi=self.points[self.person],
+            scales=(scale, scale),
+            sensitive=value,
+            n_values=n_values,
+            person=self.person,
+            priors=priors,
+        )
 
     def history(self, pasts: Sequence[PastRelease]) -> History:
         """Return the history of these releases, with people named by number."""
@@ -122,4 +136,6 @@ def made_up_world(history: History, chance: np.random.Generator, crowd: MadeUpCr
     last = history.releases[-1]
     points = chance.integers(0, _POINTS, (len(history.respondents), 2), dtype=np.int32)
     person = last.person[last.person >= 0].astype(np.int64)
-    return MadeUpWorld(person, crowd.value.copy(), crowd.prior, points, chance, crowd)
+    return MadeUpWorld(
+        person=person, value=crowd.value.copy(), prior=crowd.prior, points=points, chance=chance, crowd=crowd
+    )

@@ -98,7 +98,7 @@ def _course(
         n_groups = max(len(place) // k, 1)
         group = np.empty(len(place), dtype=np.int32)
         group[place] = np.minimum(np.arange(len(place)) // k, n_groups - 1)
-        pasts.append(PastRelease(last + step, line.person, group, line.value))
+        pasts.append(PastRelease(last + step, person=line.person, group=group, value=line.value))
     ids = [*history.respondents.cast(pa.string()).to_pylist()]
     ids += [f"made up {i}" for i in range(line.next_person - len(ids))]
     whole = History(pa.array(ids), history.values, tuple(pasts))

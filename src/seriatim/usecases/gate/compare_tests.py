@@ -31,7 +31,7 @@ PROTECTS = (
 )  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class GateCompared:
     """One test at one level. ``also_safe`` names the tests that its releases pass at the same level.
 
@@ -146,16 +146,16 @@ def _compared(requests: GateRequests, test: str, alpha: float) -> GateCompared:
     ])  # fmt: skip
     outcome = outcomes[0]
     return GateCompared(
-        test,
-        alpha,
-        len(outcome.released),
-        len(requests),
-        int((shares == 0).sum()),
-        float(shares.min(initial=1.0)) if len(shares) else 0.0,
-        int(outcome.delays.max()) if len(outcome.delays) else 0,
-        seconds,
-        tuple(TESTS[at] for at in range(len(TESTS)) if all(standings[at].safe for standings in judged)),
-        tuple(tuple(one.counts.sum(axis=0).tolist()) for one in outcomes),
+        test=test,
+        alpha=alpha,
+        released=len(outcome.released),
+        requested=len(requests),
+        targets_at_zero=int((shares == 0).sum()),
+        least_served=float(shares.min(initial=1.0)) if len(shares) else 0.0,
+        longest_wait=int(outcome.delays.max()) if len(outcome.delays) else 0,
+        seconds=seconds,
+        also_safe=tuple(TESTS[at] for at in range(len(TESTS)) if all(standings[at].safe for standings in judged)),
+        released_by_target=tuple(tuple(one.counts.sum(axis=0).tolist()) for one in outcomes),
     )
 
 

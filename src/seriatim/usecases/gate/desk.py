@@ -293,7 +293,19 @@ class GateDesk:
             elif self._by_mark is not None:
                 self._by_mark[one.mark] = number
         return [
-            JournalEntry(REQUEST, at, o.id, o.x, o.y, o.about, o.token, o.mark, n_out, o.respondent, o.body)
+            JournalEntry(
+                REQUEST,
+                at,
+                request=o.id,
+                x=o.x,
+                y=o.y,
+                about=o.about,
+                token=o.token,
+                mark=o.mark,
+                n_out=n_out,
+                respondent=o.respondent,
+                body=o.body,
+            )
             for o, n_out in zip(fresh, outs.tolist(), strict=True)
         ]
 

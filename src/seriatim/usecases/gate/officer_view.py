@@ -63,7 +63,7 @@ class DependencyView:
         return f"{self.name}: " if self.name else ""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class OfficerView:
     """A copy of what a desk holds, so that it can be drawn while the desk goes on."""
 
@@ -110,12 +110,24 @@ def officer_view(
     places = dependency_places(intake.rules, intake.xs[:n], intake.ys[:n])
     shown = names if len(places) > 1 else ("",)
     return OfficerView(
-        title, tuple(DependencyView(name, asked, x, y) for name, asked, (x, y) in
-                     zip(shown, intake.rules, places, strict=True)),
-        version, desk.frozen, desk.frozen_for, n, intake.left().astype(np.int64), waiting, gone, len(desk.expired),
-        n - len(desk.repeats) - intake.n_out - len(waiting) - len(gone), len(desk.repeats), oldest, expire / 86_400_000,
-        tuple(advice),
-    )  # fmt: skip
+        title=title,
+        parts=tuple(
+            DependencyView(name, asked, x, y) for name, asked, (x, y) in zip(shown, intake.rules, places, strict=True)
+        ),
+        version=version,
+        frozen=desk.frozen,
+        frozen_for=desk.frozen_for,
+        n_requests=n,
+        left=intake.left().astype(np.int64),
+        waiting=waiting,
+        gone=gone,
+        n_expired=len(desk.expired),
+        n_refused=n - len(desk.repeats) - intake.n_out - len(waiting) - len(gone),
+        n_repeated=len(desk.repeats),
+        oldest=oldest,
+        expire_days=expire / 86_400_000,
+        advice=tuple(advice),
+    )
 
 
 def officer_page(view: OfficerView) -> Page:

@@ -29,7 +29,7 @@ RUNS, FEWEST_RUNS, MOST_REQUESTS = 20, 3, 2_000_000
 WATCHES = ("through the gate", "random sample as large", "targets shuffled")
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class GateReplay:
     """Counts per target of one dependency, and of the whole. Targets are numbered as in the baseline."""
 
@@ -91,21 +91,21 @@ def _replayed(
     marks = np.linspace(0, len(known), 21).astype(np.int64)
     one = requests.baseline.baselines[at]
     return GateReplay(
-        requests.baseline.names[at],
-        question,
-        one.version,
-        len(requests),
-        len(requests) - len(known),
-        everything.sum(axis=0),
-        outcome.counts.sum(axis=0),
-        int((outcome.delays == 0).sum()),
-        int(outcome.delays.max()) if len(outcome.delays) else 0,
-        float(np.median(outcome.delays)) if len(outcome.delays) else 0.0,
-        _p_values(everything, asked),
-        np.searchsorted(np.sort(outcome.released_at), marks),
-        one.advice(question.tests),
-        starvation_of(outcome.counts, everything - outcome.counts, asked, most=10),
-        observed,
+        dependency=requests.baseline.names[at],
+        question=question,
+        version=one.version,
+        n_requests=len(requests),
+        n_refused=len(requests) - len(known),
+        requested=everything.sum(axis=0),
+        released=outcome.counts.sum(axis=0),
+        at_once=int((outcome.delays == 0).sum()),
+        longest_wait=int(outcome.delays.max()) if len(outcome.delays) else 0,
+        median_wait=float(np.median(outcome.delays)) if len(outcome.delays) else 0.0,
+        p_values=_p_values(everything, asked),
+        curve=np.searchsorted(np.sort(outcome.released_at), marks),
+        advice=one.advice(question.tests),
+        starved=starvation_of(outcome.counts, everything - outcome.counts, asked, most=10),
+        observed=observed,
     )
 
 
@@ -130,7 +130,15 @@ def _observed(
 
 
 def _watched(requests: GateRequests, at: int, asked: GateRules, outcome: Outcome) -> ObservedRequests:
-    return ObservedRequests(*requests.places[at], outcome.released, outcome.released_at, asked.p, asked.n_targets)
+    xs, ys = requests.places[at]
+    return ObservedRequests(
+        xs=xs,
+        ys=ys,
+        released=outcome.released,
+        released_at=outcome.released_at,
+        baseline=asked.p,
+        n_targets=asked.n_targets,
+    )
 
 
 def _counts(requests: GateRequests, at: int, width: int, n_targets: int) -> npt.NDArray[np.int64]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
@@ -31,6 +31,7 @@ class GateQuestion:
 
     tests: tuple[str, ...] = ("kld",)
     alpha: float = 0.2
+    _: KW_ONLY
     merge: str = "smallest"
     few: str = "simulated"
     queue: bool = True

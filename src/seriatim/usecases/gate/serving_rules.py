@@ -58,7 +58,9 @@ def read_serving_rules(stored: StoredBaseline) -> ServingRules:
     try:
         told: dict[str, Any] = json.loads(stored.rules)
         later = {name: bool(told.get(name, value)) for name, value in _LATER.items()}
-        question = GateQuestion(tuple(told["tests"]), float(told["alpha"]), told["merge"], told["few"], **later)
+        question = GateQuestion(
+            tuple(told["tests"]), float(told["alpha"]), merge=told["merge"], few=told["few"], **later
+        )
         parts = told["tables"] if isinstance(told["tables"], list) else [told["tables"]]
         tables = [{name: np.array([np.nan, *values]) for name, values in part.items()} or None for part in parts]
         chi_squares = {int(free): float(value) for free, value in told.get("chi_squares", {}).items()}

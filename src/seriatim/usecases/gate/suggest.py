@@ -27,7 +27,7 @@ STORY = (
 )
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class GateSuggestion:
     """One pair of columns, by names and figures only."""
 
@@ -104,6 +104,12 @@ def _measure(columns: Columns, x: str, y: str, bands: int) -> GateSuggestion | N
     far = np.nan_to_num(divergences(counts, p))
     deviating = chdtrc(max(int((p > 0).sum()) - 1, 1), 2 * np.log(2) * sizes * far) < 0.05
     return GateSuggestion(
-        x, y, len(over), len(target), mutual_information(counts, p), float(far.max()),
-        float((far * sizes / counts.sum()).max()), float(deviating[sizes > 0].mean()),
-    )  # fmt: skip
+        x=x,
+        y=y,
+        n_values=len(over),
+        n_targets=len(target),
+        information=mutual_information(counts, p),
+        largest=float(far.max()),
+        j_measure=float((far * sizes / counts.sum()).max()),
+        deviating=float(deviating[sizes > 0].mean()),
+    )

@@ -21,7 +21,7 @@ Step = Literal["day", "week", "month", "quarter", "year"]
 _MOST = 12
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class KnowledgePlan:
     """How to mine: the columns of a table, and what the model remembers."""
 
@@ -99,7 +99,7 @@ def mined_knowledge(table: pa.Table, plan: KnowledgePlan) -> SequenceModel:
     for name in names:
         if table.column(name).null_count:
             raise TableError(Fault(f"column {name!r}", f"{table.column(name).null_count} missing cells", "none"))
-    table = table.set_column(table.column_names.index(plan.time), plan.time, knowledge_times(table, plan))
+    table = table.set_column(table.column_names.index(plan.time), plan.time, _knowledge_times(table, plan))
     order = pc.sort_indices(table, sort_keys=[(plan.respondent, "ascending"), (plan.time, "ascending")])
     rows = table.take(order)
     who = pc.cast(rows.column(plan.respondent), pa.string()).to_pylist()
@@ -122,7 +122,7 @@ def _mined(corpus: SequenceCorpus, plan: KnowledgePlan) -> SequenceModel:
     return mined_sequences(corpus, order, plan.unseen, plan.denominators)
 
 
-def knowledge_times(table: pa.Table, plan: KnowledgePlan) -> pa.ChunkedArray:
+def _knowledge_times(table: pa.Table, plan: KnowledgePlan) -> pa.ChunkedArray:
     """Return when each row is, in whole steps: numbers as they are, dates by ``plan.step``."""
     column = table.column(plan.time)
     if plan.step is not None and plan.step not in get_args(Step):

@@ -67,7 +67,7 @@ def _estimate(found: list[Beliefs], policy: Policy, about: dict[str, str | None]
         **about,
     }
     low, high = min(shares), max(shares)
-    return Estimate("belief", float(np.mean(shares)), low, high, len(found[0].people), detail=detail)
+    return Estimate("belief", float(np.mean(shares)), low, high, n_people=len(found[0].people), detail=detail)
 
 
 def _certain(found: Beliefs, sure: float, raised: float, harmless: frozenset[Hashable]) -> tuple[int, int]:

@@ -74,7 +74,9 @@ def followed_people(judged: JudgedHistory, policy: Policy, memory: Mapping[str, 
     if known.classes:
         rows = appearances_of(window, times, known.class_numbers(window, model))
     before = kept.known_before(rows, model, window, known) if first and kept is not None else None
-    found, weight = tempered_sequence(SequenceCase(window, rows, model, known, "back", before))
+    found, weight = tempered_sequence(
+        SequenceCase(history=window, rows=rows, model=model, adversary=known, look="back", before=before)
+    )
     after = belief_memory_after(found, kept, _before_next_window(window, found))
     estimate = _estimate(found, int(after.sure.sum()), len(after.people), {"tempered": weight, **about})
     return FollowedPeople(estimate, after.table())
@@ -88,7 +90,7 @@ def _nobody(window: History, kept: BeliefMemory | None, about: Mapping[str, obje
     share = n_sure / max(n_people, 1)
     detail = {"people": n_sure, "hit_rate": float("nan"), "releases": len(window), **about}
     memory = pa.table({"respondent": pa.array([], pa.string())}) if after is None else after.table()
-    return FollowedPeople(Estimate("sequence", share, share, share, n_people, detail=detail), memory)
+    return FollowedPeople(Estimate("sequence", share, share, share, n_people=n_people, detail=detail), memory)
 
 
 def _before_next_window(window: History, found: SequenceBeliefs) -> tuple[int, SmoothingStart] | None:
@@ -129,4 +131,4 @@ def _estimate(found: SequenceBeliefs, n_sure: int, n_people: int, about: Mapping
         "releases": len(found.rows.group_of_release) - 1,
         **about,
     }
-    return Estimate("sequence", share, share, share, n_people, detail=detail)
+    return Estimate("sequence", share, share, share, n_people=n_people, detail=detail)

@@ -54,7 +54,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class JudgementCase:
     """A draft and what it is judged by."""
 
@@ -101,7 +101,7 @@ def judgement_of(
 
     # promises share what they look up about people, so they are checked in turn, but not those that count the cells of
     # the draft and need nobody's past
-    draft_alone = JudgedHistory(no_history(), case.first, draft, case.view)
+    draft_alone = JudgedHistory(no_history(), case.first, draft=draft, view=case.view)
     cells = [promise for promise in case.promises if isinstance(promise, Coverage)]
     others = [promise for promise in case.promises if not isinstance(promise, Coverage)]
     measuring = _measuring(case, published, workers)

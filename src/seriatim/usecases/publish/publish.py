@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import KW_ONLY, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -66,6 +66,7 @@ class PublishOrder:
 
     view: View
     plan: Plan
+    _: KW_ONLY
     destination: Path | None = None
     recipients: tuple[str, ...] = ()
     approval: Approval | None = None
@@ -85,7 +86,7 @@ class PublishOrder:
         return self.plan.policy
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class PublishParts:
     """The edges that publishing works with."""
 
@@ -170,9 +171,26 @@ def _drafted(order: PublishOrder, parts: PublishParts, state: SeriesState, keys:
     draft = replace(order.plan.defence(view, policy, state, parts.workers), source_rows=view.rows)
     holders, promises = _holders(order, parts, history), order.plan.promises
     if before is None:
-        return JudgementCase(view, draft, policy, promises, histories, holders, state.memory)
+        return JudgementCase(
+            view=view,
+            draft=draft,
+            policy=policy,
+            promises=promises,
+            histories=histories,
+            holders=holders,
+            memory=state.memory,
+        )
     draft, promises = before.remembered_in(draft), (*promises, before.promise)
-    return JudgementCase(view, draft, policy, promises, histories, holders, state.memory, before=before)
+    return JudgementCase(
+        view=view,
+        draft=draft,
+        policy=policy,
+        promises=promises,
+        histories=histories,
+        holders=holders,
+        memory=state.memory,
+        before=before,
+    )
 
 
 def _judged(case: JudgementCase, order: PublishOrder, parts: PublishParts, n_before: int) -> Verdict:

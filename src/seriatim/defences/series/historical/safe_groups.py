@@ -45,7 +45,7 @@ from seriatim.kernels.series.tighter_boxes import tighter_boxes_of_buckets
 from seriatim.ports import Workers
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class _Stage:
     """What both modes need."""
 
@@ -85,7 +85,9 @@ def historical_groups(
     capped = active & ~stuck & _at_cap(rules, memory)
     buckets = fill_buckets(view, rules, memory, active & ~stuck & ~capped, draw.chance("assignment"))
     earlier = CorrelationMemory(memory.past_groups, memory.n_past_groups, memory.group_real, memory.group_size, rules.n)
-    stage = _Stage(view, buckets, earlier, draw, workers, {"stuck": int(stuck.sum())})
+    stage = _Stage(
+        view=view, buckets=buckets, earlier=earlier, draw=draw, workers=workers, counters={"stuck": int(stuck.sum())}
+    )
     again = _republished(view, memory, stuck)
     if greedy:
         made = join_completions(complete_groups(again), complete_groups(_spread(stage)))

@@ -40,7 +40,7 @@ from seriatim.ports import Workers
 Rows = npt.NDArray[np.intp]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class GeneralisationTask:
     """The records that a lattice is searched for, and the tests they must pass."""
 
@@ -108,7 +108,14 @@ def generalisation_task(view: View, policy: Policy, keep: npt.NDArray[np.bool_])
     finest, ids = finest_node_classes(quasi, whole)
     if sensitive:
         finest = _with_values(finest, ids, sensitive, tests)
-    return GeneralisationTask(quasi, sensitive, whole, OptimumDemand(bars, loss, int(keep.sum())), finest, ids)
+    return GeneralisationTask(
+        quasi=quasi,
+        sensitive=sensitive,
+        lattice=whole,
+        demand=OptimumDemand(bars, loss, int(keep.sum())),
+        finest=finest,
+        class_of_record=ids,
+    )
 
 
 def generalisation_loss(name: str | None) -> LatticeLoss:
@@ -162,14 +169,24 @@ def _labels_at(column: CodedColumn, height: int, codes: npt.NDArray[np.int32]) -
     """Return the labels of groups at one height of the hierarchy, given a code of each."""
     scale = column.scale
     if not len(codes):
-        return Generalised(column.name, scale.form, np.zeros(0, dtype=np.int32), (), np.zeros(0))
+        return Generalised(
+            column.name, scale.form, label_of_group=np.zeros(0, dtype=np.int32), labels=(), loss_of_group=np.zeros(0)
+        )
     low, high = scale.starts[height][codes], (scale.ends[height][codes] - 1).astype(np.int32)
     if scale.form == "interval":
         return label_ranges(column.name, scale, low, high)
     firsts, which = np.unique(low, return_inverse=True)
     labels = tuple(_label(scale, height, int(first)) for first in firsts)
     loss = width_prices(scale)[height][low]
-    return Generalised(column.name, scale.form, which.astype(np.int32), labels, loss, low, high)
+    return Generalised(
+        column.name,
+        scale.form,
+        label_of_group=which.astype(np.int32),
+        labels=labels,
+        loss_of_group=loss,
+        low=low,
+        high=high,
+    )
 
 
 def _label(scale: Scale, height: int, start: int) -> str | None:

@@ -35,7 +35,7 @@ class _Chunk:
     cards: npt.NDArray[np.int64]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Lattice:
     """All nodes, their lookups, and the loss of their generalisation alone."""
 
@@ -93,7 +93,15 @@ def nodes_of_lattice(columns: Sequence[CodedColumn], loss: LatticeLoss) -> Latti
         total += price.total[nodes[:, column]]
     lookups, chunks = _lookups(columns, priced)
     sizes = tuple(len(column.scale) for column in columns)
-    return Lattice(shape, sizes, np.ascontiguousarray(nodes), total, unit * n_records * len(columns), lookups, chunks)
+    return Lattice(
+        shape=shape,
+        sizes=sizes,
+        heights=np.ascontiguousarray(nodes),
+        generalisation=total,
+        whole=unit * n_records * len(columns),
+        lookups=lookups,
+        chunks=chunks,
+    )
 
 
 def finest_node_classes(
