@@ -293,7 +293,7 @@ def test_k_counts_people_not_records(tmp_path: Path, method: str) -> None:
     if method == "lattice":  # it counts records: the verdict does not
         assert not crowded.verdict.released
         assert (finding.rule, finding.worst, finding.n_classes, finding.n_people) == ("k", 1.0, 1, 1)
-        assert "one record per person, or method median or curve" in finding.remedy
+        assert 'one record per person, or method = "median" or "curve"' in finding.remedy
         first_seen = list(dict.fromkeys(crowded.release.draft.table.column("q").to_pylist()))
         assert [first_seen[number] for number in finding.classes] == ["1"]
     else:

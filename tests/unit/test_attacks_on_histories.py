@@ -31,7 +31,7 @@ def test_a_domain_of_more_than_one_word_gives_the_same_answer() -> None:
     paper = paper_history()
     wide = History(paper.respondents, pa.array([*paper.values.to_pylist(), *(f"v{i}" for i in range(150))]))
     shifted = tuple(
-        type(past)(past.number, past.person, past.group, (past.value * 70).astype(np.int32)) for past in paper.releases
+        replace(past, value=(past.value * 70).astype(np.int32), marks={}, withheld=None) for past in paper.releases
     )
     names = wide.values.to_pylist()
     names[0], names[70], names[140] = "AIDS", "bronchitis", "cancer"

@@ -34,7 +34,7 @@ SHARED_PAIRS = 64
 _TOGETHER = 2_000
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False, kw_only=True)
 class Equivocations:
     """H(eps) of each row; figures are arrays, a number per row."""
 
@@ -100,7 +100,8 @@ def equivocations(domain: Any, matrix: Any, *, ordered: bool = False, workers: W
         order = np.argsort(which.reshape(-1), kind="stable")
         firsts = np.searchsorted(which.reshape(-1)[order], np.arange(len(steps)))
         shares = np.ascontiguousarray(np.add.reduceat(shares[:, order], firsts, axis=1))
-    return Equivocations(grid, steps, shares, _areas(grid, steps, shares, workers), unit, workers)
+    area = _areas(grid, steps, shares, workers)
+    return Equivocations(grid=grid, steps=steps, matrix=shares, area=area, unit=unit, workers=workers)
 
 
 def _areas(grid: ValueGrid, steps: LongArray, matrix: FloatArray, workers: Workers) -> FloatArray:
