@@ -109,7 +109,7 @@ def test_dates_are_steps(corpus: Path) -> None:
     words = ("dated.csv", "--respondent", "id", "--time", "year", "--value", "job")
     refused = seriatim(corpus, "knowledge", "mine", *words)
     assert refused.code == 2
-    assert "say what a step is (--step), as year" in refused.err
+    assert "name the step (--step), such as year" in refused.err
     for step, gaps in (("month", {"3", "8"}), ("quarter", {"1", "2"})):
         ran = seriatim(corpus, "knowledge", "mine", *words, "--step", step, "--json")
         assert set(json.loads(ran.out)["pairs"]) == gaps
