@@ -72,7 +72,7 @@ def plain_figures(members: list[int], everyone: list[int], prior: list[float]) -
 def test_class_numbers_equal_the_plain_ones(table: tuple[np.ndarray, np.ndarray, int]):
     codes, _, _ = table
     expected = plain_ids(codes.tolist())
-    ids, n = class_ids(list(codes), [4] * len(codes), codes.shape[1])
+    ids, n = class_ids([(column, 4) for column in codes], codes.shape[1])
     assert ids.tolist() == expected
     assert n == max(expected) + 1
 
@@ -89,7 +89,7 @@ def test_hashing_doubles_and_wide_spaces_are_folded_in_steps():
     chance = np.random.default_rng(5)
     columns = [chance.integers(0, 1 << 20, 20_000).astype(np.int32) for _ in range(4)]
     columns.append(chance.integers(0, 3, 20_000).astype(np.int32))
-    ids, n = class_ids(columns, [1 << 20] * 4 + [3], 20_000)  # 2^80 and more cannot be one key
+    ids, n = class_ids(zip(columns, [1 << 20] * 4 + [3], strict=True), 20_000)  # 2^80 and more cannot be one key
     assert ids.tolist() == plain_ids([c.tolist() for c in columns])
     assert n == 20_000
 

@@ -31,7 +31,7 @@ CODES = st.integers(1, 4).flatmap(
 @given(CODES)
 def test_rows_are_one_class_exactly_when_they_are_equal(rows: list[list[int]]) -> None:
     codes = np.array(rows, dtype=np.int32).reshape(len(rows), len(rows[0]) if rows else 1)
-    classes, count = class_ids(list(codes.T + 1), [5] * codes.shape[1], len(codes))
+    classes, count = class_ids([(column, 5) for column in codes.T + 1], len(codes))
     first: dict[tuple[int, ...], int] = {}
     assert classes.tolist() == [first.setdefault(tuple(row), len(first)) for row in rows]
     assert count == len(first)
@@ -44,7 +44,7 @@ def test_rows_are_one_class_exactly_when_they_are_equal(rows: list[list[int]]) -
 
 
 def test_rows_without_columns_are_one_class() -> None:
-    classes, count = class_ids([], [], 3)
+    classes, count = class_ids([], 3)
     assert (classes.tolist(), count) == ([0, 0, 0], 1)
 
 

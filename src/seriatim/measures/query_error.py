@@ -53,13 +53,11 @@ def query_error(view: View, draft: Draft, workers: Workers, seed: int = SEED, ra
 
     ``rate`` is the share of a sample: its users divide their counts by it.
     """
-    published = np.flatnonzero(draft.grouping.group >= 0)
-    if not len(view.quasi) or not len(published):
+    if not len(view.quasi) or not (draft.grouping.group >= 0).any():
         return ()
     chance = open_chance(seed, "queries")
-    rows = np.arange(len(view))
-    if len(rows) > MOST_ROWS:
-        rows = np.sort(chance.choice(len(rows), MOST_ROWS, replace=False))
+    n = len(view)
+    rows = np.arange(n) if n <= MOST_ROWS else np.sort(chance.choice(n, MOST_ROWS, replace=False))
     boxes = query_boxes(view.quasi, draft.grouping.group[rows], draft)
     boxes = QueryBoxes(boxes.low, boxes.high, boxes.weight / rate)
     codes = _in_any_order(np.stack([column.codes[rows] for column in view.quasi]))
@@ -105,9 +103,7 @@ def query_boxes(quasi: tuple[CodedColumn, ...], group: IntArray, draft: Draft) -
     """Return the range that each published label covers; weights count the sampled records."""
     labels = {shown.name: shown for shown in draft.generalised}
     whole = draft.grouping.group
-    inside = np.flatnonzero(whole >= 0)
-    starts, rows = rows_by_class(whole[inside], draft.grouping.n_groups)
-    order = inside[rows]
+    starts, order = _rows_by_group(whole, draft.grouping.n_groups)
     low = np.empty((len(quasi), draft.grouping.n_groups), dtype=np.int32)
     high = np.empty_like(low)
     for index, column in enumerate(quasi):
@@ -120,6 +116,13 @@ def query_boxes(quasi: tuple[CodedColumn, ...], group: IntArray, draft: Draft) -
             high[index] = np.maximum.reduceat(codes, starts[:-1])
     weight = np.bincount(group[group >= 0], minlength=draft.grouping.n_groups).astype(np.float64)
     return QueryBoxes(low, high, weight)
+
+
+def _rows_by_group(group: IntArray, n_groups: int) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.signedinteger]]:
+    """Return where each group starts among the published records, and these records group by group."""
+    inside = np.flatnonzero(group >= 0) if (group < 0).any() else None
+    starts, rows = rows_by_class(group if inside is None else group[inside], n_groups)
+    return starts, rows if inside is None else inside[rows]
 
 
 def _queries_by_share(

@@ -5,7 +5,7 @@ Promises, measures, attacks and the audit all number classes here, by first reco
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -53,14 +53,18 @@ class Classes:
 
 def number_classes(columns: Sequence[IntArray], sizes: Sequence[int], n_records: int) -> Classes:
     """Number records by equal codes in all columns; column i has the codes 0 .. ``sizes[i]`` - 1."""
-    of_record, n_classes = class_ids(columns, sizes, n_records)
+    return _numbered(zip(columns, sizes, strict=True), n_records)
+
+
+def _numbered(columns: Iterable[tuple[IntArray, int]], n_records: int) -> Classes:
+    of_record, n_classes = class_ids(columns, n_records)
     return Classes(of_record, class_value_counts(of_record, n_classes))
 
 
 def classes_of(table: pa.Table, names: Sequence[str]) -> Classes:
     """Number the rows of a published table by their cells in these columns; a missing cell is a value like any."""
-    coded = [class_text_codes(table.column(name)) for name in names]
-    return number_classes([codes + 1 for codes, _ in coded], [len(values) + 1 for _, values in coded], table.num_rows)
+    coded = (class_text_codes(table.column(name)) for name in names)
+    return _numbered(((codes + 1, len(values) + 1) for codes, values in coded), table.num_rows)
 
 
 def class_dictionary(column: pa.ChunkedArray) -> pa.ChunkedArray:

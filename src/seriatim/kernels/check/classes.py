@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 
 import numpy as np
 
@@ -13,11 +13,14 @@ _DIRECT = 4
 """A table of at most this many places per record is addressed directly; beyond that it is hashed."""
 
 
-def class_ids(columns: Sequence[Ints], sizes: Sequence[int], n_records: int) -> tuple[Ints, int]:
-    """The class of every record and the number of classes. ``columns[i]`` has codes 0 .. ``sizes[i]`` - 1."""
+def class_ids(columns: Iterable[tuple[Ints, int]], n_records: int) -> tuple[Ints, int]:
+    """Return the class of every record and the number of classes, from columns of codes 0 .. size - 1 with their sizes.
+
+    One column is needed at a time, so that a caller who makes them on the way holds no copy of the table.
+    """
     keys = np.zeros(n_records, dtype=np.int64)
     space = 1
-    for codes, size in zip(columns, sizes, strict=True):
+    for codes, size in columns:
         if space > _ROOM // max(size, 1):
             ids, space = _number(keys, space)
             keys = ids.astype(np.int64)

@@ -116,6 +116,7 @@ def publish(order: PublishOrder, parts: PublishParts) -> Release | Refusal:
     digest = view_order_digest(keys, secret)
     ordered = None if order.plan.own_tables else keys
     cases = [_drafted(one, parts, own, ordered) for one, own in _orders_by_table(order, state)]
+    del keys, ordered  # two numbers per record, which nobody needs while a large draft is judged
     notes = _harmless(cases, order, parts)
     progress("judging", 0.4)
     cases = [replace(case, followed=judgement_by_followers(case)) for case in map(_without_exposed, cases)]
