@@ -107,11 +107,11 @@ def query_boxes(quasi: tuple[CodedColumn, ...], group: IntArray, draft: Draft) -
     low = np.empty((len(quasi), draft.grouping.n_groups), dtype=np.int32)
     high = np.empty_like(low)
     for index, column in enumerate(quasi):
-        codes = column.codes[order]
         shown = labels.get(column.name)
         if shown is not None and shown.low is not None and shown.high is not None:
             low[index], high[index] = shown.low, shown.high
         else:  # a set: the range of its values
+            codes = column.codes[order]
             low[index] = np.minimum.reduceat(codes, starts[:-1])
             high[index] = np.maximum.reduceat(codes, starts[:-1])
     weight = np.bincount(group[group >= 0], minlength=draft.grouping.n_groups).astype(np.float64)
