@@ -19,7 +19,7 @@ import pyarrow.parquet as pq
 
 from benchmarks.peers import peer_python
 from benchmarks.timing import in_turns, row
-from seriatim.measures.leakage_given import GivenAttribute, leakage_pairs, leakage_subsets
+from seriatim.measures.leakage_given import GivenAttribute, leakage_given_pairs, leakage_given_subsets
 from seriatim.model import ColumnRule, Policy, PromiseTerms, Role, Table
 from seriatim.studies.worlds.adultlike import adultlike
 from seriatim.tables.auditable import auditable, read_auditable
@@ -114,9 +114,9 @@ def pair_seconds(path: Path) -> float:
     coded = auditable(read_auditable(path), policy)
     given = [GivenAttribute(c.name, c.codes, c.n_values) for c in coded.given]
     target = GivenAttribute(SENSITIVE, coded.sensitive[0].codes, len(coded.sensitive[0].scale))
-    return in_turns({"all": lambda: (leakage_pairs([*given, target]), list(leakage_subsets(target, given, 3)))}, 3)[
-        "all"
-    ]
+    return in_turns(
+        {"all": lambda: (leakage_given_pairs([*given, target]), list(leakage_given_subsets(target, given, 3)))}, 3
+    )["all"]
 
 
 def _texts(table: pa.Table) -> pa.Table:

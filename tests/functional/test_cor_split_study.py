@@ -26,7 +26,7 @@ from seriatim.studies.cor_split import (
     play_cor_split,
 )
 from seriatim.studies.cor_split_page import PARTS, CorSplitStudy, study_cor_split_page
-from seriatim.studies.cor_split_parts import cor_split_sweep
+from seriatim.studies.cor_split_parts import cor_split_part_sweep
 from seriatim.studies.cor_split_reasons import STABLE, reasons, reasons_repeated
 from seriatim.studies.queries import QueryWorkload, draw_queries, queries_anywhere, queries_by_share
 from seriatim.studies.stable_cuts import cut_stably
@@ -199,7 +199,7 @@ def test_ties_stand_as_the_cut_before_left_them():
 
 
 def test_the_sweep_is_safe_everywhere():
-    found = cor_split_sweep(600, OneWorker(), (4, 6), (1, 3, 5), 100)
+    found = cor_split_part_sweep(600, OneWorker(), (4, 6), (1, 3, 5), 100)
     pairs = [(4, 1), (4, 3), (6, 1), (6, 3), (6, 5)]  # a degree above m is no degree
     assert [(one.m, one.n) for one in found if one.method == "repaired"] == pairs
     assert all(one.unsafe == 0 for one in found if one.n > 1)

@@ -22,7 +22,11 @@ from seriatim.studies.js_reduce import (
 )
 from seriatim.studies.js_reduce_page import GREEDY, OPTIMAL, study_js_reduce_page
 from seriatim.studies.js_reduce_panels import METHODS, PANELS, PanelMethod, js_reduce_on_panel, js_reduce_panel_grid
-from seriatim.studies.js_reduce_parts import js_reduce_cut_points, js_reduce_query_error, js_reduce_snapshot
+from seriatim.studies.js_reduce_parts import (
+    js_reduce_part_cut_points,
+    js_reduce_part_query_error,
+    js_reduce_part_snapshot,
+)
 from seriatim.studies.worlds.patients import VALUES, patients_knowledge_of_one_step, patients_weeks
 
 
@@ -46,7 +50,7 @@ def test_weeks_have_the_papers_shape(world: tuple) -> None:
 def test_gain_grows_with_sequence_knowledge_and_not_without(world: tuple) -> None:
     weeks, _, one = world
     run = js_reduce_run(JS_REDUCE_METHODS["Mondrian l = 2"], weeks, one)
-    known, blind = js_reduce_gains(run, one), js_reduce_gains(run, js_reduce_snapshot(one))
+    known, blind = js_reduce_gains(run, one), js_reduce_gains(run, js_reduce_part_snapshot(one))
     assert known.gain[-1] > 3 * known.gain[0]
     assert abs(blind.gain[-1]) < 0.12
     assert known.confidence[-1] > blind.confidence[-1]
@@ -77,7 +81,7 @@ def test_looking_back_over_many_weeks_is_no_worse_than_forward() -> None:
 
 def test_a_group_larger_than_k_says_something(world: tuple) -> None:
     weeks, _, one = world
-    leak = js_reduce_cut_points(js_reduce_run(JS_REDUCE_METHODS[GREEDY], weeks[:3], one), 20, 0.5)
+    leak = js_reduce_part_cut_points(js_reduce_run(JS_REDUCE_METHODS[GREEDY], weeks[:3], one), 20, 0.5)
     assert 0.0 < leak.exposed < 1.0
     assert leak.after > leak.before
 
@@ -102,7 +106,7 @@ def test_query_errors_are_those_of_plain_counts(world: tuple) -> None:
             told += inside.prod() * len(own)
         if true:
             errors.append(abs(told - true) / true)
-    assert js_reduce_query_error(run, 0.05, n_queries=30) == pytest.approx(np.median(errors))
+    assert js_reduce_part_query_error(run, 0.05, n_queries=30) == pytest.approx(np.median(errors))
 
 
 def test_the_study_is_a_page_and_its_data_can_be_written(tmp_path: Path) -> None:

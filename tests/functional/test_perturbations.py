@@ -16,7 +16,7 @@ import seriatim as sr
 from seriatim.defences.single.noise import binomial_noise_at, noise_by_index, noise_trials
 from seriatim.measures.averaged_noise import averaged_noise_hits
 from seriatim.model.nearness import nearness_of
-from seriatim.model.noise_bell import noise_sizes
+from seriatim.model.noise_bell import noise_bell_sizes
 
 COLUMNS: dict[str, Any] = {
     "age": {"role": "quasi", "kind": "number"},
@@ -125,7 +125,7 @@ def test_round_incomes_do_not_give_the_noise_away(tmp_path: Path, amount: str) -
     shown = release.groups.sort_values("respondent").income.to_numpy(dtype=float)
     true = frame.sort_values("person").income.to_numpy(dtype=float)
     hundreds = np.arange(500, 95_000, 100.0)
-    size = noise_sizes(hundreds, amount)[:, None]
+    size = noise_bell_sizes(hundreds, amount)[:, None]
     steps = np.array([math.comb(64, n) for n in range(65)]) / 2.0**64
     became = hundreds[:, None] + size * (np.arange(65) - 32) / 32
     fits = [((np.abs(became - number) <= 0.501) * steps).sum(axis=1) for number in shown]

@@ -16,7 +16,7 @@ from support.command_line import seriatim
 import seriatim as sr
 from seriatim import api
 from seriatim.model.noise_bell import SPREAD
-from seriatim.usecases.compare.map_statistics import named_statistics, statistics_errors
+from seriatim.usecases.compare.map_statistics import map_statistics_errors, named_map_statistics
 from seriatim.usecases.compare.risk_map import MapPoint, MapWish, mark_map_front
 
 POLICY: dict[str, Any] = {
@@ -259,7 +259,7 @@ def test_statistics_by_name() -> None:
     assert all(point.cost == 0 for point in found.points if point.technique == "median")
     assert json.loads(found.to_json())["statistics"] == list(own[:3])
     columns = {name: wages(150)[name].to_numpy(dtype=float) for name in ("age", "hours", "wage")}
-    told = named_statistics(own, columns)
+    told = named_map_statistics(own, columns)
     assert told["share:wage:20"](columns) == (columns["wage"] >= 20).mean()
     assert told["slope:age:wage"](columns) == pytest.approx(np.polyfit(columns["age"], columns["wage"], 1)[0])
 
@@ -288,8 +288,8 @@ def test_models_need_a_package(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_a_statistic_that_cannot_be_told_is_wholly_wrong() -> None:
     truth = {"a": np.array([1.0, 2, 3])}
-    assert statistics_errors(truth, {}, "a")["mean of a"] == 1.0
-    assert statistics_errors(truth, {"a": np.array([1.0, 2, 4.5])}, "a")["mean of a"] == pytest.approx(0.25)
+    assert map_statistics_errors(truth, {}, "a")["mean of a"] == 1.0
+    assert map_statistics_errors(truth, {"a": np.array([1.0, 2, 4.5])}, "a")["mean of a"] == pytest.approx(0.25)
 
 
 @pytest.mark.parametrize("wrong", [{"risk": "luck"}, {"cost": "money"}, {"near": "wide"}])

@@ -23,7 +23,13 @@ from seriatim.engines.threads import Threads
 from seriatim.kernels.single.hilbert import HilbertScramble, hilbert_keys
 from seriatim.kernels.single.packed_rows import fetch_packed_rows
 from seriatim.kernels.single.segments import segments_by_size, segments_by_tests
-from seriatim.kernels.single.window_costs import WindowLanes, window_lanes, window_runs, window_width, window_widths
+from seriatim.kernels.single.window_costs import (
+    WindowLanes,
+    window_cost_lanes,
+    window_cost_runs,
+    window_cost_width,
+    window_cost_widths,
+)
 from seriatim.model import CodedColumn, Scale, Thresholds, scale_of
 
 ONE, TWO = Threads(1), Threads(2)
@@ -114,7 +120,7 @@ def plain_width(scale: Scale, codes: list[int]) -> float:
 
 def lanes(columns: list[CodedColumn]) -> WindowLanes:
     packed = rows_in_order(columns)
-    return WindowLanes(*window_lanes(packed.words, packed.layout, widths_of([column.scale for column in columns])))
+    return WindowLanes(*window_cost_lanes(packed.words, packed.layout, widths_of([column.scale for column in columns])))
 
 
 @settings(max_examples=150, deadline=None)
@@ -122,7 +128,7 @@ def lanes(columns: list[CodedColumn]) -> WindowLanes:
 def test_windows_are_as_wide_as_their_records_span(made, step, least, n_lengths, first_end):
     columns, _ = made
     n = len(columns[0].codes)
-    runs = window_runs(lanes(columns), step)
+    runs = window_cost_runs(lanes(columns), step)
     n_runs = -(-n // step)
     if first_end > n_runs:
         return
@@ -132,11 +138,11 @@ def test_windows_are_as_wide_as_their_records_span(made, step, least, n_lengths,
 
     n_windows = n_runs + 1 - first_end
     wide = np.empty((n_lengths, n_windows + 1), dtype=np.float32)
-    window_widths(runs, (first_end, n_windows), least, *np.empty((2, n_windows), dtype=np.float32), wide)
+    window_cost_widths(runs, (first_end, n_windows), least, *np.empty((2, n_windows), dtype=np.float32), wide)
     for length, end in itertools.product(range(least, least + n_lengths), range(first_end, n_runs + 1)):
         if length <= end:
             assert wide[length - least, end - first_end] == pytest.approx(plainly(end - length, end), abs=1e-5)
-            assert window_width(runs, end - length, end) == pytest.approx(plainly(end - length, end), abs=1e-5)
+            assert window_cost_width(runs, end - length, end) == pytest.approx(plainly(end - length, end), abs=1e-5)
 
 
 def plain_widths(columns: list[CodedColumn]) -> Callable[[int, int], float]:

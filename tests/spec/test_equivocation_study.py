@@ -13,7 +13,7 @@ from support.command_line import seriatim
 
 from seriatim.errors import TableError
 from seriatim.measures.leakage_given import GivenAttribute
-from seriatim.measures.supplementary_knowledge import knowledge_sets, supplementary_knowledge
+from seriatim.measures.supplementary_knowledge import supplementary_knowledge, supplementary_knowledge_sets
 from seriatim.model.classes import Classes
 from seriatim.studies.equivocation import equivocation_steps_by_prior, equivocation_technique_steps, study_equivocation
 from seriatim.studies.worlds.pums import DOMAINS, PumsMicrodata, made_pums, pums_shipped, read_pums
@@ -102,10 +102,10 @@ def test_averages_by_combination_and_by_record_differ() -> None:
 
 
 def test_too_many_sets_are_sampled() -> None:
-    assert len(knowledge_sets(6, 3)) == 20
-    drawn = knowledge_sets(20, 8)
+    assert len(supplementary_knowledge_sets(6, 3)) == 20
+    drawn = supplementary_knowledge_sets(20, 8)
     assert len(drawn) == len(set(drawn)) == 70
-    assert drawn == knowledge_sets(20, 8)
+    assert drawn == supplementary_knowledge_sets(20, 8)
 
 
 def test_a_real_extract_is_read(tmp_path: Path) -> None:

@@ -33,9 +33,9 @@ from seriatim.measures.information_loss import (
 from seriatim.measures.leakage_given import (
     GivenAttribute,
     leakage_given,
-    leakage_pairs,
-    leakage_subsets,
-    leakage_worst_of_records,
+    leakage_given_pairs,
+    leakage_given_subsets,
+    worst_leakage_given_records,
 )
 from seriatim.measures.linkage import distance_linkage
 from seriatim.measures.uniqueness import special_uniqueness
@@ -197,13 +197,13 @@ def test_leakage_in_every_direction():
     assert leakage_given(target, [one]).mean_l_e == pytest.approx(leakage_given(one, [target]).mean_l_e)
     both = leakage_given(target, [one, two])
     assert (both.n_classes, both.mean_l_e, both.max_l_d) == (6, pytest.approx(1.0), pytest.approx(math.sqrt(0.5)))
-    assert [(p.target, *p.given) for p in leakage_pairs(attributes())][:2] == [("one", "two"), ("one", "target")]
-    assert [s.given for s in leakage_subsets(target, [one, two])] == [("one",), ("two",), ("one", "two")]
+    assert [(p.target, *p.given) for p in leakage_given_pairs(attributes())][:2] == [("one", "two"), ("one", "target")]
+    assert [s.given for s in leakage_given_subsets(target, [one, two])] == [("one",), ("two",), ("one", "two")]
 
 
 def test_the_worst_set_of_each_record_is_the_smallest_that_tells_most():
     one, two, target = attributes()
-    found = leakage_worst_of_records(target, [one, two])
+    found = worst_leakage_given_records(target, [one, two])
     assert [found.sets[w] for w in found.which] == [("one",)] * 4 + [("one", "two")] * 2
     assert found.l_d.tolist() == pytest.approx([math.sqrt(0.5)] * 6)
 

@@ -161,7 +161,7 @@ from seriatim.kernels import compiled
 usual = compiled._writable
 compiled._writable = lambda folder: sys.argv[1] != "nowhere" and sys.argv[1] in str(folder) and usual(folder)
 import numpy as np
-from seriatim.kernels.check.value_counts import class_counts, class_value_counts
+from seriatim.kernels.check.value_counts import value_counts_by_class, class_value_counts
 print(class_value_counts(np.array([0, 1, 1], dtype=np.int32), 2).tolist())
 """
 

@@ -13,7 +13,7 @@ from pydantic.fields import FieldInfo
 
 import seriatim as sr
 from seriatim.model.number_limits import ARGUMENT_LIMITS, LARGEST, PARAMETER_LIMITS, NumberLimits
-from seriatim.model.promises import PROMISES, key_limits
+from seriatim.model.promises import PROMISES, promise_key_limits
 from seriatim.policies import policy_from_dict
 from seriatim.policies.questions import forecast_question, questions_about_attack
 from seriatim.policies.shapes import AdversaryShape, ColumnShape, DefenceShape, PromiseShape, SeriesShape
@@ -26,7 +26,7 @@ SHAPES: dict[str, type[BaseModel]] = {
     "defence": DefenceShape,
     "adversary": AdversaryShape,
 }
-NUMBERS = [(section, key) for section, shape in SHAPES.items() for key in shape.model_fields if key_limits(key)]
+NUMBERS = [(section, key) for section, shape in SHAPES.items() for key in shape.model_fields if promise_key_limits(key)]
 BESIDE: dict[str, dict[str, Any]] = {
     "n": {"m": LARGEST},
     "common": {"m": 2},
@@ -37,7 +37,7 @@ BESIDE: dict[str, dict[str, Any]] = {
 
 
 def limits_of(key: str) -> NumberLimits:
-    found = key_limits(key)
+    found = promise_key_limits(key)
     assert found is not None
     return found
 

@@ -11,7 +11,7 @@ import pytest
 from seriatim.measures.noise_hits import noise_beliefs, noise_hits
 from seriatim.model import CodedColumn, scale_of
 from seriatim.model.nearness import nearness_of
-from seriatim.model.noise_bell import SPREAD, noise_bell_at, noise_bell_below, noise_chances, noise_sizes
+from seriatim.model.noise_bell import SPREAD, noise_bell_at, noise_bell_below, noise_bell_chances, noise_bell_sizes
 
 
 def test_it_is_a_binomial_that_is_even_within_its_steps() -> None:
@@ -31,16 +31,16 @@ def test_its_spread() -> None:
     assert finely.std() == pytest.approx(SPREAD, rel=1e-4)
     assert pytest.approx(1 / 8, rel=0.02) == SPREAD
     assert noise_bell_at(np.array([0.0, 1.0])).tolist() == pytest.approx([-1, 1], abs=0.4)
-    assert noise_sizes(np.array([-50.0, 0.0, 10.0]), "20%").tolist() == [10, 0, 2]
+    assert noise_bell_sizes(np.array([-50.0, 0.0, 10.0]), "20%").tolist() == [10, 0, 2]
 
 
 @pytest.mark.parametrize("amount", ["40", "30%"])
 def test_chances_of_noisy_numbers_sum_to_one(amount: str) -> None:
     values = np.array([-120.0, 0.0, 50.0, 51.0, 200.0])
     shown = np.arange(-300, 300, 1.0)
-    chances = noise_chances(shown, values, amount, 1.0)
+    chances = noise_bell_chances(shown, values, amount, 1.0)
     assert chances.sum(axis=0) == pytest.approx(np.ones(5))
-    drawn = np.rint(200 + noise_sizes(values, amount)[-1] * noise_bell_at(np.random.default_rng(1).random(20_000)))
+    drawn = np.rint(200 + noise_bell_sizes(values, amount)[-1] * noise_bell_at(np.random.default_rng(1).random(20_000)))
     assert (drawn == 204).mean() == pytest.approx(chances[shown == 204, -1][0], abs=0.01)
 
 
@@ -76,6 +76,6 @@ def test_hits_behind_noise() -> None:
     assert noise_hits(column, "100000", near)[0] == pytest.approx(whole, abs=0.01)
     some = [noise_hits(column, amount, near)[0] for amount in ("400", "800", "3200")]
     assert sorted(some, reverse=True) == some
-    joint = noise_chances(np.arange(0, 3001, 1.0), numbers, "800", 1.0) / 100
+    joint = noise_bell_chances(np.arange(0, 3001, 1.0), numbers, "800", 1.0) / 100
     windows = [joint[:, first : first + 11].sum(axis=1) for first in range(90)]
     assert some[1] == pytest.approx(np.max(windows, axis=0).sum(), abs=0.03), "over all numbers that may be shown"

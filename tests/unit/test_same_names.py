@@ -17,7 +17,7 @@ from seriatim.journal import SqlJournal, open_journal
 from seriatim.journal.journal_tokens import TokenBook
 from seriatim.ledger import SqlLedger
 from seriatim.model.number_limits import ARGUMENT_LIMITS, LARGEST, LARGEST_WORD
-from seriatim.model.promises import key_limits
+from seriatim.model.promises import promise_key_limits
 from seriatim.policies.questions import LEAST, REPETITIONS, M, N
 from seriatim.studies.cor_split_page import study_cor_split_page
 from seriatim.studies.equivocation import study_equivocation
@@ -183,7 +183,7 @@ def test_an_option_has_the_limits_of_python(command: str) -> None:
         if parameter.name not in BOUNDS[command]:
             assert getattr(parameter, "min", None) is None, parameter.name
             continue
-        limits = ARGUMENT_LIMITS.get(parameter.name) or key_limits(parameter.name)
+        limits = ARGUMENT_LIMITS.get(parameter.name) or promise_key_limits(parameter.name)
         assert limits is not None
         unbounded = limits.most in (LARGEST, LARGEST_WORD)
         assert (parameter.min, parameter.max) == (limits.least, None if unbounded else limits.most)

@@ -37,7 +37,7 @@ def mine_knowledge_file(
         KnowledgeAccount,
         KnowledgePlan,
         knowledge_account_of_history,
-        mined_knowledge,
+        mined_knowledge_account,
     )
 
     plan = KnowledgePlan(
@@ -53,7 +53,7 @@ def mine_knowledge_file(
     if isinstance(table, History):
         account = KnowledgeAccount(knowledge_account_of_history(table, plan))
     else:
-        account = KnowledgeAccount(mined_knowledge(read_table(table).data, plan))
+        account = KnowledgeAccount(mined_knowledge_account(read_table(table).data, plan))
     if out is not None:
         write_knowledge_file(account.model, Path(out))
     return account

@@ -210,10 +210,10 @@ def ledger_sign_off_command(
     """
     from seriatim.api import sign_off_in_ledger
     from seriatim.cli import output
-    from seriatim.ledger.papers import write_paper_again
+    from seriatim.ledger.papers import write_ledger_paper_again
 
     page = sign_off_in_ledger(_open(ledger, shelf), series, number)
-    write_paper_again(out, page.to_html())
+    write_ledger_paper_again(out, page.to_html())
     output.output_text(page.to_json() if as_json else f"  to sign   {out}")
 
 

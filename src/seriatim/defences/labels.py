@@ -43,10 +43,10 @@ def group_labels(column: CodedColumn, pieces: LabelPieces) -> Generalised:
         return _by_sets(column, codes, pieces.bounds)
     low = np.minimum.reduceat(codes, pieces.bounds[:-1]).astype(np.int32)
     high = np.maximum.reduceat(codes, pieces.bounds[:-1]).astype(np.int32)
-    return label_ranges(column.name, column.scale, low, high)
+    return labels_of_ranges(column.name, column.scale, low, high)
 
 
-def label_ranges(name: str, scale: Scale, low: IntArray, high: IntArray) -> Generalised:
+def labels_of_ranges(name: str, scale: Scale, low: IntArray, high: IntArray) -> Generalised:
     """Return labels of the ranges low to high (codes, both included): intervals, or the lowest common nodes."""
     size = np.int64(len(scale))
     heights = scale.heights(low, high)

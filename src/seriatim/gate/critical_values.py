@@ -79,19 +79,19 @@ def _table(p_bytes: bytes, weight_bytes: bytes, n_targets: int, alpha: float, pa
 def _simulate(p: FloatArray, weights: FloatArray, stops: LongArray, paths: int) -> FloatArray:
     from seriatim.kernels.gate.independence_paths import (
         IndependentPairs,
-        gate_simulation_of_exposure,
-        simulation_alias,
+        independence_path_alias,
+        independence_path_simulation,
     )
 
     cut = np.outer(weights, p).ravel()
     cut *= len(cut) / cut.sum()
     other = np.arange(len(cut))
-    simulation_alias(cut, other)
+    independence_path_alias(cut, other)
     n = np.arange(int(stops[-1]) + 2, dtype=np.float64)
     step = np.diff(n * np.log(np.maximum(n, 1.0)))
     log_p = np.log(np.where(p > 0, p, 1.0))
     exposures = np.empty((len(stops), paths))
-    gate_simulation_of_exposure(IndependentPairs(cut, other, log_p, step), stops, SEED, exposures)
+    independence_path_simulation(IndependentPairs(cut, other, log_p, step), stops, SEED, exposures)
     return exposures
 
 

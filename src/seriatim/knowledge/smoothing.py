@@ -18,7 +18,7 @@ import numpy as np
 from seriatim.kernels.arrays import Bytes, Flags, Floats, Ints
 from seriatim.kernels.belief.chains import ChainEvidence, filter_chains, smooth_chains, start_chains
 from seriatim.kernels.belief.group_messages import EXACT, IMPOSSIBLE, PROPAGATED
-from seriatim.kernels.belief.repeated_meetings import overlap_weights
+from seriatim.kernels.belief.repeated_meetings import repeated_meeting_weights
 from seriatim.knowledge._posterior import (
     MessageGroups,
     Rule,
@@ -169,7 +169,7 @@ def smoothing_back(
     own = rows.people
     sweeps, fading = pace or SmoothingPace()
     c = model.coupling**fading
-    rho = overlap_weights(rows.groups.ptr, rows.person, own, rows.group, rows.time, c)[rows.group]
+    rho = repeated_meeting_weights(rows.groups.ptr, rows.person, own, rows.group, rows.time, c)[rows.group]
     possible, log_lam = evidence.copy(), forward.log_messages.copy()
     to_group, lam, beliefs = (np.zeros_like(forward.beliefs) for _ in range(3))
     how = np.zeros(0, dtype=np.int8)

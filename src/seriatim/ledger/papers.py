@@ -17,19 +17,19 @@ TO_SIGN = f"{PRIVATE}/to-sign.html"
 REFUSED = "refused"
 
 
-def write_paper_to_sign(out: Path, series: str, number: int, page: str) -> Path:
+def write_ledger_paper_to_sign(out: Path, series: str, number: int, page: str) -> Path:
     """Write the page to sign into the private part of a release's folder."""
     path = destination_in(out, series, number) / TO_SIGN
     write_durably(path, page.encode("utf-8"))
     return path
 
 
-def write_paper_again(path: Path, page: str) -> None:
+def write_ledger_paper_again(path: Path, page: str) -> None:
     """Overwrite a page to sign; only its owner may read it."""
     write_durably(path, page.encode("utf-8"))
 
 
-def write_refused_papers(out: Path, series: str, number: int, page: str, record: str) -> tuple[Path, Path]:
+def write_ledger_papers_of_refusal(out: Path, series: str, number: int, page: str, record: str) -> tuple[Path, Path]:
     """Write the report of a refused draft, as a page and as JSON; ``number`` is the one it would have had."""
     folder = out / REFUSED
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)

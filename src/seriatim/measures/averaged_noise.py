@@ -13,7 +13,7 @@ from seriatim.measures.noise_hits import noise_hits
 from seriatim.model import CodedColumn, Measure, Policy
 from seriatim.model.chance import open_chance
 from seriatim.model.nearness import Nearness, nearness_of, usual_nearness
-from seriatim.model.noise_bell import SPREAD, noise_bell_at, noise_sizes
+from seriatim.model.noise_bell import SPREAD, noise_bell_at, noise_bell_sizes
 from seriatim.model.scale import FloatArray
 
 SEED = 20_263
@@ -67,6 +67,6 @@ def averaged_noise_hits(values: FloatArray, amount: str, releases: int, near: Ne
     """Return the share of values that the mean of several noisy ones comes near to, if each release had fresh noise."""
     chance = open_chance(seed, "averaged noise")
     bell = np.mean([noise_bell_at(chance.random(len(values))) for _ in range(releases)], axis=0)
-    mean = values + noise_sizes(values, amount) * bell
+    mean = values + noise_bell_sizes(values, amount) * bell
     allowed = np.maximum(near.width / 2.0, near.ratio * np.abs(values))
     return float((np.abs(mean - values) <= allowed + 1e-9).mean())

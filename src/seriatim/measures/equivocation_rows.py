@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from seriatim.errors import Fault, InputError
 from seriatim.kernels.check.sweep import sweep_class_areas
-from seriatim.kernels.equivocation.sweep_lanes import sweep_areas
+from seriatim.kernels.equivocation.sweep_lanes import sweep_lane_areas
 from seriatim.kernels.equivocation.window_entropies import window_entropies, window_hit_chances
 from seriatim.measures._equivocation import (
     Equivocation,
@@ -21,7 +21,7 @@ from seriatim.measures._equivocation import (
     equivocation_width,
 )
 from seriatim.measures.own_threads import OWN_THREADS
-from seriatim.measures.probable_values import ProbableValues, candidate_numbers, candidate_shares
+from seriatim.measures.probable_values import ProbableValues, probable_value_numbers, probable_value_shares
 from seriatim.model.scale import FloatArray
 from seriatim.model.tabulation import Tabulation
 from seriatim.model.value_grid import LongArray, ValueGrid, value_grid
@@ -89,8 +89,8 @@ class Equivocations:
 
 def equivocations(domain: Any, matrix: Any, *, ordered: bool = False, workers: Workers = OWN_THREADS) -> Equivocations:
     """Return H(eps) of every row of a matrix of probabilities over one domain, computed on all cores."""
-    numbers, unit = candidate_numbers(domain, ordered=ordered)
-    shares = candidate_shares(matrix)
+    numbers, unit = probable_value_numbers(domain, ordered=ordered)
+    shares = probable_value_shares(matrix)
     if shares.ndim != 2 or shares.shape[1] != len(numbers):
         found = f"an array of shape {shares.shape} over {len(numbers)} values"
         raise InputError(Fault("matrix", found, "a row per distribution, a column per value"))
@@ -113,7 +113,7 @@ def _areas(grid: ValueGrid, steps: LongArray, matrix: FloatArray, workers: Worke
 
     def work(rows: FloatArray) -> FloatArray:
         areas = np.empty(len(rows))
-        sweep_areas(pairs, rows, areas)
+        sweep_lane_areas(pairs, rows, areas)
         return areas
 
     return _by_rows(work, matrix, workers) * grid.step

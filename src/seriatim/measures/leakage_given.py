@@ -73,19 +73,21 @@ def leakage_given(target: GivenAttribute, given: Sequence[GivenAttribute]) -> Gi
     )
 
 
-def leakage_pairs(attributes: Sequence[GivenAttribute]) -> list[GivenLeakage]:
+def leakage_given_pairs(attributes: Sequence[GivenAttribute]) -> list[GivenLeakage]:
     """Return both directions of every pair: every column as target, every other one known."""
     return [leakage_given(t, [g]) for t in attributes for g in attributes if g is not t]
 
 
-def leakage_subsets(target: GivenAttribute, given: Sequence[GivenAttribute], up_to: int = 3) -> Iterator[GivenLeakage]:
+def leakage_given_subsets(
+    target: GivenAttribute, given: Sequence[GivenAttribute], up_to: int = 3
+) -> Iterator[GivenLeakage]:
     """Return the leakage for every set of at most ``up_to`` known columns, smaller sets first."""
     for size in range(1, min(up_to, len(given)) + 1):
         for chosen in combinations(given, size):
             yield leakage_given(target, chosen)
 
 
-def leakage_growth(target: GivenAttribute, given: Sequence[GivenAttribute]) -> list[GivenLeakage]:
+def leakage_given_growth(target: GivenAttribute, given: Sequence[GivenAttribute]) -> list[GivenLeakage]:
     """Return the leakage as one more column is known at each step, in the given order."""
     return [leakage_given(target, given[:n]) for n in range(1, len(given) + 1)]
 
@@ -100,7 +102,9 @@ class WorstOfRecords:
     l_d: FloatArray
 
 
-def leakage_worst_of_records(target: GivenAttribute, given: Sequence[GivenAttribute], up_to: int = 3) -> WorstOfRecords:
+def worst_leakage_given_records(
+    target: GivenAttribute, given: Sequence[GivenAttribute], up_to: int = 3
+) -> WorstOfRecords:
     """Return the worst class of each record over every set of at most ``up_to`` known columns."""
     leaks = np.full(len(target.codes), -1.0)
     which = np.zeros(len(target.codes), dtype=np.int32)

@@ -8,7 +8,13 @@ from seriatim.kernels.equivocation.window_entropies import window_hit_chances
 from seriatim.model import CodedColumn
 from seriatim.model.chance import open_chance
 from seriatim.model.nearness import Nearness, nearness_reach
-from seriatim.model.noise_bell import noise_bell_at, noise_chances, noise_rounded, noise_sizes, noise_step
+from seriatim.model.noise_bell import (
+    noise_bell_at,
+    noise_bell_chances,
+    noise_bell_rounded,
+    noise_bell_sizes,
+    noise_bell_step,
+)
 from seriatim.model.scale import FloatArray
 
 SEED = 20_267
@@ -28,12 +34,12 @@ def noise_hits(column: CodedColumn, amount: str, near: Nearness) -> tuple[float,
     held, counts = np.unique(codes, return_counts=True)
     reach = np.searchsorted(held, nearness_reach(column.scale, near)[held], side="right") - 1
     prior = np.ascontiguousarray(counts / counts.sum())
-    values, step = column.scale.positions[held], noise_step(column.scale)
+    values, step = column.scale.positions[held], noise_bell_step(column.scale)
     chance = open_chance(SEED, "noise hits")
     tried = min(TRIED, max(MOST_CELLS // len(held), 10))
     true = values[np.searchsorted(held, chance.permutation(codes)[:tried])]
-    moved = true + noise_sizes(true, amount) * noise_bell_at(chance.random(len(true)))
-    shown = noise_rounded(moved, column.scale, amount)
+    moved = true + noise_bell_sizes(true, amount) * noise_bell_at(chance.random(len(true)))
+    shown = noise_bell_rounded(moved, column.scale, amount)
     chances = [
         window_hit_chances(noise_beliefs(shown[at : at + _TOGETHER], values, prior, amount, step), reach)
         for at in range(0, len(shown), _TOGETHER)
@@ -43,6 +49,6 @@ def noise_hits(column: CodedColumn, amount: str, near: Nearness) -> tuple[float,
 
 def noise_beliefs(shown: FloatArray, values: FloatArray, prior: FloatArray, amount: str, step: float) -> FloatArray:
     """Return what is believed after each noisy number; the prior where none of the values can have become it."""
-    weighed = noise_chances(shown, values, amount, step) * prior
+    weighed = noise_bell_chances(shown, values, amount, step) * prior
     total = weighed.sum(axis=1, keepdims=True)
     return np.ascontiguousarray(np.where(total > 0, weighed / np.where(total > 0, total, 1.0), prior))

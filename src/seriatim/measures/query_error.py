@@ -82,10 +82,10 @@ def query_error_of_boxes(quasi: tuple[CodedColumn, ...], boxes: QueryBoxes, seed
 
 def _in_any_order(codes: IntArray) -> IntArray:
     """Return the records sorted, so that the queries drawn around them do not depend on the order of the table."""
-    return np.ascontiguousarray(codes[:, order_by_codes(codes)])
+    return np.ascontiguousarray(codes[:, query_order_by_codes(codes)])
 
 
-def order_by_codes(codes: IntArray) -> npt.NDArray[np.intp]:
+def query_order_by_codes(codes: IntArray) -> npt.NDArray[np.intp]:
     """Return an order of the records by their codes, the last column first; equal records may be in any order.
 
     If all columns fit into one number, it is sorted in a sixth of the time.

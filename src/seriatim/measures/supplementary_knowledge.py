@@ -54,7 +54,7 @@ def _known(
     size: int, attributes: Sequence[GivenAttribute], domain: FloatArray, beliefs: Beliefs, n: int, seed: int
 ) -> KnowledgeLeft:
     rows, weights, per_set = [], [], []
-    for chosen in knowledge_sets(len(attributes), size, seed):
+    for chosen in supplementary_knowledge_sets(len(attributes), size, seed):
         held = [attributes[i] for i in chosen]
         classes = number_classes([a.codes for a in held], [a.n_values for a in held], n)
         figures = _figures(domain, beliefs(chosen, classes))
@@ -85,7 +85,7 @@ def _figures(domain: FloatArray, believed: FloatArray) -> FloatArray:
     return np.column_stack((found.initial, found.area))[which.reshape(-1)]
 
 
-def knowledge_sets(n_attributes: int, size: int, seed: int = SEED) -> list[tuple[int, ...]]:
+def supplementary_knowledge_sets(n_attributes: int, size: int, seed: int = SEED) -> list[tuple[int, ...]]:
     """Return all sets of a size, or a seeded sample of them."""
     if math.comb(n_attributes, size) <= MOST_SETS:
         return list(combinations(range(n_attributes), size))

@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 
 from seriatim.kernels.check.box_counts import count_inside, estimate_box_counts
 from seriatim.measures.margin import margin_has_made_up_numbers
-from seriatim.measures.query_error import MOST_ROWS, SEED, draw_queries, order_by_codes, query_boxes
+from seriatim.measures.query_error import MOST_ROWS, SEED, draw_queries, query_boxes, query_order_by_codes
 from seriatim.model import Draft, Measure, View
 from seriatim.model.chance import open_chance
 
@@ -39,7 +39,7 @@ def value_query_error(view: View, draft: Draft, seed: int = SEED) -> tuple[Measu
     values = values[counts[values] > 0]
     boxes = query_boxes(view.quasi, draft.grouping.group, draft)
     weights = _weights(draft, column.name, [column.scale.texts[int(v)].as_py() for v in values])
-    order = order_by_codes(np.stack([one.codes for one in view.quasi]))
+    order = query_order_by_codes(np.stack([one.codes for one in view.quasi]))
     codes = np.ascontiguousarray(np.stack([one.codes[order] for one in view.quasi]))
     held = [np.ascontiguousarray(codes[:, column.codes[order] == v]) for v in values]
     sizes = np.array([len(one.scale) for one in view.quasi], dtype=np.int64)

@@ -306,7 +306,7 @@ PROMISES: dict[str, PromiseRow] = {row.key: row for row in _ROWS}
 """The rows by key, in the order in which they are judged."""
 
 
-def key_limits(key: str) -> NumberLimits | None:
+def promise_key_limits(key: str) -> NumberLimits | None:
     """Return the limits of a key of the policy; None if it is no number."""
     return PROMISES[key].limits if key in PROMISES else PARAMETER_LIMITS.get(key)
 

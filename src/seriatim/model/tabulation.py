@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from seriatim.kernels.check.value_counts import class_counts
+from seriatim.kernels.check.value_counts import value_counts_by_class
 from seriatim.model.classes import Classes, LongArray
 from seriatim.model.scale import FloatArray, IntArray
 
@@ -60,6 +60,6 @@ class Tabulation:
 
 def tabulation_of(classes: Classes, values: IntArray, n_values: int) -> Tabulation:
     """Count one column by class; a code of -1 is no value and counts only for the size of its class."""
-    starts, value, count = class_counts(classes.of_record, len(classes), values, n_values)
+    starts, value, count = value_counts_by_class(classes.of_record, len(classes), values, n_values)
     totals = np.bincount(value, weights=count, minlength=n_values).astype(np.int64)
     return Tabulation(classes, starts, value, count, totals)

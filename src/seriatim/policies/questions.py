@@ -12,7 +12,7 @@ from seriatim.knowledge.knowledge_files import knowledge_of_adversary
 from seriatim.knowledge.sequential_adversary import SequentialAdversary
 from seriatim.model.arguments import limited_argument, shown_argument
 from seriatim.model.number_limits import ARGUMENT_LIMITS
-from seriatim.model.promises import key_limits
+from seriatim.model.promises import promise_key_limits
 from seriatim.policies.adversary_section import adversary_by_name
 from seriatim.policies.priors import priors_for_attack
 from seriatim.policies.shapes import AdversaryShape
@@ -93,7 +93,7 @@ def warn_of_unread(where: str, keys: Iterable[str]) -> None:
 
 
 def _checked(key: str, value: Any) -> Any:
-    limits = ARGUMENT_LIMITS.get(key) or key_limits(key)
+    limits = ARGUMENT_LIMITS.get(key) or promise_key_limits(key)
     if limits is not None:
         return limited_argument(key, value, limits)
     if key not in _LISTS:

@@ -12,7 +12,7 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 from seriatim.model.methods import METHODS
 from seriatim.model.nearness import nearness_of
 from seriatim.model.number_limits import LARGEST
-from seriatim.model.promises import PROMISES, key_limits
+from seriatim.model.promises import PROMISES, promise_key_limits
 
 
 def _clean(text: str) -> str:
@@ -115,13 +115,13 @@ def _promise(key: str, *, default: Any = None) -> Any:
 
 def _within(key: str) -> Any:
     """Return the limits of a number as pydantic checks them."""
-    limits = key_limits(key)
+    limits = promise_key_limits(key)
     assert limits is not None
     return Field(ge=limits.least, gt=limits.above, le=limits.most, lt=limits.below)
 
 
 def _number(key: str, more: str = "", *, default: Any = None) -> Any:
-    limits = key_limits(key)
+    limits = promise_key_limits(key)
     assert limits is not None
     return Field(default=default, description=limits.words + more)
 

@@ -27,7 +27,7 @@ def range_bounds(
 
     The third number is the width that rounding alone may give a record: 0 unless the values are no decimals.
     """
-    found = range_paths(spans, totals, low, high)
+    found = range_bound_paths(spans, totals, low, high)
     at = np.arange(len(found.nodes) - 1)
     least, most = found.values(-found.paths[at + 1, at], found.paths[at, at + 1])
     sizes = np.diff(found.nodes)
@@ -69,7 +69,7 @@ class RangePaths:
         return high - low
 
 
-def range_paths(
+def range_bound_paths(
     spans: Sequence[tuple[int, int]],
     totals: FloatArray,
     low: FloatArray,

@@ -20,7 +20,7 @@ from seriatim.model.chance import open_chance
 from seriatim.queries.hit_and_run import checked_prior, hit_and_run, prior_draws
 from seriatim.queries.query_bounds import bounds
 from seriatim.queries.query_kinds import FloatArray, Query
-from seriatim.queries.range_bounds import range_paths
+from seriatim.queries.range_bounds import range_bound_paths
 
 _STEPS = 30
 """Steps of the random walk from one table to the next."""
@@ -124,7 +124,7 @@ class SampledRefusals:
         before = np.array([asked.total(a) for asked, a in zip(self._asked, self._answers, strict=True)])
         low, high = np.full(self.n, self.domain[0] * 1.0), np.full(self.n, self.domain[1] * 1.0)
         own = spans[-1] or (0, self.n)
-        found = range_paths([span for span in spans[:-1] if span], before, low, high, own)
+        found = range_bound_paths([span for span in spans[:-1] if span], before, low, high, own)
         narrow = np.repeat(self._too_narrow(found.widths_after(own, totals)), np.diff(found.nodes), axis=1)
         narrow[:, closed] = False
         return int(narrow.any(axis=1).sum())

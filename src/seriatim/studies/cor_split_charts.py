@@ -8,7 +8,7 @@ from seriatim.knowledge.breach import breach_probability
 from seriatim.model import Bars, Chart, ChartAxis, Line, Lines, Threshold
 from seriatim.report.formats import format_percent
 from seriatim.studies.cor_split import SELECTIVITIES, ReleaseFigures
-from seriatim.studies.cor_split_parts import COMPROMISED, CorSplitOutcome, DegreeSweep, cor_split_mean_error
+from seriatim.studies.cor_split_parts import COMPROMISED, CorSplitOutcome, DegreeSweep, cor_split_part_mean_error
 
 LABELS = {
     "invariant": "m-invariance",
@@ -21,12 +21,12 @@ LONGEST = 24
 HIGHEST = 0.1
 
 
-def cor_split_label(method: str) -> str:
+def cor_split_chart_label(method: str) -> str:
     """Return the name of a method on the page."""
     return LABELS.get(method, method)
 
 
-def closed_form_charts() -> dict[str, Chart]:
+def cor_split_closed_form_charts() -> dict[str, Chart]:
     """Chart figures 2(a), (b) and (c)."""
     releases = tuple(float(lifespan) for lifespan in range(1, LONGEST + 1))
 
@@ -73,7 +73,7 @@ def closed_form_charts() -> dict[str, Chart]:
 
 def cor_split_headline_chart(outcomes: Sequence[CorSplitOutcome]) -> Chart:
     """Chart who is breached in the end, by method."""
-    names = tuple(cor_split_label(o.played.method) for o in outcomes)
+    names = tuple(cor_split_chart_label(o.played.method) for o in outcomes)
     return Chart(
         "People breached at the fixed point",
         Bars(names, tuple(o.iterated.share for o in outcomes)),
@@ -109,7 +109,7 @@ def cor_split_course_charts(outcomes: Sequence[CorSplitOutcome], n_queries: int)
     return found
 
 
-def swept_charts(swept: Sequence[DegreeSweep]) -> dict[str, Chart]:
+def cor_split_swept_charts(swept: Sequence[DegreeSweep]) -> dict[str, Chart]:
     """Chart the effect of m and n, for each figure and method."""
     figures = {
         "error": ("error of counts", ChartAxis("median relative error at 5%", "percent")),
@@ -127,7 +127,7 @@ def swept_charts(swept: Sequence[DegreeSweep]) -> dict[str, Chart]:
                 if own:
                     x, y = tuple(float(o.m) for o in own), tuple(float(getattr(o, what)) for o in own)
                     lines.append(Line(f"n = {n}", x, y))
-            name = f"{cor_split_label(method)}: {title}"
+            name = f"{cor_split_chart_label(method)}: {title}"
             charts[f"{method} {what}"] = Chart(
                 name, Lines(tuple(lines)), x=ChartAxis("m: values that stay possible"), y=axis
             )
@@ -148,23 +148,23 @@ def _course(
         points = [(float(release), float(y)) for release, y in shown if y is not None]
         if points:
             x, y = zip(*points, strict=True)
-            lines.append(Line(cor_split_label(outcome.played.method), x, y))
+            lines.append(Line(cor_split_chart_label(outcome.played.method), x, y))
     return Chart(title, Lines(tuple(lines)), x=ChartAxis("release"), y=axis, caption=caption, topic="series")
 
 
 def _errors(outcomes: Sequence[CorSplitOutcome], n_queries: int) -> Chart:
     lines = tuple(
         Line(
-            cor_split_label(o.played.method),
+            cor_split_chart_label(o.played.method),
             SELECTIVITIES,
-            tuple(cor_split_mean_error(o.played, share) for share in SELECTIVITIES),
+            tuple(cor_split_part_mean_error(o.played, share) for share in SELECTIVITIES),
         )
         for o in outcomes
     )
     at = 0.05
-    first = cor_split_mean_error(outcomes[0].played, at)
+    first = cor_split_part_mean_error(outcomes[0].played, at)
     beside = ", ".join(
-        f"{cor_split_label(o.played.method)} {cor_split_mean_error(o.played, at) / first:.2f} times"
+        f"{cor_split_chart_label(o.played.method)} {cor_split_part_mean_error(o.played, at) / first:.2f} times"
         for o in outcomes[1:]
         if first
     )
@@ -195,11 +195,11 @@ def _unsafe_words(outcomes: Sequence[CorSplitOutcome]) -> str:
         if o.played.figures[0].unsafe is not None
     }
     told = [
-        f"{cor_split_label(method)} leaves {unsafe[1]:,} in the second release and {unsafe[-1]:,} in the last"
+        f"{cor_split_chart_label(method)} leaves {unsafe[1]:,} in the second release and {unsafe[-1]:,} in the last"
         for method, unsafe in found.items()
         if len(unsafe) > 1 and any(unsafe)
     ]
-    none = [cor_split_label(method) for method, unsafe in found.items() if not any(unsafe)]
+    none = [cor_split_chart_label(method) for method, unsafe in found.items() if not any(unsafe)]
     safe = f"None at all: {', '.join(none)}." if none else ""
     return " ".join(part for part in ("; ".join(told) + "." if told else "", safe) if part)
 
@@ -209,6 +209,6 @@ def _counterfeit_words(outcomes: Sequence[CorSplitOutcome]) -> str:
     for o in outcomes:
         later = [f.counterfeits for f in o.played.figures[1:]]
         if any(later):
-            told.append(f"{cor_split_label(o.played.method)} {min(later):,} to {max(later):,}")
+            told.append(f"{cor_split_chart_label(o.played.method)} {min(later):,} to {max(later):,}")
     rows = f"Rows a release after the first: {', '.join(told)}." if told else "Nobody needs any."
     return f"{rows} They come from the ends of small buckets, where there is nobody to swap with."

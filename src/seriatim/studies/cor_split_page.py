@@ -14,23 +14,23 @@ from seriatim.report.filed_report import FiledReport
 from seriatim.report.formats import format_number, format_people, format_percent
 from seriatim.studies.cor_split import CorSplitSetting, Order
 from seriatim.studies.cor_split_charts import (
-    closed_form_charts,
+    cor_split_chart_label,
+    cor_split_closed_form_charts,
     cor_split_course_charts,
     cor_split_headline_chart,
-    cor_split_label,
-    swept_charts,
+    cor_split_swept_charts,
 )
 from seriatim.studies.cor_split_parts import (
     MS,
     NS,
     CorSplitOutcome,
     DegreeSweep,
-    cor_split_mean_error,
-    cor_split_mean_seconds,
-    cor_split_record,
-    cor_split_scenario,
-    cor_split_shrunk,
-    cor_split_sweep,
+    cor_split_part_mean_error,
+    cor_split_part_mean_seconds,
+    cor_split_part_record,
+    cor_split_part_scenario,
+    cor_split_part_shrunk,
+    cor_split_part_sweep,
 )
 from seriatim.studies.cor_split_reasons import QueryReason, Reason, reasons, reasons_asked
 from seriatim.studies.worlds.census import FAST_CHURN, SLOW_CHURN, CensusChurn
@@ -62,7 +62,7 @@ class CorSplitStudy(FiledReport):
         return {
             "scale": self.scale,
             "queries": self.n_queries,
-            "scenarios": {name: [cor_split_record(o) for o in found] for name, found in self.scenarios.items()},
+            "scenarios": {name: [cor_split_part_record(o) for o in found] for name, found in self.scenarios.items()},
             "sweep": [asdict(one) for one in self.swept],
             "reasons": [asdict(one) for one in self.reasons],
             "asked": [asdict(one) for one in self.asked],
@@ -71,7 +71,7 @@ class CorSplitStudy(FiledReport):
     def page(self) -> Page:
         sections = [Section("What this is", (Prose(_STORY), Points(_METHODS)))]
         if self.closed_form:
-            sections.append(Section("Fig. 2: the closed form", (Charts(closed_form_charts()),), _CLOSED))
+            sections.append(Section("Fig. 2: the closed form", (Charts(cor_split_closed_form_charts()),), _CLOSED))
         for name, outcomes in self.scenarios.items():
             charts = {
                 f"{name}, {key}": chart for key, chart in cor_split_course_charts(outcomes, self.n_queries).items()
@@ -84,7 +84,9 @@ class CorSplitStudy(FiledReport):
             )
             sections.append(Section(name, blocks, _in_short(outcomes)))
         if self.swept:
-            sections.append(Section("Other m and n", (Charts(swept_charts(self.swept)), *_swept(self.swept)), _SWEEP))
+            sections.append(
+                Section("Other m and n", (Charts(cor_split_swept_charts(self.swept)), *_swept(self.swept)), _SWEEP)
+            )
         if self.reasons:
             blocks = (Points(_REASONS), *_reasons_grids(self.reasons), _asked_grid(self.asked))
             sections.append(Section("What moves the figures", blocks, _MOVED))
@@ -158,15 +160,15 @@ def study_cor_split_page(
     for done, part in enumerate(run):
         step = _within(progress, part, done, len(run))
         if part in SCENARIOS:
-            setting = cor_split_shrunk(replace(SCENARIOS[part], n_queries=n_queries), scale)
+            setting = cor_split_part_shrunk(replace(SCENARIOS[part], n_queries=n_queries), scale)
             churn = setting.churn
             name = f"{churn.size:,} people, {churn.share:.0%} churn, {churn.releases} releases"
-            scenarios[name] = cor_split_scenario(setting, workers, progress=step)
+            scenarios[name] = cor_split_part_scenario(setting, workers, progress=step)
         elif part == "sweep":
             ms, ns = ((4, 7, 10), (1, 3, 5)) if scale < 1 else (MS, NS)
-            swept = cor_split_sweep(max(round(SWEEP_SIZE * scale), 300), workers, ms, ns, n_queries, step)
+            swept = cor_split_part_sweep(max(round(SWEEP_SIZE * scale), 300), workers, ms, ns, n_queries, step)
         elif part == "reasons":
-            worlds = [(cor_split_shrunk(CorSplitSetting(churn), scale).churn, orders) for churn, orders in READ_BY]
+            worlds = [(cor_split_part_shrunk(CorSplitSetting(churn), scale).churn, orders) for churn, orders in READ_BY]
             why = reasons(worlds, workers, progress=step)
             drawn = reasons_asked(worlds[-1][0], workers, n_queries)
     progress("done", 1.0)
@@ -193,8 +195,10 @@ def _within(progress: Progress, part: str, done: int, total: int) -> Progress:
 def _in_short(outcomes: Sequence[CorSplitOutcome]) -> str:
     """Write the outcome in a sentence."""
     share = {o.played.method: o.iterated.share for o in outcomes}
-    told = ", ".join(f"{cor_split_label(method)} {format_percent(found)}" for method, found in share.items() if found)
-    none = [cor_split_label(method) for method, found in share.items() if not found]
+    told = ", ".join(
+        f"{cor_split_chart_label(method)} {format_percent(found)}" for method, found in share.items() if found
+    )
+    none = [cor_split_chart_label(method) for method, found in share.items() if not found]
     nobody = f" Nobody under {' or '.join(none)}." if none else ""
     return f"Breached in the end: {told}.{nobody}" if told else f"Nobody is breached under {', '.join(none)}."
 
@@ -203,7 +207,7 @@ def _breached(outcomes: Sequence[CorSplitOutcome]) -> Grid:
     head = ("method", "unsafe groups, all releases", "twins", "breached, one round", "breached to the end")
     rows = tuple(
         (
-            cor_split_label(outcome.played.method),
+            cor_split_chart_label(outcome.played.method),
             _unsafe(outcome),
             f"{outcome.n_twins:,}",
             format_percent(outcome.once.share),
@@ -235,12 +239,12 @@ def _costs(outcomes: Sequence[CorSplitOutcome]) -> Grid:
             "seconds per release")  # fmt: skip
     rows = tuple(
         (
-            cor_split_label(outcome.played.method),
+            cor_split_chart_label(outcome.played.method),
             format_percent(outcome.played.share("counterfeits")),
             format_percent(outcome.played.share("withheld")),
-            *(format_percent(cor_split_mean_error(outcome.played, share)) for share in shares),
+            *(format_percent(cor_split_part_mean_error(outcome.played, share)) for share in shares),
             format_percent(float(np.mean([figures.gcp for figures in outcome.played.figures]))),
-            format_number(cor_split_mean_seconds(outcome.played)),
+            format_number(cor_split_part_mean_seconds(outcome.played)),
         )
         for outcome in outcomes
     )
@@ -252,7 +256,7 @@ def _swept(swept: Sequence[DegreeSweep]) -> tuple[Grid, ...]:
     """Return the unsafe groups over all m and n, and what n = m leads to."""
     methods = list(dict.fromkeys(one.method for one in swept))
     rows = tuple(
-        (cor_split_label(method), f"{len(own):,}", f"{sum(one.unsafe for one in own):,}")
+        (cor_split_chart_label(method), f"{len(own):,}", f"{sum(one.unsafe for one in own):,}")
         for method in methods
         if (own := [one for one in swept if one.method == method])
     )
@@ -267,7 +271,7 @@ def _reasons_grids(found: Sequence[Reason]) -> tuple[Grid, ...]:
     for setting in dict.fromkeys(one.setting for one in found):
         rows = tuple(
             (
-                cor_split_label(one.method),
+                cor_split_chart_label(one.method),
                 one.order,
                 f"{one.unsafe[0]:,} / {one.unsafe[1]:,}",
                 f"{one.counterfeits[0]:,} to {one.counterfeits[1]:,}" if one.counterfeits[1] else "none",
@@ -294,7 +298,7 @@ def _asked_grid(found: Sequence[QueryReason]) -> Grid:
         return Cell(format_percent(one.error), note=f"of {format_percent(one.held)} of the people")
 
     rows: tuple[tuple[str | Cell, ...], ...] = tuple(
-        (drawn, cor_split_label(method), *(cell(at[drawn, method, share]) for share in shares))
+        (drawn, cor_split_chart_label(method), *(cell(at[drawn, method, share]) for share in shares))
         for drawn, method in dict.fromkeys((one.drawn, one.method) for one in found)
     )
     head = ("queries", "method", *(f"error at {share:.0%}" for share in shares))

@@ -53,7 +53,7 @@ class DegreeSweep:
     breached: float
 
 
-def cor_split_scenario(
+def cor_split_part_scenario(
     setting: CorSplitSetting,
     workers: Workers,
     methods: Sequence[CorSplitMethod] = METHODS,
@@ -69,7 +69,7 @@ def cor_split_scenario(
     return tuple(outcomes)
 
 
-def cor_split_sweep(
+def cor_split_part_sweep(
     size: int,
     workers: Workers,
     ms: Sequence[int] = MS,
@@ -117,16 +117,16 @@ def _outcome(played: PlayedSeries, seeds: tuple[int, ...]) -> CorSplitOutcome:
     )
 
 
-def cor_split_mean_error(played: PlayedSeries, selectivity: float) -> float:
+def cor_split_part_mean_error(played: PlayedSeries, selectivity: float) -> float:
     """Return the mean error over the releases that were measured."""
     return float(np.mean([figures.errors[selectivity] for figures in played.figures if figures.errors]))
 
 
-def cor_split_mean_seconds(played: PlayedSeries) -> float:
+def cor_split_part_mean_seconds(played: PlayedSeries) -> float:
     return float(np.mean([figures.seconds for figures in played.figures]))
 
 
-def cor_split_record(outcome: CorSplitOutcome) -> dict[str, object]:
+def cor_split_part_record(outcome: CorSplitOutcome) -> dict[str, object]:
     """Return an outcome for JSON."""
     played = outcome.played
     return {
@@ -135,9 +135,9 @@ def cor_split_record(outcome: CorSplitOutcome) -> dict[str, object]:
         "counterfeits": [figures.counterfeits for figures in played.figures],
         "counterfeit_share": played.share("counterfeits"),
         "withheld_share": played.share("withheld"),
-        "error": {f"{share:.0%}": cor_split_mean_error(played, share) for share in SELECTIVITIES},
+        "error": {f"{share:.0%}": cor_split_part_mean_error(played, share) for share in SELECTIVITIES},
         "gcp": float(np.mean([figures.gcp for figures in played.figures])),
-        "seconds": cor_split_mean_seconds(played),
+        "seconds": cor_split_part_mean_seconds(played),
         "breached_once": outcome.once.share,
         "breached": outcome.iterated.share,
         "breached_low": outcome.iterated.low,
@@ -147,7 +147,7 @@ def cor_split_record(outcome: CorSplitOutcome) -> dict[str, object]:
     }
 
 
-def cor_split_shrunk(setting: CorSplitSetting, scale: float) -> CorSplitSetting:
+def cor_split_part_shrunk(setting: CorSplitSetting, scale: float) -> CorSplitSetting:
     """Return the same setting with fewer people."""
     churn = replace(setting.churn, size=max(round(setting.churn.size * scale), 200))
     return replace(setting, churn=churn)

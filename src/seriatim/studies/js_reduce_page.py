@@ -29,12 +29,12 @@ from seriatim.studies.js_reduce import (
 from seriatim.studies.js_reduce_panels import PanelOutcome, js_reduce_on_panels, js_reduce_panel_grid
 from seriatim.studies.js_reduce_parts import (
     CutPoints,
-    js_reduce_by_bt,
-    js_reduce_corpus,
-    js_reduce_cut_points,
-    js_reduce_query_error,
-    js_reduce_snapshot,
-    js_reduce_suppression,
+    js_reduce_part_by_bt,
+    js_reduce_part_corpus,
+    js_reduce_part_cut_points,
+    js_reduce_part_query_error,
+    js_reduce_part_snapshot,
+    js_reduce_part_suppression,
 )
 from seriatim.studies.worlds.patients import World, patients_knowledge_of_one_step, patients_weeks
 
@@ -230,7 +230,7 @@ def study_js_reduce_page(
     runs = {
         "Mondrian l = 2": js_reduce_run(js_reduce_by_mondrian(2, Thresholds(l=2)), weeks, one),
         "Mondrian t = 0.8": js_reduce_run(js_reduce_by_mondrian(2, Thresholds(t=0.8)), weeks, one),
-        "(B, t) = (0.5, 0.8)": js_reduce_run(js_reduce_by_bt(2, 0.5, 0.8), weeks, one),
+        "(B, t) = (0.5, 0.8)": js_reduce_run(js_reduce_part_by_bt(2, 0.5, 0.8), weeks, one),
         GREEDY: js_reduce_run(JS_REDUCE_METHODS[GREEDY], weeks, one),
         OPTIMAL: js_reduce_run(JS_REDUCE_METHODS[OPTIMAL], weeks, one),
     }
@@ -244,9 +244,11 @@ def study_js_reduce_page(
     ]
     swept = [_swept(*asked, weeks, one) for asked in _sweeps()]
     progress("queries", 0.95)
-    errors = {name: tuple(js_reduce_query_error(run, share) for share in SELECTIVITIES) for name, run in runs.items()}
-    cut = js_reduce_cut_points(runs[GREEDY], 20, 0.5)
-    leak = js_reduce_suppression(runs[GREEDY])
+    errors = {
+        name: tuple(js_reduce_part_query_error(run, share) for share in SELECTIVITIES) for name, run in runs.items()
+    }
+    cut = js_reduce_part_cut_points(runs[GREEDY], 20, 0.5)
+    leak = js_reduce_part_suppression(runs[GREEDY])
     sweeps, pairs = tuple(swept), tuple(pairings)
     return JsReduceStudy(
         n_weeks=n_weeks,
@@ -296,12 +298,12 @@ def _kinds(world: World, n_weeks: int, n_rows: int, seed: int) -> dict[str, Sequ
     return {
         "exact": exact,
         "one step": one,
-        "mined from the data": js_reduce_corpus(weeks, 3),
-        "mined from a corpus": js_reduce_corpus(other, 3),
-        "mined from a tenth": js_reduce_corpus(few, 3),
-        "mined from a hundredth": js_reduce_corpus(fewest, 3),
-        "as printed (Algorithm 5)": js_reduce_corpus(other, 2, "zero"),
-        "snapshot": js_reduce_snapshot(one),
+        "mined from the data": js_reduce_part_corpus(weeks, 3),
+        "mined from a corpus": js_reduce_part_corpus(other, 3),
+        "mined from a tenth": js_reduce_part_corpus(few, 3),
+        "mined from a hundredth": js_reduce_part_corpus(fewest, 3),
+        "as printed (Algorithm 5)": js_reduce_part_corpus(other, 2, "zero"),
+        "snapshot": js_reduce_part_snapshot(one),
     }
 
 
@@ -319,8 +321,8 @@ def _swept(name: str, threshold: float, weeks: list[Any], model: SequenceModel) 
     groupers = {
         "l": lambda: js_reduce_by_mondrian(2, Thresholds(l=threshold)),
         "t": lambda: js_reduce_by_mondrian(2, Thresholds(t=threshold)),
-        "B, t = 0.8 bits": lambda: js_reduce_by_bt(2, threshold, 0.8),
-        "B, t = 0.5 bits": lambda: js_reduce_by_bt(2, threshold, 0.5),
+        "B, t = 0.8 bits": lambda: js_reduce_part_by_bt(2, threshold, 0.8),
+        "B, t = 0.5 bits": lambda: js_reduce_part_by_bt(2, threshold, 0.5),
         "j, nats": lambda: js_reduce_by_segments(20, 0.5, threshold, True),
     }
     first = weeks[: min(len(weeks), 8)]

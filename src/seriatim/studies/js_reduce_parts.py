@@ -15,7 +15,7 @@ from seriatim.studies.worlds.patients import STAGES, VALUES, PatientWeek
 _SIDES = ((45, 30), (1, 2), (60, 30))
 
 
-def js_reduce_corpus(weeks: list[PatientWeek], order: int, unseen: str = "backoff") -> SequenceModel:
+def js_reduce_part_corpus(weeks: list[PatientWeek], order: int, unseen: str = "backoff") -> SequenceModel:
     """Return knowledge mined from views: a corpus of others, or the defender's own (Algorithm 5)."""
     rows: dict[int, tuple[list[str], list[int], str]] = {}
     for number, week in enumerate(weeks):
@@ -35,12 +35,12 @@ def js_reduce_corpus(weeks: list[PatientWeek], order: int, unseen: str = "backof
     )
 
 
-def js_reduce_snapshot(model: SequenceModel) -> SequenceModel:
+def js_reduce_part_snapshot(model: SequenceModel) -> SequenceModel:
     """Return the knowledge of someone who knows no sequences: every step starts again from the prior."""
     return model.tempered(1.0)
 
 
-def js_reduce_by_bt(k: int, bandwidth: float, t: float) -> Grouper:
+def js_reduce_part_by_bt(k: int, bandwidth: float, t: float) -> Grouper:
     """Return Mondrian with (B, t)-privacy of Li, Li and Zhang: nobody's belief moves by more than t bits.
 
     Bits, since the paper's t = 0.8 is more than any two beliefs can differ by in nats (0.69). Priors are kernel
@@ -125,7 +125,7 @@ class CutPoints:
     """Mean confidence in the last person's value there: by the counts, and by knowing that the group was not closed."""
 
 
-def js_reduce_cut_points(run: JsReduceRun, k: int, t: float) -> CutPoints:
+def js_reduce_part_cut_points(run: JsReduceRun, k: int, t: float) -> CutPoints:
     """Measure the leak of cut points: a group larger than k was not t-close without its last person.
 
     Cuts by k and by divergence use public facts and say nothing; only groups larger than k whose counts fail t without
@@ -162,7 +162,7 @@ def _off(counts: Longs, last: int, whole: Longs) -> int:
     return int(np.abs(less * n - whole * size).sum())
 
 
-def js_reduce_suppression(run: JsReduceRun) -> float:
+def js_reduce_part_suppression(run: JsReduceRun) -> float:
     """Return how far the values of dropped people are from those of the others (total variation); 0 if nobody is."""
     dropped, kept = np.zeros(len(VALUES)), np.zeros(len(VALUES))
     for week, group in zip(run.weeks, run.groups, strict=True):
@@ -173,7 +173,7 @@ def js_reduce_suppression(run: JsReduceRun) -> float:
     return float(np.abs(dropped / dropped.sum() - kept / kept.sum()).sum() / 2)
 
 
-def js_reduce_query_error(run: JsReduceRun, selectivity: float, n_queries: int = 10_000, week: int = 0) -> float:
+def js_reduce_part_query_error(run: JsReduceRun, selectivity: float, n_queries: int = 10_000, week: int = 0) -> float:
     """Return the median relative error of random range counts on one release (Figure 8b)."""
     rng = np.random.default_rng(11)
     view, group = run.weeks[week], run.groups[week]

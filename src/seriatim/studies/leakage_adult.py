@@ -13,7 +13,7 @@ from itertools import product
 import numpy as np
 
 from seriatim.measures._leakage import leakage_by_class
-from seriatim.measures.leakage_given import leakage_growth
+from seriatim.measures.leakage_given import leakage_given_growth
 from seriatim.model.classes import number_classes
 from seriatim.model.scale import FloatArray
 from seriatim.model.tabulation import Tabulation, tabulation_of
@@ -72,7 +72,7 @@ def adult_known_growth(adult: Adult, raw: bool) -> list[tuple[int, float, float,
     given = list(adult.raw) if raw else [levels.levels[0] for levels in adult.quasi]
     return [
         (g.n_classes, g.mean_l_d, g.max_l_d, g.mean_l_e, abs(g.max_l_e), g.null_l_d)
-        for g in leakage_growth(adult.occupation, given)
+        for g in leakage_given_growth(adult.occupation, given)
     ]
 
 

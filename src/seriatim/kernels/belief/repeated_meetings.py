@@ -9,7 +9,9 @@ from seriatim.kernels.belief.chains import ChainPeople
 
 
 @kernel
-def overlap_weights(ptr: Longs, person: Ints, people: ChainPeople, group: Ints, time: Ints, c: float) -> Floats:
+def repeated_meeting_weights(
+    ptr: Longs, person: Ints, people: ChainPeople, group: Ints, time: Ints, c: float
+) -> Floats:
     """Return the weight of each group's messages: 1 / max(1, sum_h c^|t_g - t_h| w (w - 1) / (n (n - 1))).
 
     w is the number of people that group h, of any release, shares with group g of n people; t is a group's time, and c

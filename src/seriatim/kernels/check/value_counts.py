@@ -17,7 +17,7 @@ def class_value_counts(classes: Ints, n_classes: int) -> Longs:
 
 
 @kernel
-def class_counts(classes: Ints, n_classes: int, values: Ints, n_values: int) -> tuple[Longs, Ints, Ints]:
+def value_counts_by_class(classes: Ints, n_classes: int, values: Ints, n_values: int) -> tuple[Longs, Ints, Ints]:
     """Return (starts, value, count): class c holds ``value[starts[c]:starts[c + 1]]``, each so often; -1 is none."""
     ends = np.zeros(n_classes + 1, dtype=np.int64)
     for i in range(len(classes)):
@@ -37,7 +37,7 @@ def class_counts(classes: Ints, n_classes: int, values: Ints, n_values: int) -> 
 
 @inner
 def _runs(ends: Longs, sorted_values: Ints, n_values: int) -> tuple[Longs, Ints, Ints]:
-    """Return (starts, value, count) of :func:`class_counts`; overwrites ``sorted_values``."""
+    """Return (starts, value, count) of :func:`value_counts_by_class`; overwrites ``sorted_values``."""
     n_classes = len(ends) - 1
     starts = np.zeros(n_classes + 1, dtype=np.int64)
     count = np.empty(len(sorted_values), dtype=np.int32)

@@ -33,7 +33,7 @@ class SweepLanes(NamedTuple):
 
 
 @kernel
-def sweep_areas(pairs: Any, matrix: Floats, areas: Floats) -> None:
+def sweep_lane_areas(pairs: Any, matrix: Floats, areas: Floats) -> None:
     """Write each row's area into ``areas``, in steps x bits; a row may hold zeros."""
     n_values = matrix.shape[1]
     lanes = _room(n_values)

@@ -15,11 +15,11 @@ from seriatim.kernels.gate.together_board import (
     READY,
     SETS,
     TogetherBoard,
-    count_line_together,
+    count_together_board_line,
     look_at_together_board,
-    note_together,
-    push_together,
-    take_together,
+    note_on_together_board,
+    push_on_together_board,
+    take_from_together_board,
 )
 from seriatim.kernels.gate.together_sets import settle_set_together
 
@@ -58,13 +58,13 @@ def answer_together(boards: TogetherBoard, asked: Longs, how: int) -> None:
         if line < 0:
             boards.records[STATUS, record] = UNKNOWN
         elif how == HOLD:
-            push_together(boards, record, line)
+            push_on_together_board(boards, record, line)
         elif boards.lines[BLOCKED, line] == 0:
-            count_line_together(boards, line, 1)
-            note_together(boards, record, line)
+            count_together_board_line(boards, line, 1)
+            note_on_together_board(boards, record, line)
             _settle(boards)
         elif boards.counters[KEEP_QUEUE]:
-            push_together(boards, record, line)
+            push_on_together_board(boards, record, line)
             _settle(boards)
         else:
             boards.records[STATUS, record] = DENIED
@@ -77,13 +77,13 @@ def answer_together(boards: TogetherBoard, asked: Longs, how: int) -> None:
 def queue_together(boards: TogetherBoard, numbers: Longs, lines: Longs) -> None:
     """Put known requests into an empty queue of ``boards``, oldest first, without judging them."""
     for i in range(len(numbers)):
-        push_together(boards, numbers[i], lines[i])
+        push_on_together_board(boards, numbers[i], lines[i])
 
 
 @kernel
 def withdraw_together(boards: TogetherBoard, record: int, line: int) -> None:
     """Take a waiting record out of ``boards`` for good; figures stay, since nothing was released."""
-    take_together(boards, record, line)
+    take_from_together_board(boards, record, line)
     boards.records[STATUS, record] = GONE
 
 
@@ -98,8 +98,8 @@ def _settle(boards: TogetherBoard) -> None:
             if best < 0 or record < best:
                 best, best_line = record, line
         if best >= 0:
-            take_together(boards, best, best_line)
-            count_line_together(boards, best_line, 1)
-            note_together(boards, best, best_line)
+            take_from_together_board(boards, best, best_line)
+            count_together_board_line(boards, best_line, 1)
+            note_on_together_board(boards, best, best_line)
         elif not boards.counters[SETS] or not settle_set_together(boards):
             return

@@ -150,7 +150,7 @@ def _unset_ready(boards: TogetherBoard, line: int) -> None:
 
 
 @leaf
-def count_line_together(boards: TogetherBoard, line: int, change: int) -> None:
+def count_together_board_line(boards: TogetherBoard, line: int, change: int) -> None:
     """Count ``change`` records of a line as released on every board, in place."""
     for board in range(len(boards.layout)):
         place = boards.line_cells[line, board] - boards.layout[board, FIRST]
@@ -160,24 +160,24 @@ def count_line_together(boards: TogetherBoard, line: int, change: int) -> None:
 
 
 @leaf
-def line_target_together(boards: TogetherBoard, line: int, board: int) -> int:
+def together_board_line_target(boards: TogetherBoard, line: int, board: int) -> int:
     """Return the target of a line on one board."""
     return int((boards.line_cells[line, board] - boards.layout[board, FIRST]) // boards.layout[board, WIDTH])
 
 
 @leaf
-def note_together(boards: TogetherBoard, record: int, line: int) -> None:
+def note_on_together_board(boards: TogetherBoard, record: int, line: int) -> None:
     """Write a release into ``boards``."""
     out = boards.counters[N_OUT]
     boards.records[ORDER, out] = record
     boards.records[WHEN, out] = boards.counters[N_DONE]
     boards.records[STATUS, record] = RELEASED
     boards.counters[N_OUT] = out + 1
-    boards.stuck[STUCK, line_target_together(boards, line, 0)] += 1
+    boards.stuck[STUCK, together_board_line_target(boards, line, 0)] += 1
 
 
 @leaf
-def push_together(boards: TogetherBoard, record: int, line: int) -> None:
+def push_on_together_board(boards: TogetherBoard, record: int, line: int) -> None:
     """Put a record at the end of its line, in place."""
     boards.records[STATUS, record] = WAITING
     boards.records[FOLLOWING, record] = -1
@@ -194,11 +194,11 @@ def push_together(boards: TogetherBoard, record: int, line: int) -> None:
     boards.lines[LENGTH, line] += 1
     for board in range(len(boards.layout)):
         boards.waiting[boards.line_cells[line, board]] += 1
-    boards.stuck[STUCK, line_target_together(boards, line, 0)] += 1
+    boards.stuck[STUCK, together_board_line_target(boards, line, 0)] += 1
 
 
 @leaf
-def take_together(boards: TogetherBoard, record: int, line: int) -> None:
+def take_from_together_board(boards: TogetherBoard, record: int, line: int) -> None:
     """Take a waiting record out of its line, in place, wherever it stands."""
     before, after = boards.records[PREVIOUS, record], boards.records[FOLLOWING, record]
     if before >= 0:

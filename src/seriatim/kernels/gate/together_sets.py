@@ -39,10 +39,10 @@ from seriatim.kernels.gate.together_board import (
     TALLIES,
     WIDTH,
     TogetherBoard,
-    count_line_together,
-    line_target_together,
-    note_together,
-    take_together,
+    count_together_board_line,
+    note_on_together_board,
+    take_from_together_board,
+    together_board_line_target,
 )
 
 LARGEST_SET, MOST_TARGETS = 100, 8
@@ -153,7 +153,7 @@ def _fewest(boards: TogetherBoard, n_lines: int) -> int:
         total = boards.tallies[
             boards.layout[board, TALLIES]
             + TOTAL * boards.layout[board, HEIGHT]
-            + line_target_together(boards, chosen, board)
+            + together_board_line_target(boards, chosen, board)
         ]
         if boards.whole[board, TESTS] & WDT and total == 0:
             return OPENING
@@ -238,7 +238,7 @@ def _count_taken(boards: TogetherBoard, n_lines: int, sign: int) -> None:
     for i in range(n_lines):
         line = boards.lines[LISTED, i]
         if boards.lines[TAKEN, line] > 0:
-            count_line_together(boards, line, sign * boards.lines[TAKEN, line])
+            count_together_board_line(boards, line, sign * boards.lines[TAKEN, line])
 
 
 @leaf
@@ -249,7 +249,7 @@ def _all_stand(boards: TogetherBoard, n_lines: int) -> bool:
         if boards.lines[TAKEN, line] == 0:
             continue
         for board in range(len(boards.layout)):
-            if not _stands(boards, board, line_target_together(boards, line, board)):
+            if not _stands(boards, board, together_board_line_target(boards, line, board)):
                 return False
     return True
 
@@ -273,5 +273,5 @@ def _release_oldest(boards: TogetherBoard, n_lines: int) -> None:
         if boards.lines[TAKEN, line] > 0 and (oldest < 0 or boards.lines[HEAD, line] < oldest):
             oldest, chosen = boards.lines[HEAD, line], line
     boards.lines[TAKEN, chosen] -= 1
-    take_together(boards, oldest, chosen)
-    note_together(boards, oldest, chosen)
+    take_from_together_board(boards, oldest, chosen)
+    note_on_together_board(boards, oldest, chosen)

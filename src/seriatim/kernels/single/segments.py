@@ -11,7 +11,7 @@ import numpy as np
 
 from seriatim.kernels.arrays import Floats, Ints, Longs, inner, kernel
 from seriatim.kernels.single.acceptance import class_acceptance
-from seriatim.kernels.single.window_costs import window_runs, window_width, window_widths
+from seriatim.kernels.single.window_costs import window_cost_runs, window_cost_width, window_cost_widths
 
 NONE = -1
 _STRETCH = 64
@@ -34,7 +34,7 @@ def segments_by_size(lanes: Any, k: int) -> Longs:
     widths = np.empty((k, _TOGETHER), dtype=np.float32)
     for ends in range(k, n_records + 1, _TOGETHER):
         n_windows = min(_TOGETHER, n_records + 1 - ends)
-        window_widths(lanes, (ends, n_windows), k, low, high, widths)
+        window_cost_widths(lanes, (ends, n_windows), k, low, high, widths)
         for place in range(n_windows):
             upto = ends + place
             least, start = np.inf, NONE
@@ -56,7 +56,7 @@ def segments_by_tests(records: Any, values: Ints, k: int, step: int, most: int, 
     """
     n_records = values.shape[1]
     n_runs = (n_records + step - 1) // step
-    lanes = window_runs(records, step)
+    lanes = window_cost_runs(records, step)
     best = np.full(n_runs + 1, np.inf)
     last = np.full(n_runs + 1, NONE, dtype=np.int32)
     best[0] = 0.0
@@ -67,7 +67,7 @@ def segments_by_tests(records: Any, values: Ints, k: int, step: int, most: int, 
     for upto in range(1, n_runs + 1):
         place = (upto - 1) % _TOGETHER
         if place == 0:
-            window_widths(lanes, (upto, min(_TOGETHER, n_runs + 1 - upto)), 1, low, high, widths)
+            window_cost_widths(lanes, (upto, min(_TOGETHER, n_runs + 1 - upto)), 1, low, high, widths)
         stop, longest = min(upto * step, n_records), min(most, upto)
         for value in range(len(tally)):
             tally[value] = 0
@@ -85,7 +85,7 @@ def segments_by_tests(records: Any, values: Ints, k: int, step: int, most: int, 
             stretch = SegmentStretch(upto - longest, upto - back, stop)
             start = _stretched(values, SegmentScratch(best, tally, scratch), stretch, SegmentSteps(step, k), tests)
             if start != NONE:
-                best[upto] = best[start] + (stop - start * step) * window_width(lanes, start, upto)
+                best[upto] = best[start] + (stop - start * step) * window_cost_width(lanes, start, upto)
                 last[upto] = start
     return _traced(last) * step
 

@@ -44,7 +44,7 @@ class WindowLanes(NamedTuple):
 
 
 @kernel
-def window_lanes(words: Words, layout: Any, widths: Any) -> Any:
+def window_cost_lanes(words: Words, layout: Any, widths: Any) -> Any:
     """Return the lanes of packed rows in their order, each a run of its own."""
     n_rows = words.shape[1]
     high = np.zeros((len(layout.words), n_rows), dtype=np.float32)
@@ -77,7 +77,7 @@ def _joint(starts: Ints, tables: Singles, here: Any, there: Any, size: Any) -> A
 
 
 @kernel
-def window_runs(lanes: Any, step: int) -> Any:
+def window_cost_runs(lanes: Any, step: int) -> Any:
     """Return the lanes of runs of ``step`` of these runs."""
     if step == 1:
         return lanes
@@ -104,7 +104,7 @@ def _run(lanes: Any, column: int, first: int, end: int) -> tuple[Any, Any]:
 
 
 @kernel
-def window_width(lanes: Any, first: int, end: int) -> float:
+def window_cost_width(lanes: Any, first: int, end: int) -> float:
     """Return what all columns cost in one window."""
     total = np.float32(0.0)
     for column in range(len(lanes.nested)):
@@ -114,7 +114,9 @@ def window_width(lanes: Any, first: int, end: int) -> float:
 
 
 @kernel
-def window_widths(lanes: Any, windows: tuple[int, int], least: int, low: Singles, high: Singles, wide: Singles) -> None:
+def window_cost_widths(
+    lanes: Any, windows: tuple[int, int], least: int, low: Singles, high: Singles, wide: Singles
+) -> None:
     """Write into ``wide`` what all columns cost in the windows that end before run ``ends``, ``ends + 1``, ...
 
     ``windows`` is ``ends`` and how many they are. ``wide`` has a row for each length from ``least`` up, with room for

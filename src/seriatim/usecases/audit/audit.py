@@ -120,21 +120,21 @@ class Audit:
     @cached_property
     def summary(self) -> dict[str, dict[str, Any]]:
         """Return for each sensitive column the worst of each figure under the same name, n_classes and n_records."""
-        return {block.column: audit_figures.audit_worst(block, self.membership) for block in self.blocks}
+        return {block.column: audit_figures.audit_worst_figures(block, self.membership) for block in self.blocks}
 
     @cached_property
     def measures(self) -> tuple[Measure, ...]:
         """Return figures about the table as a whole."""
-        return audit_measures.measures_of(self)
+        return audit_measures.audit_measures_of(self)
 
     @cached_property
     def charts(self) -> dict[str, Chart]:
-        return audit_charts.charts_of(self.audited, self.blocks, self.membership)
+        return audit_charts.audit_charts_of(self.audited, self.blocks, self.membership)
 
     @cached_property
     def special_uniques(self) -> Any:
         """Return a row per record: how many minimal sets of columns single it out, the smallest, SUDA's score (log)."""
-        found = audit_measures.audited_uniques(self.audited)
+        found = audit_measures.audit_unique_measures(self.audited)
         columns = {"row": np.arange(len(self.audited)), "n_sets": found.n_sets, "smallest": found.smallest}
         return self.dress(pa.table({**columns, "log_score": found.log_score}))
 
@@ -142,7 +142,7 @@ class Audit:
         """Return for each record the smallest set of known columns that reveals most about it: row, given, l_d."""
         if column not in self.summary:
             raise InputError(Fault(f"column {column!r}", "not a sensitive column", ", ".join(self.summary)))
-        return self.dress(audit_figures.audit_worst_set_table(self.audited, column, up_to))
+        return self.dress(audit_figures.audit_worst_set_figures(self.audited, column, up_to))
 
     def equivocation(self, column: str, near: str | None = None) -> Any:
         """Return a row per record: how near an attacker comes to its number, in its class ("±5%" or "±15" days)."""
@@ -160,7 +160,8 @@ class Audit:
     def readings(self) -> dict[str, dict[str, str]]:
         """Return the distance behind each figure of closeness."""
         return {
-            c.name: audit_promises.audit_reading(self.policy.columns[c.name], c.scale) for c in self.audited.sensitive
+            c.name: audit_promises.audit_promise_reading(self.policy.columns[c.name], c.scale)
+            for c in self.audited.sensitive
         }
 
     @property
@@ -168,9 +169,9 @@ class Audit:
         """Return what a data protection officer should know beside the figures."""
         return (
             *self.audited.reading,
-            *audit_promises.audit_not_judged(self.policy),
+            *audit_promises.audit_promises_not_judged(self.policy),
             *audit_promises.audit_promises_carried(self.audited, self.policy),
-            *audit_promises.audit_grouped(self.audited),
+            *audit_promises.audit_promises_grouped(self.audited),
             *audit_numbers.audit_number_notes(self),
             *audit_original.original_notes(self.audited),
         )
@@ -195,7 +196,7 @@ def audit(
     membership = audited.classes()
     _must_compare(audited, membership, prior)
     blocks = tuple(_block(audited, policy, index, membership, prior) for index in range(len(audited.sensitive)))
-    findings = audit_promises.audit_findings(audited, policy, membership)
+    findings = audit_promises.audit_promise_findings(audited, policy, membership)
     return Audit(
         audited=audited,
         policy=policy,

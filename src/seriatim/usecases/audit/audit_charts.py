@@ -7,7 +7,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from seriatim.measures.leakage_given import GivenAttribute, GivenLeakage, leakage_growth, leakage_pairs, leakage_subsets
+from seriatim.measures.leakage_given import (
+    GivenAttribute,
+    GivenLeakage,
+    leakage_given_growth,
+    leakage_given_pairs,
+    leakage_given_subsets,
+)
 from seriatim.model.audited import AuditedTable
 from seriatim.model.chart import Bars, Chart, ChartAxis, Heatmap, Line, Lines, histogram_chart
 from seriatim.model.classes import Classes
@@ -20,7 +26,7 @@ COMPARED = 6
 POINTS = 200
 
 
-def charts_of(audited: AuditedTable, blocks: Sequence[AuditBlock], membership: Classes) -> dict[str, Chart]:
+def audit_charts_of(audited: AuditedTable, blocks: Sequence[AuditBlock], membership: Classes) -> dict[str, Chart]:
     """Return the charts by name, in reading order."""
     given = [GivenAttribute(c.name, c.codes, c.n_values) for c in audited.given]
     targets = [GivenAttribute(c.name, c.codes, len(c.scale)) for c in audited.sensitive]
@@ -29,7 +35,7 @@ def charts_of(audited: AuditedTable, blocks: Sequence[AuditBlock], membership: C
         worst, growing, compared = audit_charts_about(block.column)
         found[worst] = _worst_classes(block)
         found[growing] = _growth_chart(target, given)
-        found[compared] = _combinations_chart(list(leakage_subsets(target, given, 2)), block.column)
+        found[compared] = _combinations_chart(list(leakage_given_subsets(target, given, 2)), block.column)
     found.update(_pair_charts([*given, *targets]))
     return found
 
@@ -42,7 +48,7 @@ def audit_charts_about(column: str) -> tuple[str, str, str]:
 def _pair_charts(attributes: Sequence[GivenAttribute]) -> dict[str, Chart]:
     """Chart target by known column, both directions of every pair: once in bits, once as distance."""
     names = tuple(a.name for a in attributes)
-    found = {(p.target, p.given[0]): p for p in leakage_pairs(attributes)}
+    found = {(p.target, p.given[0]): p for p in leakage_given_pairs(attributes)}
     known, learnt = ChartAxis("column known"), ChartAxis("column learnt")
 
     def cells(figure: str) -> tuple[tuple[float, ...], ...]:
@@ -74,7 +80,7 @@ def _pair_charts(attributes: Sequence[GivenAttribute]) -> dict[str, Chart]:
 
 def _growth_chart(target: GivenAttribute, given: Sequence[GivenAttribute]) -> Chart:
     """Chart the leakage as one more column is known, in the policy's order."""
-    steps = leakage_growth(target, given)
+    steps = leakage_given_growth(target, given)
     x = tuple(float(n) for n in range(1, len(steps) + 1))
 
     def line(name: str, figure: str) -> Line:

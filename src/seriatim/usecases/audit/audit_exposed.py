@@ -11,7 +11,7 @@ from seriatim.model import Policy
 from seriatim.model.audited import AuditedTable
 from seriatim.model.classes import Classes
 from seriatim.promises.single.worst_classes import worst_classes_all_named
-from seriatim.usecases.audit.audit_promises import audit_findings
+from seriatim.usecases.audit.audit_promises import audit_promise_findings
 
 _HEAD = {"row": pa.int64(), "promise": pa.string(), "column": pa.string(), "class": pa.int64()}
 
@@ -35,7 +35,7 @@ def audit_exposed(audited: AuditedTable, policy: Policy, classes: Classes) -> pa
 
 def _broken(audited: AuditedTable, policy: Policy, classes: Classes) -> Iterator[tuple[list[int], str, str | None]]:
     with worst_classes_all_named():
-        findings = audit_findings(audited, policy, classes)
+        findings = audit_promise_findings(audited, policy, classes)
     for finding in findings:
         if not finding.kept:
             hit = np.isin(classes.of_record, finding.classes)
@@ -44,7 +44,7 @@ def _broken(audited: AuditedTable, policy: Policy, classes: Classes) -> Iterator
 
 def _plainly(audited: AuditedTable, policy: Policy, classes: Classes) -> Iterator[tuple[list[int], str, str | None]]:
     with worst_classes_all_named():
-        if audit_findings(audited, policy, classes):
+        if audit_promise_findings(audited, policy, classes):
             return  # every promise is kept
     yield np.flatnonzero(classes.sizes[classes.of_record] == 1).tolist(), "alone", None
     for column in audited.sensitive:

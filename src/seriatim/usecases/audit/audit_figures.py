@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from seriatim.measures.chance_leakage import chance_leakage_p_values, leakage_by_chance
 from seriatim.measures.exposure import exposed_domain_size
-from seriatim.measures.leakage_given import GivenAttribute, leakage_worst_of_records
+from seriatim.measures.leakage_given import GivenAttribute, worst_leakage_given_records
 from seriatim.model import Measure
 from seriatim.model.audited import AuditedTable
 from seriatim.model.classes import Classes
@@ -45,14 +45,14 @@ def audit_figures_by_class(block: AuditBlock, membership: Classes) -> pa.Table:
     columns: dict[str, pa.Array] = {"class": pa.array(np.arange(len(membership)), pa.int64())}
     for name in (*COLUMNS, *FURTHER):
         columns[name] = _arrow(name, block.figures[name])
-    null, chance = audit_luck(block)
+    null, chance = audit_luck_figures(block)
     columns["null_l_d2"] = pa.array(null, pa.float64(), from_pandas=True)
     columns["p_value"] = pa.array(chance, pa.float64(), from_pandas=True)
     columns["sensitive"] = pa.array([block.column]).take(pa.array(np.zeros(len(membership), dtype=np.int32)))
     return pa.table(columns)
 
 
-def audit_luck(block: AuditBlock) -> tuple[FloatArray, FloatArray]:
+def audit_luck_figures(block: AuditBlock) -> tuple[FloatArray, FloatArray]:
     """Return E[L_D^2] of random classes of the same sizes, and how often one leaks as much (published margin only)."""
     sizes = block.figures["n_valued"]
     null = np.where(sizes > 0, leakage_by_chance(block.tabulation.totals, np.maximum(sizes, 1.0)), np.nan)
@@ -70,16 +70,16 @@ def audit_figures_by_record(classes: pa.Table, membership: Classes, n_blocks: in
     return taken.add_column(0, "row", rows)
 
 
-def audit_worst_set_table(audited: AuditedTable, column: str, up_to: int) -> pa.Table:
+def audit_worst_set_figures(audited: AuditedTable, column: str, up_to: int) -> pa.Table:
     """Return the worst class of each record over all sets of at most ``up_to`` known columns."""
     coded = next(c for c in audited.sensitive if c.name == column)
     given = [GivenAttribute(c.name, c.codes, c.n_values) for c in audited.given]
-    worst = leakage_worst_of_records(GivenAttribute(column, coded.codes, len(coded.scale)), given, up_to)
+    worst = worst_leakage_given_records(GivenAttribute(column, coded.codes, len(coded.scale)), given, up_to)
     sets = pa.array([" + ".join(names) for names in worst.sets])
     return pa.table({"row": np.arange(len(audited)), "given": sets.take(pa.array(worst.which)), "l_d": worst.l_d})
 
 
-def audit_worst(block: AuditBlock, membership: Classes) -> dict[str, Any]:
+def audit_worst_figures(block: AuditBlock, membership: Classes) -> dict[str, Any]:
     """Return the worst of each figure under its own name, with the number of classes and records."""
     found: dict[str, Any] = {}
     for name in (*COLUMNS, *FURTHER):
@@ -98,7 +98,7 @@ def _worst(name: str, figures: FloatArray) -> float:
     return float(figures.min() if name in SMALLEST else figures.max())
 
 
-def audit_domains(audited: AuditedTable) -> list[Measure]:
+def audit_domain_figures(audited: AuditedTable) -> list[Measure]:
     """Count the values each column shows, without '*'; beside them those of the other table, if there is one."""
     found = []
     for index, column in enumerate(audited.given):
@@ -114,7 +114,7 @@ def audit_domains(audited: AuditedTable) -> list[Measure]:
     return found
 
 
-def audit_withheld(audited: AuditedTable, blocks: Sequence[AuditBlock]) -> list[Measure]:
+def audit_withheld_figures(audited: AuditedTable, blocks: Sequence[AuditBlock]) -> list[Measure]:
     """Measure the withheld records, which original margin minus published margin reveals: a class like any other."""
     if audited.beside is None:
         return []

@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 
 from seriatim.measures.leakage_given import GivenAttribute
-from seriatim.measures.supplementary_knowledge import knowledge_sets
+from seriatim.measures.supplementary_knowledge import supplementary_knowledge_sets
 from seriatim.model.classes import number_classes
 from seriatim.model.scale import FloatArray
 from seriatim.model.tabulation import tabulation_of
@@ -37,7 +37,7 @@ def audit_knowledge_table(audit: Audit, column: str, near: str | None = None) ->
     rows = []
     for known in range(len(given) + 1):
         figures, sizes, worst = [], [], (-1.0, "")
-        sets = knowledge_sets(len(given), known)
+        sets = supplementary_knowledge_sets(len(given), known)
         for chosen in sets:
             held = [given[place] for place in chosen]
             classes = number_classes([g.codes + 1 for g in held], [g.n_values + 1 for g in held], len(coded.codes))

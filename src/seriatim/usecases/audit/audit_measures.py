@@ -32,7 +32,7 @@ SUPPOSED = (0.1, 0.01, 0.5)
 """Shares of the population that a table may be a sample of, if none is given."""
 
 
-def measures_of(audit: Audit) -> tuple[Measure, ...]:
+def audit_measures_of(audit: Audit) -> tuple[Measure, ...]:
     """Return the measures in reading order; those about one column name it in their detail."""
     risk = exposure_to_prosecutor(audit.membership)
     compared = original_measures(audit.audited, audit.question.weights)
@@ -50,8 +50,8 @@ def measures_of(audit: Audit) -> tuple[Measure, ...]:
         *audit_number_measures(audit),
         *averaged_noise_measures(audit.audited.sensitive, audit.policy),
         *_coarseness(audit),
-        *(() if audit.audited.original else audit_figures.audit_domains(audit.audited)),
-        *(() if audit.audited.original else audit_figures.audit_withheld(audit.audited, audit.blocks)),
+        *(() if audit.audited.original else audit_figures.audit_domain_figures(audit.audited)),
+        *(() if audit.audited.original else audit_figures.audit_withheld_figures(audit.audited, audit.blocks)),
         *compared,
     )
 
@@ -107,14 +107,14 @@ def _sampled(membership: Classes, sampled: float | None) -> tuple[Measure, ...]:
 
 def _special_uniques(audited: AuditedTable) -> Measure:
     """Count the records that three columns or fewer single out, and how often each column takes part."""
-    special = audited_uniques(audited)
+    special = audit_unique_measures(audited)
     part = {c.name: int(n) for c, n in zip(audited.given, special.by_column, strict=True)}
     scores = special.log_score[special.n_sets > 0]
     detail = {"up_to": special.up_to, "sets_with": part, "log_scores": _score_bands(scores)}
     return Measure("special_uniques", float(special.n_records), "records", detail)
 
 
-def audited_uniques(audited: AuditedTable) -> SpecialUniques:
+def audit_unique_measures(audited: AuditedTable) -> SpecialUniques:
     """Search the columns that make classes."""
     return special_uniqueness([c.codes for c in audited.given], [c.n_values for c in audited.given])
 

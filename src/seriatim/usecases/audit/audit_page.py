@@ -15,7 +15,7 @@ from seriatim.report.page import Banner, Cell, Charts, Definitions, Grid, Note, 
 from seriatim.report.page import Block as PageBlock
 from seriatim.usecases.audit import audit_words as words
 from seriatim.usecases.audit.audit_charts import audit_charts_about
-from seriatim.usecases.audit.audit_figures import audit_luck
+from seriatim.usecases.audit.audit_figures import audit_luck_figures
 
 if TYPE_CHECKING:
     from seriatim.usecases.audit.audit import Audit, AuditBlock
@@ -77,7 +77,7 @@ class AuditReport(FiledReport):
 def _audit_worst_classes(block: AuditBlock, n: int = WORST) -> list[dict[str, Any]]:
     """Return the classes that leak most, each with its reasons, in words without values."""
     leaks = np.nan_to_num(block.figures["l_d"])
-    null, chance = audit_luck(block)
+    null, chance = audit_luck_figures(block)
     found = []
     for c in np.argsort(-leaks, kind="stable")[:n]:
         own = {name: float(figures[c]) for name, figures in block.figures.items()}

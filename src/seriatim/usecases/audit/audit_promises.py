@@ -14,7 +14,7 @@ from seriatim.model.published import PublishedTable
 from seriatim.promises import promises_of
 
 
-def audit_findings(audited: AuditedTable, policy: Policy, classes: Classes) -> tuple[Finding, ...]:
+def audit_promise_findings(audited: AuditedTable, policy: Policy, classes: Classes) -> tuple[Finding, ...]:
     """Return a finding per promise of the policy; none if it has only roles."""
     whole = PublishedTable(classes=classes, sensitive={column.name: column for column in audited.sensitive})
     said = {column.name: whole.where_said(column.name) for column in audited.sensitive}
@@ -35,14 +35,14 @@ def _alone(policy: Policy) -> Policy:
     return replace(policy, terms=replace(policy.terms, series=foreign))
 
 
-def audit_not_judged(policy: Policy) -> tuple[str, ...]:
+def audit_promises_not_judged(policy: Policy) -> tuple[str, ...]:
     """Name the promises about a series, which one table can neither keep nor break."""
     judged = {promise.rule for promise in promises_of(_alone(policy)) if promise.judges == "table"}
     names = sorted(name for name in policy.terms.series.stated if name not in judged)
     return tuple(f"{name}: a promise about a series, not judged on a single table" for name in names)
 
 
-def audit_reading(rule: ColumnRule, scale: Scale) -> dict[str, str]:
+def audit_promise_reading(rule: ColumnRule, scale: Scale) -> dict[str, str]:
     """Return which distances were used, and the order of the values."""
     order = "as numbers or dates" if scale.form == "interval" else "in alphabetical order"
     if rule.order is not None:
@@ -59,7 +59,7 @@ def audit_promises_carried(audited: AuditedTable, policy: Policy) -> tuple[str, 
     return (f"the column {policy.respondent} identifies the person each record is about: with it, nobody is protected",)
 
 
-def audit_grouped(audited: AuditedTable) -> tuple[str, ...]:
+def audit_promises_grouped(audited: AuditedTable) -> tuple[str, ...]:
     """Return a note for a release of a series: what a class is there, and whom it counts."""
     if [column.name for column in audited.given] != ["group"]:
         return ()

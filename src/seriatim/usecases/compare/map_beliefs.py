@@ -10,7 +10,7 @@ from seriatim.model import CodedColumn, DefenceSettings, Draft, View
 from seriatim.model.chance import open_chance
 from seriatim.model.classes import number_classes
 from seriatim.model.nearness import nearness_distances
-from seriatim.model.noise_bell import noise_step
+from seriatim.model.noise_bell import noise_bell_step
 from seriatim.model.published import published_of
 from seriatim.model.scale import FloatArray
 from seriatim.model.tabulation import Tabulation, tabulation_of
@@ -78,7 +78,7 @@ class MapBeliefs:
         shown = noise_positions(drawn, amount, chance.random(len(rows)))
         held = np.isfinite(domain)
         found = np.zeros((len(rows), len(domain)))
-        step = noise_step(self.column.scale)
+        step = noise_bell_step(self.column.scale)
         found[:, held] = noise_beliefs(shown, domain[held], self.prior[held], amount, step)
         return found / np.maximum(found.sum(axis=1, keepdims=True), 1e-300), np.ones(len(rows))
 

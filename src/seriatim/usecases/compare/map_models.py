@@ -19,7 +19,7 @@ from seriatim.usecases.compare.map_statistics import Columns, Statistics
 _LEVELS = 4
 
 
-def model_statistics(truth: Columns, sensitive: str) -> Statistics:
+def map_model_statistics(truth: Columns, sensitive: str) -> Statistics:
     """Return the accuracy of a classifier and the R2 of a regression, both on the original."""
     if find_spec("sklearn") is None:
         raise InputError(Fault("cost", "models need scikit-learn", "install the extra models: seriatim[models]"))

@@ -25,21 +25,21 @@ from seriatim.model import METHODS, CodedColumn, DefenceSettings, Draft, Policy,
 from seriatim.model.chance import open_chance
 from seriatim.model.methods import methods_where
 from seriatim.model.nearness import has_nearness, nearness_distances, nearness_of, nearness_reach, usual_nearness
-from seriatim.model.noise_bell import SPREAD, noise_sizes
+from seriatim.model.noise_bell import SPREAD, noise_bell_sizes
 from seriatim.model.policy import DefenceOptions
 from seriatim.model.scale import FloatArray
 from seriatim.ports import Workers, no_progress
 from seriatim.ports.workers import Progress
 from seriatim.queries.query_kinds import LongArray
 from seriatim.usecases.compare.map_beliefs import MapBeliefs
-from seriatim.usecases.compare.map_models import model_statistics
+from seriatim.usecases.compare.map_models import map_model_statistics
 from seriatim.usecases.compare.map_statistics import (
     Statistics,
-    map_draft_columns,
+    map_statistics_base,
     map_statistics_columns,
-    named_statistics,
-    statistics_base,
-    statistics_error,
+    map_statistics_draft_columns,
+    map_statistics_error,
+    named_map_statistics,
 )
 
 RISKS = ("hit_chance", "area", "leakage", "gain")
@@ -68,7 +68,7 @@ class MapWish:
     """What counts as near for ``hit_chance``; 5 per cent of a number, 15 days of a date if omitted."""
     seed: int = 1
     statistics: Statistics | tuple[str, ...] | None = None
-    """The user's own: functions by name, or texts as ``mean:age`` and ``quantile:wage:0.9`` (``named_statistics``)."""
+    """The user's own: functions by name, or texts as ``mean:age`` and ``quantile:wage:0.9``."""
 
     def __post_init__(self) -> None:
         for name, found, allowed in (("risk", self.risk, RISKS), ("cost", self.cost, COSTS)):
@@ -159,8 +159,8 @@ def risk_map(
 def _statistics(wish: MapWish, truth: Mapping[str, FloatArray], sensitive: str) -> Statistics | None:
     """Return the statistics whose error is the cost; None for the usual ones."""
     if wish.cost == "models":
-        return model_statistics(truth, sensitive)
-    return named_statistics(wish.statistics, truth) if isinstance(wish.statistics, tuple) else wish.statistics
+        return map_model_statistics(truth, sensitive)
+    return named_map_statistics(wish.statistics, truth) if isinstance(wish.statistics, tuple) else wish.statistics
 
 
 Plan = tuple[str, str, DefenceSettings | None, int | None]
@@ -230,8 +230,8 @@ def _cost(stage: _Stage, draft: Draft, settings: DefenceSettings) -> float:
         rate = 1.0 if settings.rate is None else settings.rate
         errors = query_error(stage.view, draft, stage.workers, stage.wish.seed, rate)
         return float(errors[1].value) if len(errors) > 1 else float("nan")
-    told = map_draft_columns(stage.view, draft)
-    return statistics_error(stage.truth, told, stage.column.name, stage.statistics)
+    told = map_statistics_draft_columns(stage.view, draft)
+    return map_statistics_error(stage.truth, told, stage.column.name, stage.statistics)
 
 
 def _lost_to_noise(stage: _Stage, settings: DefenceSettings) -> float:
@@ -242,7 +242,7 @@ def _lost_to_noise(stage: _Stage, settings: DefenceSettings) -> float:
     numbers = nearness_distances(stage.column.scale)[stage.column.codes[~stage.view.suppressed]]
     numbers = numbers[np.isfinite(numbers)]
     width = float(np.diff(np.quantile(numbers, (0.01, 0.99)))[0]) if len(numbers) else 0.0
-    return float(np.minimum(2 * SPREAD * noise_sizes(numbers, amount) / width, 1.0).mean()) if width else 0.0
+    return float(np.minimum(2 * SPREAD * noise_bell_sizes(numbers, amount) / width, 1.0).mean()) if width else 0.0
 
 
 def _cost_of_queries(stage: _Stage, rows: LongArray, told: FloatArray, size: int) -> float:
@@ -253,9 +253,9 @@ def _cost_of_queries(stage: _Stage, rows: LongArray, told: FloatArray, size: int
     if stage.wish.cost == "loss":
         return 1.0 - 2.0 / size
     place = np.cumsum(~stage.view.suppressed) - 1
-    told = told - statistics_base(stage.column.scale)
+    told = told - map_statistics_base(stage.column.scale)
     known = {name: column[place[rows]] for name, column in stage.truth.items()} | {stage.column.name: told}
-    return statistics_error(stage.truth, known, stage.column.name, stage.statistics)
+    return map_statistics_error(stage.truth, known, stage.column.name, stage.statistics)
 
 
 def _risks(stage: _Stage, beliefs: FloatArray) -> FloatArray:

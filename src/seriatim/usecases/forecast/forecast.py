@@ -34,7 +34,7 @@ from seriatim.usecases.forecast.made_up_people import (
     made_up_crowd,
     made_up_world,
 )
-from seriatim.usecases.forecast.series_now import GroupsNow, SeriesNow, groups_as_now, split_as_now
+from seriatim.usecases.forecast.series_now import GroupsNow, SeriesNow, groups_as_now, split_series_now
 from seriatim.usecases.forecast.sure_people import SureCourse, sure_people_courses, sure_people_unfollowed
 
 SEED = 20_262
@@ -241,7 +241,7 @@ def _course_alone(start: _Start, outlook: ForecastOutlook, way: ForecastWay, lea
     for step in range(1, outlook.releases + 1):
         world.next(*start.churn_of(way))
         value = world.value[world.person]
-        group = split_as_now(world.points[world.person], value, least)
+        group = split_series_now(world.points[world.person], value, least)
         pasts.append(PastRelease(last + step, person=world.person.astype(np.int32), group=group, value=value))
     estimates = _attacked(world, pasts, outlook.releases, outlook, way)
     return ForecastCourse(way=way, numbers=tuple(range(last + 1, last + outlook.releases + 1)), estimates=estimates)

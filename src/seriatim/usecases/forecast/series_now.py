@@ -43,7 +43,7 @@ def groups_as_now(past: PastRelease) -> GroupsNow:
     return GroupsNow(int(sizes[sizes > 0].min()), int(values[values > 0].min()))
 
 
-def split_as_now(points: Numbers, value: Numbers, least: GroupsNow) -> npt.NDArray[np.int32]:
+def split_series_now(points: Numbers, value: Numbers, least: GroupsNow) -> npt.NDArray[np.int32]:
     """Return the group of each person: halves at medians, column by column, while both are large enough."""
     group = np.empty(len(value), dtype=np.int32)
     todo, made = [(np.arange(len(value)), 0)], 0

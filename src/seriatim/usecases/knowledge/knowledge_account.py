@@ -89,7 +89,7 @@ class KnowledgeAccount:
         return [*head, *steps]
 
 
-def mined_knowledge(table: pa.Table, plan: KnowledgePlan) -> SequenceModel:
+def mined_knowledge_account(table: pa.Table, plan: KnowledgePlan) -> SequenceModel:
     """Return the model of a long table: a row per appearance, with respondent, time, value and perhaps a class."""
     names = [plan.respondent, plan.time, plan.value, *([plan.cls] if plan.cls else [])]
     missing = [name for name in names if name not in table.column_names]

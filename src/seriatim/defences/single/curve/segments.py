@@ -27,7 +27,7 @@ from seriatim.defences.single.trim import trim_to_publishable
 from seriatim.kernels.single.acceptance import AcceptanceTests
 from seriatim.kernels.single.packed_rows import fetch_packed_rows
 from seriatim.kernels.single.segments import segment_sizes_that_pass, segments_by_size, segments_by_tests
-from seriatim.kernels.single.window_costs import WindowLanes, window_lanes
+from seriatim.kernels.single.window_costs import WindowLanes, window_cost_lanes
 from seriatim.model import CodedColumn, Draft, Policy, SeriesState, View
 from seriatim.model.chance import secret_chance
 from seriatim.ports import Workers
@@ -81,7 +81,7 @@ def curve_pieces(
     widths = widths_of([column.scale for column in quasi])
 
     def lanes(part: slice) -> WindowLanes:
-        return WindowLanes(*window_lanes(fetch_packed_rows(packed.words, order[part]), packed.layout, widths))
+        return WindowLanes(*window_cost_lanes(fetch_packed_rows(packed.words, order[part]), packed.layout, widths))
 
     starts = _segment_starts(lanes, values, crowd, workers)
     return LabelPieces(order, np.append(starts, len(order)).astype(np.int64))

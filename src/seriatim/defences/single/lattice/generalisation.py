@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from seriatim.defences.labels import LabelPieces, label_ranges
+from seriatim.defences.labels import LabelPieces, labels_of_ranges
 from seriatim.defences.single.class_tests import chosen_class_tests, class_tests
 from seriatim.defences.single.draft import draft_of
 from seriatim.defences.single.lattice.nodes import Heights, Lattice, finest_node_classes, nodes_of_lattice
@@ -174,7 +174,7 @@ def _labels_at(column: CodedColumn, height: int, codes: npt.NDArray[np.int32]) -
         )
     low, high = scale.starts[height][codes], (scale.ends[height][codes] - 1).astype(np.int32)
     if scale.form == "interval":
-        return label_ranges(column.name, scale, low, high)
+        return labels_of_ranges(column.name, scale, low, high)
     firsts, which = np.unique(low, return_inverse=True)
     labels = tuple(_label(scale, height, int(first)) for first in firsts)
     loss = width_prices(scale)[height][low]
