@@ -32,7 +32,7 @@ from seriatim.kernels.gate.gate_board import (
     WDT_LIMIT,
     board_mis_limit,
     count_gate_cell,
-    gate_kld_limit,
+    gate_board_kld_limit,
     refresh_gate_board,
 )
 from seriatim.kernels.gate.merged_steps import MERGED_CELLS
@@ -120,7 +120,7 @@ def block_holds(given: Floats, aims: Floats, scalars: Floats, tallies: Longs, wh
 def _stands(given: Floats, aims: Floats, scalars: Floats, tallies: Longs, whole: Longs, target: int) -> bool:
     """Return whether the other tests hold on what is counted now."""
     tests, n_records = whole[TESTS], tallies[TOTAL, target]
-    if tests & KLD and not aims[EXPOSURE, target] < gate_kld_limit(given, scalars, whole, n_records):
+    if tests & KLD and not aims[EXPOSURE, target] < gate_board_kld_limit(given, scalars, whole, n_records):
         return False
     if tests & MIS and not scalars[ALL_EXPOSURE] < board_mis_limit(given, scalars, whole, whole[ALL_RELEASED]):
         return False

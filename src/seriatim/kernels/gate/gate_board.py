@@ -76,7 +76,7 @@ class GateBoard(NamedTuple):
 
 
 @leaf
-def gate_kld_limit(given: Floats, scalars: Floats, whole: Longs, n_records: int) -> float:
+def gate_board_kld_limit(given: Floats, scalars: Floats, whole: Longs, n_records: int) -> float:
     """Return the exposure that so many records of one target must stay below."""
     if n_records < whole[KLD_LENGTH]:
         return float(given[KLD_LIMITS, n_records])
@@ -127,7 +127,7 @@ def refresh_gate_board(
         aims[EXPOSURE, target] = exposure
         aims[TARGET_STEP, target] = step
     if tests & KLD:
-        aims[KLD_ROOM, target] = gate_kld_limit(given, scalars, whole, n_records + 1) - exposure + step
+        aims[KLD_ROOM, target] = gate_board_kld_limit(given, scalars, whole, n_records + 1) - exposure + step
     if tests & MIS:
         total = 0.0
         for i in range(tallies.shape[1]):

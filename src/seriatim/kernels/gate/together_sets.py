@@ -21,7 +21,7 @@ from seriatim.kernels.gate.gate_board import (
     TOTAL,
     WDT,
     WDT_LIMIT,
-    gate_kld_limit,
+    gate_board_kld_limit,
 )
 from seriatim.kernels.gate.together_board import (
     AIMS,
@@ -223,7 +223,7 @@ def _may_stand(boards: TogetherBoard, target: int, size: int, exposure: float, s
             - boards.n_log_n[n_records]
             + boards.n_log_n[before]
         )
-        if found > gate_kld_limit(given, boards.scalars[0], boards.whole[0], n_records) + 1e-6:
+        if found > gate_board_kld_limit(given, boards.scalars[0], boards.whole[0], n_records) + 1e-6:
             return False
     if boards.whole[0, TESTS] & WDT:
         found = (boards.aims[at[AIMS] + SQUARE * (height + 1) + target] + square) / n_records - n_records

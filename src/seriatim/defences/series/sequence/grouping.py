@@ -21,7 +21,7 @@ import pyarrow.compute as pc
 
 from seriatim.defences.labels import LabelPieces
 from seriatim.defences.series.sequence.blind_cuts import Cut, blind_cut, blind_cuts_by_values, blind_rules
-from seriatim.defences.series.sequence.bucket_form import in_buckets
+from seriatim.defences.series.sequence.bucket_form import in_bucket_form
 from seriatim.defences.series.sequence.counterfeits import (
     Counterfeits,
     counterfeits_of_segments,
@@ -177,7 +177,7 @@ def _in_form(draft: Draft, view: View, policy: Policy, state: SeriesState) -> Dr
     if policy.defence.form != "buckets":
         return draft
     note = "buckets: quasi-identifiers are published as they are; figures of loss are those of the groups' boxes"
-    return in_buckets(
+    return in_bucket_form(
         replace(draft, notes=(*draft.notes, note)), view, secret_chance(state.secret, state.n_releases + 1, "buckets")
     )
 
