@@ -38,11 +38,12 @@ class MemorySlotRows(NamedTuple):
 
 
 class MemoryOwnSlots(NamedTuple):
-    """What is known of each person: their slot, their value, how often they were published."""
+    """What is known of each person: their slot, their value, how often they were published, and when first."""
 
     slot: Longs
     value: Ints
     publications: Ints
+    first: Longs
 
 
 class MemoryHeldSlots(NamedTuple):
@@ -66,6 +67,8 @@ def take_into_memory(release: int, rows: MemorySlotRows, people: MemoryOwnSlots,
             slots.since[slot] = release
         if person >= 0:
             people.slot[person], people.value[person], slots.last_holder[slot] = slot, rows.value[row], person
+            if people.publications[person] == 0:
+                people.first[person] = release
             people.publications[person] += 1
 
 

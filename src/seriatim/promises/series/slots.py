@@ -114,19 +114,25 @@ def _followed(
     millionths = np.zeros(n_values, dtype=np.int64) if wanted.caps is None else wanted.caps.millionths
     limits = SlotDemand(n_values, SHARED, wanted.m, SPARE, millionths, wanted.strangers)
     before = np.empty(0, dtype=np.int64)
-    first = np.full(len(judged.history.respondents), -1, dtype=np.int64)
+    first = _first_releases(judged)
     asked = releases_of(judged, newest)
     for release, groups in enumerate(releases_taken_apart(judged)):
         past = groups.past
         lineage, slot = (np.ascontiguousarray(past.marks[name], dtype=np.int64) for name in ("lineage", "slot"))
         rows = SlotRows(groups.starts, groups.rows, past.person, past.value, lineage, slot)
-        mixed = _mixed(groups, rows, shown, first) if release in asked else None
+        mixed = _mixed(groups, rows, shown, np.where(first < release, first, -1)) if release in asked else None
         found = take_slots(release, rows, shown)
         if mixed is not None:
             yield groups, np.column_stack((count_slots(release, rows, found, before, shown, limits), mixed))
-        people = past.person[past.person >= 0]
-        first[people[first[people] < 0]] = release
         before = slot
+
+
+def _first_releases(judged: JudgedHistory) -> npt.NDArray[np.int64]:
+    """Return the place of the release in which everyone was first published; -1 for someone who never was."""
+    first = np.full(len(judged.history.respondents) + 1, -1, dtype=np.int64)
+    for release, past in reversed(list(enumerate(judged.history.releases))):
+        first[past.person] = release  # counterfeits, who are person -1, write into the place behind everyone
+    return first[:-1]
 
 
 def _mixed(

@@ -57,7 +57,8 @@ class SlotMemory:
     @classmethod
     def of(cls, pasts: Iterable[RememberedRows]) -> Self:
         """Remember all of these releases, oldest first."""
-        memory = cls()
+        memory, pasts = cls(), list(pasts)
+        memory._make_room(max((int(past.person.max(initial=-1)) + 1 for past in pasts), default=0), 0)
         for past in pasts:
             memory.remember(past)
         return memory
@@ -77,15 +78,13 @@ class SlotMemory:
         """Add one release, the next in order."""
         if past.lineage is None or past.slot is None:
             raise PolicyError(_published_otherwise(self.n_releases + 1))
-        people = past.person[past.person >= 0]
         self._make_room(int(past.person.max(initial=-1)) + 1, int(past.slot.max(initial=-1)) + 1)
         take_into_memory(
             self.n_releases,
             MemorySlotRows(np.asarray(past.person, dtype=np.int64), past.value, past.lineage, past.slot),
-            MemoryOwnSlots(self.slot, self.value, self.publications),
+            MemoryOwnSlots(self.slot, self.value, self.publications, self.first),
             MemoryHeldSlots(self.lineage_of_slot, self.last_holder, self.since),
         )
-        self.first[people[self.first[people] < 0]] = self.n_releases
         self.n_lineages = max(self.n_lineages, int(past.lineage.max(initial=-1)) + 1)
         self._founded = _longer(self._founded, self.n_lineages, self.n_releases)
         added = self.lineage_of_slot[len(self.made) :]
@@ -134,4 +133,7 @@ Column = TypeVar("Column", LongArray, IntArray)
 
 
 def _longer(column: Column, n: int, missing: int) -> Column:
-    return np.concatenate((column, np.full(max(n - len(column), 0), missing, dtype=column.dtype)))
+    """Return the column with at least ``n`` entries."""
+    if n <= len(column):
+        return column
+    return np.concatenate((column, np.full(n - len(column), missing, dtype=column.dtype)))
