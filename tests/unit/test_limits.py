@@ -81,7 +81,7 @@ def test_both_ends_of_a_number(section: str, key: str) -> None:
 
 
 @pytest.mark.parametrize(("section", "key"), NUMBERS)
-def test_the_reference_says_both_ends(section: str, key: str) -> None:
+def test_the_reference_says_check_both_ends(section: str, key: str) -> None:
     (line,) = re.findall(rf"^\| `{key}` \| (.*) \|$", PAGE, re.MULTILINE)
     limits = limits_of(key)
     said = limits.range.removesuffix(" to 2^53").replace("to m", "to `m`")
@@ -111,24 +111,24 @@ def _bounds(field: FieldInfo) -> list[float]:
 @pytest.mark.parametrize("key", ["m", "n", "common", "compromised", "sure_share", "sure", "raised", "window"])
 def test_a_forecast_has_the_limits_of_the_policy(key: str) -> None:
     beside = {"m": LARGEST} if key == "n" else {}
-    _both_ends(key, limits_of(key), lambda value: forecast_question(3, {**beside, key: value}))
+    _check_both_ends(key, limits_of(key), lambda value: forecast_question(3, {**beside, key: value}))
 
 
 @pytest.mark.parametrize("key", ["compromised", "sure", "raised", "window"])
 def test_an_attack_has_the_limits_of_the_policy(key: str) -> None:
-    _both_ends(key, limits_of(key), lambda value: questions_about_attack({key: value}))
+    _check_both_ends(key, limits_of(key), lambda value: questions_about_attack({key: value}))
 
 
 @pytest.mark.parametrize("key", ["least", "repetitions"])
 def test_the_arguments_of_an_attack(key: str) -> None:
-    _both_ends(key, ARGUMENT_LIMITS[key], lambda value: questions_about_attack({key: value}))
+    _check_both_ends(key, ARGUMENT_LIMITS[key], lambda value: questions_about_attack({key: value}))
 
 
 def test_the_releases_of_a_forecast() -> None:
-    _both_ends("releases", ARGUMENT_LIMITS["releases"], lambda value: forecast_question(value, None))
+    _check_both_ends("releases", ARGUMENT_LIMITS["releases"], lambda value: forecast_question(value, None))
 
 
-def _both_ends(key: str, limits: NumberLimits, call: Any) -> None:
+def _check_both_ends(key: str, limits: NumberLimits, call: Any) -> None:
     inside, outside = ends(limits)
     for value in inside:
         call(value)

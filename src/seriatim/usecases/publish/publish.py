@@ -170,25 +170,16 @@ def _drafted(order: PublishOrder, parts: PublishParts, state: SeriesState, keys:
     state = replace(state, history=history, candidates=None if before is None else before.candidates)
     parts.progress("grouping", 0.1)
     draft = replace(order.plan.defence(view, policy, state, parts.workers), source_rows=view.rows)
-    holders, promises = _holders(order, parts, history), order.plan.promises
-    if before is None:
-        return JudgementCase(
-            view=view,
-            draft=draft,
-            policy=policy,
-            promises=promises,
-            histories=histories,
-            holders=holders,
-            memory=state.memory,
-        )
-    draft, promises = before.remembered_in(draft), (*promises, before.promise)
+    promises = order.plan.promises
+    if before is not None:
+        draft, promises = before.remembered_in(draft), (*promises, before.promise)
     return JudgementCase(
         view=view,
         draft=draft,
         policy=policy,
         promises=promises,
         histories=histories,
-        holders=holders,
+        holders=_holders(order, parts, history),
         memory=state.memory,
         before=before,
     )
