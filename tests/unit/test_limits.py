@@ -81,7 +81,7 @@ def test_both_ends_of_a_number(section: str, key: str) -> None:
 
 
 @pytest.mark.parametrize(("section", "key"), NUMBERS)
-def test_the_reference_says_check_both_ends(section: str, key: str) -> None:
+def test_the_reference_says_both_ends(section: str, key: str) -> None:
     (line,) = re.findall(rf"^\| `{key}` \| (.*) \|$", PAGE, re.MULTILINE)
     limits = limits_of(key)
     said = limits.range.removesuffix(" to 2^53").replace("to m", "to `m`")
