@@ -142,7 +142,8 @@ def with_counterfeits(draft: Draft, view: View, records: Longs, value: Longs, ch
     column = view.sensitive[0]
     codes = np.concatenate((column.codes[real], value)).astype(np.int32)
     holder = np.zeros(len(column.scale), dtype=np.int64)
-    holder[column.codes] = np.arange(len(column.codes))
+    shown = np.flatnonzero(~view.suppressed)  # suppressed records have code 0, whatever their cell says
+    holder[column.codes[shown]] = shown
     labels = {one.name: label_column(one, own) for one in draft.generalised}
     cells = {name: view.cells(name) for name in view.published_names() if name not in labels}
     names = list(view.published_names())
