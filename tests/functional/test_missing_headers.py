@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pytest
 from support.command_line import POLICY, Ran, seriatim, write_policy, write_view
 
 import seriatim as sr
+from seriatim.cli.app import cli_app_for
 from seriatim.model.header import header_of
 from seriatim.tables.reader import read_table
 
@@ -152,3 +155,107 @@ def test_a_table_of_numbered_columns_is_published_when_they_are_declared(tmp_pat
     )
     assert read_table(tmp_path / "view.csv").data.column_names == ["who", "2019", "2020"]
     assert seriatim(tmp_path, "publish", "view.csv", "-p", "p.toml", "--dry-run").code == 0
+
+
+HEADLESS_TABLES = {
+    ("publish", "table"): ("publish", "{t}", "-p", "policy.toml"),
+    ("publish", "corrections"): ("publish", "named.csv", "-p", "policy.toml", "--corrections", "{t}"),
+    ("audit", "table"): ("audit", "{t}", "-p", "policy.toml"),
+    ("audit", "original"): ("audit", "named.csv", "-p", "policy.toml", "--original", "{t}"),
+    ("audit", "beside"): ("audit", "named.csv", "-p", "policy.toml", "--beside", "{t}", "--prior", "margin"),
+    ("init", "table"): ("init", "{t}", "--out", "new.toml"),
+    ("compare", "tables"): ("compare", "{t}", "-p", "policy.toml"),
+    ("attack", "history"): ("attack", "--history", "months", "--respondents", "named.csv"),
+    ("attack", "respondents"): ("attack", "--history", "named", "--respondents", "{t}"),
+    ("attack", "register"): (
+        "attack", "--history", "named", "--respondents", "owners.csv", "--sensitive", "ill", "--register", "{t}",
+    ),
+    ("ledger import", "table"): ("ledger", "import", "{t}", "-p", "policy.toml"),
+    ("ledger import", "history"): (
+        "ledger", "import", "--history", "months", "--respondents", "owners.csv", "-p", "policy.toml",
+    ),
+    ("ledger import", "respondents"): (
+        "ledger", "import", "--history", "named", "--respondents", "{t}", "-p", "policy.toml",
+    ),
+    ("knowledge mine", "table"): ("knowledge", "mine", "{t}", "--value", "ill"),
+    ("gate replay", "table"): ("gate", "replay", "{t}", "--x", "age", "--y", "ill"),
+    ("gate compare", "table"): ("gate", "compare", "{t}", "--x", "age", "--y", "ill"),
+    ("gate suggest", "table"): ("gate", "suggest", "{t}", "--out", "page.html"),
+    ("gate hold", "table"): ("gate", "hold", "{t}", "--respondent", "who", "--gate", "g"),
+}  # fmt: skip
+OTHER_FILES = {"policy", "out", "shelf", "private", "adversary", "knowledge", "baseline", "save_baseline", "published"}
+
+
+def commands(group: Any, words: str = "") -> Iterator[tuple[str, Any]]:
+    for name, command in group.commands.items():
+        if hasattr(command, "commands"):
+            yield from commands(command, f"{words}{name} ")
+        else:
+            yield f"{words}{name}", command
+
+
+def test_every_table_of_every_command_is_tried_without_its_header() -> None:
+    found = {
+        (words, parameter.name)
+        for words, command in commands(cli_app_for(()))
+        for parameter in command.params
+        if "Path" in str(parameter.type_descriptor.annotation)
+        and parameter.name not in OTHER_FILES
+        and not words.startswith("study")
+    }
+    assert found == set(HEADLESS_TABLES)
+
+
+@pytest.mark.parametrize("arguments", HEADLESS_TABLES.values(), ids=map(" ".join, HEADLESS_TABLES))
+def test_no_table_shows_its_first_record(desk: Path, arguments: tuple[str, ...]) -> None:
+    """Not on the screen, not as JSON, not on a page."""
+    write_view(desk, name="named.csv")
+    seats = [f"m1,{row},p{row}" for row in range(6)]
+    (desk / "owners.csv").write_text("release,row,respondent\n" + "\n".join(seats) + "\n", encoding="utf-8")
+    rows = [f"97531{i % 3},canary-zip-{i % 2},canary-ill-{i % 3}" for i in range(6)]
+    for folder, head in (("months", []), ("named", ["age,zip,ill"])):
+        (desk / folder).mkdir()
+        (desk / folder / "m1.csv").write_text("\n".join([*head, *rows]) + "\n", encoding="utf-8")
+    before = set(desk.rglob("*"))
+    for more in ((), ("--json",)):
+        ran = seriatim(desk, *(word.format(t="view.csv") for word in arguments), *more)
+        assert ran.code == 2, ran
+        assert CANARY.search(ran.out + ran.err) is None, ran
+    for path in set(desk.rglob("*")) - before:
+        assert path.is_dir() or CANARY.search(path.read_text(encoding="utf-8", errors="replace")) is None, path
+
+
+@pytest.mark.parametrize("headless", ["m1-values", "m2-values", "m1", "m2"])
+@pytest.mark.parametrize("command", ["attack", "import"])
+def test_one_file_of_a_folder_of_buckets(desk: Path, headless: str, command: str) -> None:
+    """The column of the values is guessed from the names of all files: a file without names must not be asked."""
+    (desk / "months").mkdir()
+    for name in ("m1", "m2", "m1-values", "m2-values"):
+        values = name.endswith("values")
+        head = ["group,diag" if values else "group,age"][name == headless :]
+        rows = [f"97531{i % 2},canary-{i}" for i in range(4)]
+        (desk / "months" / f"{name}.csv").write_text("\n".join([*head, *rows]) + "\n", encoding="utf-8")
+    rows = [f"m{m},97531{i % 2},p{i},canary-{i}" for m in (1, 2) for i in range(4)]
+    (desk / "who.csv").write_text("release,group,respondent,diag\n" + "\n".join(rows) + "\n", encoding="utf-8")
+    (desk / "p.toml").write_text(POLICY.format(series="s", k=2).replace("ill", "diag"), encoding="utf-8")
+    words = ("attack",) if command == "attack" else ("ledger", "import", "-p", "p.toml")
+    ran = seriatim(desk, *words, "--history", "months", "--respondents", "who.csv")
+    assert ran.code == 2, ran
+    assert CANARY.search(ran.out + ran.err) is None, ran
+
+
+def test_one_release_of_a_folder_without_its_header(desk: Path) -> None:
+    (desk / "months").mkdir()
+    for name, head in (("m1", ["age,diag"]), ("m2", [])):
+        rows = [f"97531{i % 2},canary-{i % 3}" for i in range(6)]
+        (desk / "months" / f"{name}.csv").write_text("\n".join([*head, *rows]) + "\n", encoding="utf-8")
+    rows = [f"m{m},{i},p{i}" for m in (1, 2) for i in range(5)]
+    (desk / "who.csv").write_text("release,row,respondent\n" + "\n".join(rows) + "\n", encoding="utf-8")
+    assert_told(seriatim(desk, "attack", "--history", "months", "--respondents", "who.csv"))
+
+
+def test_knowledge_says_which_columns_it_looks_for(desk: Path) -> None:
+    assert_told(seriatim(desk, "knowledge", "mine", "view.csv"))
+    (desk / "t.csv").write_text("id,release,sensitive\na,1,x\na,2,y\n", encoding="utf-8")
+    ran = seriatim(desk, "knowledge", "mine", "t.csv")
+    assert "column 'respondent': missing; allowed: id, release, sensitive" in ran.err

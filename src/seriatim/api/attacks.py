@@ -17,6 +17,7 @@ from seriatim.ports import Ledger, Progress, no_progress
 from seriatim.tables.reader import read_table
 
 if TYPE_CHECKING:
+    from seriatim.tables.folders import FolderTables
     from seriatim.usecases.attack.assembly import AssembledHistory
     from seriatim.usecases.attack.attack import AttackResult
     from seriatim.usecases.attack.attack_page import AttackReport
@@ -125,12 +126,24 @@ def attack_history_of_folder(
 
     besides = Path(respondents) if isinstance(respondents, str | Path) else None
     files = read_folder(Path(history), besides, sensitive)
-    tables, listed, names = files.tables, read_table(respondents).data, files.column_names
-    if files.values:
-        shown = next(iter(files.values.values())).column_names
-        names = [name for name in shown if name not in ("group", "count")] or names
-    column = sensitive or next((name for name in names if matching_column_word(name, SENSITIVE)), names[-1])
+    tables, listed = files.tables, read_table(respondents).data
+    column = sensitive or _guessed_column(files)
     if files.values:
         tables, listed = joined_bucket_tables(tables, files.values, listed, column)
     chosen = None if quasi is None else tuple(quasi)
     return assembly_of(tables, listed, column, chosen)
+
+
+def _guessed_column(files: FolderTables) -> str:
+    """Guess the sensitive column by its name; where a header line is missing, the names are cells of a record."""
+    from seriatim.model.header import check_header
+
+    for name, table in files.tables.items():
+        check_header(name, table)
+    for name, table in files.values.items():
+        check_header(f"{name}-values", table, ("group",))
+    names = files.column_names
+    if files.values:
+        shown = next(iter(files.values.values())).column_names
+        names = [name for name in shown if name not in ("group", "count")] or names
+    return next((name for name in names if matching_column_word(name, SENSITIVE)), names[-1])

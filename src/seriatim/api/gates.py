@@ -176,8 +176,10 @@ def gate_suggest(
     table: Any, bands: int = 10, most: int = 20, separator: str | None = None, encoding: str | None = None
 ) -> GateSuggestions:
     """Rank pairs of columns by how much releasing one reveals about the other."""
+    from seriatim.model.header import check_header
     from seriatim.tables.columns import columns_of
     from seriatim.usecases.gate.suggest import suggest_pairs
 
     read = read_table(table, separator, encoding)
+    check_header(read.name, read.data)
     return suggest_pairs(columns_of(read), read.name, bands, most)

@@ -17,7 +17,7 @@ from seriatim.ledger.pseudonyms import COUNTERFEIT, GROUP, RESPONDENT, SUPPRESSE
 from seriatim.ledger.reservations import ReservedFolder
 from seriatim.ledger.shelf import Shelf
 from seriatim.ledger.stored_history import stored_people
-from seriatim.model.header import header_of
+from seriatim.model.header import check_header, header_of
 from seriatim.model.name_order import name_order
 from seriatim.model.policy import Policy
 from seriatim.ports import ReleaseRecord
@@ -131,10 +131,8 @@ def _groups(past: pa.Table, sensitive: tuple[str, ...]) -> pa.Table:
 def _check(pasts: pa.Table, sensitive: tuple[str, ...]) -> None:
     wanted = [RELEASE, RESPONDENT, GROUP, *sensitive]
     allowed = "release, respondent, group and the sensitive columns of the policy"
+    check_header("history", pasts, wanted)
     header = header_of("history", pasts)
-    missing = header.without(wanted)
-    if missing is not None:
-        raise TableError(missing)
     faults = [
         Fault(f"history, column {name}", f"there {pasts.column_names.count(name)} times", "once", f"needed: {allowed}")
         for name in dict.fromkeys(wanted)

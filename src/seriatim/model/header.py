@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.types as pat
 
-from seriatim.errors import Fault
+from seriatim.errors import Fault, TableError
 
 MOST_NAMED = 20
 """The most faults about single columns to name: the wrong file would otherwise fill the screen."""
@@ -49,7 +49,9 @@ class Header:
         why = "seems to be missing" if self.cells else "is missing, or this is another table"
         found = f"{known} of {len(declared)} expected columns are among its {len(self.names)} names"
         alike = f", of which {len(self.cells)} look like cells" if self.cells else ""
-        return Fault(self.where, f"{found}{alike}: the header line {why}", "the expected columns by name", _REMEDY)
+        few = len(declared) <= MOST_NAMED
+        allowed = ", ".join(map(repr, sorted(declared))) if few else "the expected columns by name"
+        return Fault(self.where, f"{found}{alike}: the header line {why}", allowed, _REMEDY)
 
     def place_of(self, name: str) -> str:
         """Name a column by its name, or by its position if the name looks like a cell."""
@@ -76,6 +78,14 @@ def _is_cell(name: str, data: pa.Table, at: int) -> bool:
     if not text or not (pat.is_string(column.type) or pat.is_large_string(column.type)):
         return False
     return bool(pc.any(pc.equal(column, name)).as_py())
+
+
+def check_header(where: str, data: pa.Table, wanted: Collection[str] = ()) -> None:
+    """Raise if the header line is missing: it has few of the wanted names or, if none are known, looks like cells."""
+    header = header_of(where, data)
+    fault = header.without(wanted) if wanted else header.missing if header.seems_missing else None
+    if fault is not None:
+        raise TableError(fault)
 
 
 def some_header_faults(faults: Sequence[Fault], where: str) -> list[Fault]:

@@ -13,7 +13,7 @@ import pyarrow.types as pat
 from seriatim.errors import Fault, TableError
 from seriatim.model import History, PastRelease, Table
 from seriatim.model.classes import class_text_codes
-from seriatim.model.header import header_of
+from seriatim.model.header import check_header
 from seriatim.model.history import WithheldPeople
 from seriatim.model.several_records import several_records_fault
 from seriatim.tables.reader import read_table
@@ -64,10 +64,8 @@ def _past(number: int, rows: Any, people: Any, group: Any, values: Any) -> PastR
 
 
 def _check(table: Table) -> None:
+    check_header(table.name, table.data, COLUMNS)
     names = table.data.column_names
-    missing = header_of(table.name, table.data).without(COLUMNS)
-    if missing is not None:
-        raise TableError(missing)
     faults = [
         Fault(f"{table.name}, column {name!r}", "missing", "columns " + ", ".join(COLUMNS), "add it")
         for name in COLUMNS

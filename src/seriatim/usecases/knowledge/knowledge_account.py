@@ -15,6 +15,7 @@ from seriatim.knowledge.sequence_mining import SequenceCorpus, mined_sequences, 
 from seriatim.knowledge.sequence_model import Denominators, SequenceModel, Unseen
 from seriatim.knowledge.sequential_adversary import adversary_corpus
 from seriatim.knowledge.value_texts import value_texts
+from seriatim.model.header import check_header
 from seriatim.model.history import History
 
 Step = Literal["day", "week", "month", "quarter", "year"]
@@ -92,6 +93,7 @@ class KnowledgeAccount:
 def mined_knowledge_account(table: pa.Table, plan: KnowledgePlan) -> SequenceModel:
     """Return the model of a long table: a row per appearance, with respondent, time, value and perhaps a class."""
     names = [plan.respondent, plan.time, plan.value, *([plan.cls] if plan.cls else [])]
+    check_header("table", table, names)
     missing = [name for name in names if name not in table.column_names]
     if missing:
         allowed = ", ".join(table.column_names)
