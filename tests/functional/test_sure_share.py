@@ -61,6 +61,32 @@ def test_a_bound_is_judged_before_each_release_and_refuses_one(tmp_path: Path) -
     assert 0.8 <= detail["hit_rate"] <= 1.0
 
 
+def test_without_a_file_the_worst_of_the_attackers_counts_and_is_named(tmp_path: Path) -> None:
+    """Values that follow a rule hardly ever stay: whoever mines the releases sees the rule."""
+    views, rng = months(7, n_people=120, stay=1.0), np.random.default_rng(3)
+    for at in range(1, len(views)):
+        before = [VALUES.index(value) for value in views[at - 1]["job"].to_pylist()]
+        moved = [VALUES[(v + 1) % 8] if rng.random() < 0.85 else VALUES[rng.integers(0, 8)] for v in before]
+        views[at] = views[at].set_column(2, "job", pa.array(moved))
+    found = {}
+    for name, known in {"own": {}, "stay": {"sequence": {"stay": 0.02}}, "1": {"sequence": {"order": 1}}}.items():
+        ledger = sr.Ledger.open(tmp_path / f"{name}.db")
+        verdicts = [sr.publish(view, policy(sure_share=1.0, **known), ledger).verdict for view in views]
+        estimates = [next(e for e in verdict.estimates if e.attack == "sequence") for verdict in verdicts]
+        finding = next(f for f in verdicts[-1].findings if f.rule == "sure_share")
+        assert ("; worst of stay " in finding.detail) == (name == "own")
+        found[name] = estimates[-1]
+        for attacker in found[name].detail.get("by_knowledge", {}):  # each has a memory of its own
+            shares = [e.detail["by_knowledge"].get(attacker, 0.0) for e in estimates if "by_knowledge" in e.detail]
+            assert shares == sorted(shares)
+    assert found["own"].share >= found["1"].share > found["stay"].share + 0.1
+    by = found["own"].detail["by_knowledge"]
+    assert set(by) >= {"stay", "order 1"}
+    assert by["stay"] < by["order 1"] - 0.1
+    assert found["own"].share == max(by.values())
+    assert found["own"].detail["knowledge"].startswith("mined, order")
+
+
 def test_what_the_ledger_keeps_gives_the_same_verdict_as_the_whole_history(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -161,13 +161,31 @@ def order_of_mining(corpus: SequenceCorpus) -> int:
 
     One value back is enough where runs of two are too many to learn, or to follow quickly.
     """
-    own = np.arange(len(corpus.ptr) - 1)[:_MOST_PEOPLE]
-    even, odd = (_part(corpus, own[own % 2 == side]) for side in (0, 1))
-    pairs = np.flatnonzero(_gaps(even) > 0)
-    if len(pairs) < ENOUGH_PAIRS or len(np.unique(even.code)) ** 2 > _MOST_RUNS:
+    even, odd = _halves(corpus)
+    if int((_gaps(even) > 0).sum()) < ENOUGH_PAIRS or len(np.unique(even.code)) ** 2 > _MOST_RUNS:
         return 1
     surprise = [_surprise(mined_sequences(even, order), odd) for order in (1, 2)]
     return 2 if surprise[1] < _BETTER * surprise[0] else 1
+
+
+def orders_of_mining(corpus: SequenceCorpus) -> tuple[int, ...]:
+    """Return the orders that a corpus carries.
+
+    A table that guesses other people's steps worse than the stay share does is learnt by heart: nobody else knows it.
+    """
+    if int((_gaps(corpus) > 0).sum()) < ENOUGH_PAIRS:
+        return ()
+    even, odd = _halves(corpus)
+    stays = SequenceModel.from_stay(even.stay_share(), even.margin(), even.values)
+    if _surprise(mined_sequences(even, 1), odd) > _surprise(stays, odd):
+        return ()
+    return tuple(range(1, order_of_mining(corpus) + 1))
+
+
+def _halves(corpus: SequenceCorpus) -> tuple[SequenceCorpus, SequenceCorpus]:
+    """Return every second person, and the others."""
+    own = np.arange(len(corpus.ptr) - 1)[:_MOST_PEOPLE]
+    return _part(corpus, own[::2]), _part(corpus, own[1::2])
 
 
 def _part(corpus: SequenceCorpus, people: Longs) -> SequenceCorpus:

@@ -1,7 +1,7 @@
 """A sequential adversary: how values follow each other, who belongs to which class, and whose values are known.
 
-Without any file it is one number and the margin: how many people keep their value, counted in the series itself. On
-real panels that is as good as a mined table (a steward's own history is what an attacker's corpus resembles).
+Without any file it is one number and the margin: how many people keep their value, counted in the series itself. A
+steward's own history is what an attacker's corpus resembles, so where it carries one, a table mined from it is another.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from seriatim.errors import AdversaryError, Fault
 from seriatim.kernels.arrays import Flags, Ints
 from seriatim.knowledge._posterior import RULES, Rule
 from seriatim.knowledge.appearances import Appearances
-from seriatim.knowledge.sequence_mining import SequenceCorpus, mined_sequences
+from seriatim.knowledge.sequence_mining import SequenceCorpus, mined_sequences, orders_of_mining
 from seriatim.knowledge.sequence_model import SequenceModel
 from seriatim.knowledge.value_texts import value_texts
 from seriatim.model.adversary import RAISED, SURE
@@ -143,6 +143,18 @@ class SequentialAdversary:
             corpus = adversary_corpus(rows, history)
             return SequenceModel.from_stay(self.stay, corpus.margin(), corpus.values)
         return _own_adversary_model(rows, history)
+
+    def own_attackers(self, rows: Appearances, history: History) -> tuple[SequentialAdversary, ...]:
+        """Return everyone who knows no more than a history says: by its stay share, and mined as far as it carries.
+
+        Nobody can tell which of them a reader is. One with knowledge of their own is alone; where every value stays, so
+        is one who knows that.
+        """
+        if self.model is not None or self.stay is not None or self.order is not None:
+            return (self,)
+        corpus = adversary_corpus(rows, history)
+        orders = () if corpus.stay_share() == 1.0 else orders_of_mining(corpus)
+        return (self, *(replace(self, order=order) for order in orders))
 
     def class_numbers(self, history: History, model: SequenceModel) -> Ints:
         """Return the class of each of ``history.respondents``."""

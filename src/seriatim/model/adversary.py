@@ -50,7 +50,7 @@ class Adversary:
     classes: StatedKnowledge | None = None
     """The class of each respondent, for knowledge by class."""
     sequence: StatedKnowledge | None = None
-    """How values follow each other; without it, the stay share and margin of the series itself."""
+    """How values follow each other; without it, what the series itself tells."""
 
     times: tuple[int, ...] | None = None
     """When each release is, in whole steps of the knowledge (years, months); the number of the release if omitted."""

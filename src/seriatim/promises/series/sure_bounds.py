@@ -40,6 +40,8 @@ class SureShare:
         rate = f", hit rate of such beliefs {hit:.0%}" if hit == hit else ""
         seen = estimate.detail.get("releases")
         window = "" if seen is None else f", looking back over the newest {seen}"
+        by = estimate.detail.get("by_knowledge", {})
+        worst = "; worst of " + ", ".join(f"{name} {share:.1%}" for name, share in by.items()) if by else ""
         return Finding(
             self.rule,
             kept,
@@ -47,6 +49,6 @@ class SureShare:
             self.allowed,
             column=estimate.detail.get("column"),
             n_people=0 if kept else round(estimate.share * estimate.n_people),
-            detail=f"share of people inferred with a certainty above {sure:g} after all releases{window}{rate}",
+            detail=f"share of people inferred with a certainty above {sure:g} after all releases{window}{rate}{worst}",
             remedy="" if kept else "a larger k, or values published in wider bands; forecast says which k holds",
         )

@@ -38,7 +38,7 @@ def believed_people(judged: JudgedHistory, policy: Policy) -> FollowedPeople | N
     if any(one.n_unjudged for one in found):
         return None
     about = {"column": judged.column} if policy.sensitive[1:] else {}
-    return FollowedPeople(_estimate(found, policy, about), pa.table({"respondent": pa.array([], pa.string())}))
+    return FollowedPeople(_estimate(found, policy, about), {})
 
 
 def _known(history: History, share: float, seed: int) -> list[str]:

@@ -3,20 +3,23 @@
 The attack looks back over the newest releases only (``WINDOW``): evidence fades with every change of a value. What
 older releases said about a person is kept in the ledger as one belief, with whether they were ever inferred with
 certainty. So only the newest releases are read, and a late release costs what an early one does.
+
+Without stated knowledge the worst of several attackers counts, each with a memory of its own.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import pyarrow as pa
 
 from seriatim.attacks._sequence import SequenceBeliefs, SequenceCase, tempered_sequence
 from seriatim.attacks._sequence_figures import sequence_figures
-from seriatim.knowledge.appearances import appearances_of
+from seriatim.knowledge.appearances import Appearances, appearances_of
 from seriatim.knowledge.knowledge_files import knowledge_of_adversary
 from seriatim.knowledge.revised_beliefs import WINDOW as WINDOW_OF_J
+from seriatim.knowledge.sequential_adversary import SequentialAdversary
 from seriatim.knowledge.smoothing import SmoothingStart, smoothing_forward, smoothing_start
 from seriatim.model import Estimate, Policy
 from seriatim.model.history import History, history_of_newest
@@ -37,13 +40,14 @@ class FollowedPeople:
     """What was found, and what the ledger keeps for the next release."""
 
     estimate: Estimate
-    memory: pa.Table
+    memory: Mapping[str, pa.Table]
+    """By the name under which it is kept."""
 
 
-def followed_name(column: str | None) -> str:
+def followed_name(column: str | None, attacker: int = 0) -> str:
     """Return the name of a column's memory: letters, digits and _ only, since files are named after it."""
     text = (column or "").encode("utf-8").hex()
-    return f"beliefs_{text}"
+    return f"beliefs_{text}_order{attacker}" if attacker else f"beliefs_{text}"
 
 
 def followed_history(ledger: Ledger, policy: Policy, column: str | None, memory: Mapping[str, pa.Table]) -> History:
@@ -59,38 +63,71 @@ def followed_history(ledger: Ledger, policy: Policy, column: str | None, memory:
 def followed_people(judged: JudgedHistory, policy: Policy, memory: Mapping[str, pa.Table]) -> FollowedPeople:
     """Run the sequence attack, looking back, on one sensitive column's history with the draft."""
     whole = judged.history
-    kept = BeliefMemory.read(memory.get(followed_name(judged.column)))
+    kept = _kept_by_attacker(policy, judged.column, memory)
     first = max(len(whole) - WINDOW, 0)
-    if first and (kept is None or not kept.continues(whole, first)):
-        first, kept = 0, None
+    if first and (kept[0] is None or not kept[0].continues(whole, first)):
+        first, kept = 0, [None]
     window = history_of_newest(whole, len(whole) - first)
-    about = {"column": judged.column} if policy.sensitive[1:] else {}
+    about: dict[str, object] = {"column": judged.column} if policy.sensitive[1:] else {}
     known = knowledge_of_adversary(policy.adversary, _order_of(policy, judged.column))
-    times = known.times_of(past.number for past in window)
-    rows = appearances_of(window, times)
+    rows = appearances_of(window, known.times_of(past.number for past in window))
     if not len(rows.person):
-        return _nobody(window, kept, {"sure": known.sure, "raised": known.raised, **about})
+        return _nobody(window, kept, judged.column, {"sure": known.sure, "raised": known.raised, **about})
+    attackers = known.own_attackers(rows, window)
+    n = max(
+        len(attackers), len(kept)
+    )  # where the newest releases carry less than earlier ones did, nobody is forgotten
+    found, after = [], []
+    for at in range(n):
+        own = kept[min(at, len(kept) - 1)]
+        believed = _followed_by(attackers[min(at, len(attackers) - 1)], rows, window, own if first else None)
+        found.append(believed)
+        after.append(belief_memory_after(believed[0], own, _before_next_window(window, believed[0])))
+    shares = [int(one.sure.sum()) / max(len(one.people), 1) for one in after]
+    worst = max(range(n), key=lambda at: (shares[at], -at))
+    if n > 1:
+        names = ["stay", *(f"order {at}" for at in range(1, n))]
+        about["by_knowledge"] = dict(zip(names, shares, strict=True))
+    beliefs, weight = found[worst]
+    estimate = _estimate(beliefs, int(after[worst].sure.sum()), len(after[worst].people), {"tempered": weight, **about})
+    return FollowedPeople(estimate, {followed_name(judged.column, at): one.table() for at, one in enumerate(after)})
+
+
+def _kept_by_attacker(policy: Policy, column: str | None, memory: Mapping[str, pa.Table]) -> list[BeliefMemory | None]:
+    """Return the memory of each attacker so far; of one if what they know is stated."""
+    kept = [BeliefMemory.read(memory.get(followed_name(column)))]
+    while policy.adversary.sequence is None and (more := memory.get(followed_name(column, len(kept)))) is not None:
+        kept.append(BeliefMemory.read(more))
+    return kept
+
+
+def _followed_by(
+    known: SequentialAdversary, rows: Appearances, window: History, kept: BeliefMemory | None
+) -> tuple[SequenceBeliefs, float]:
+    """Return what one attacker believes, and how much they were tempered."""
     model = known.model_for(rows, window)
     if known.classes:
+        times = known.times_of(past.number for past in window)
         rows = appearances_of(window, times, known.class_numbers(window, model))
-    before = kept.known_before(rows, model, window, known) if first and kept is not None else None
-    found, weight = tempered_sequence(
+    before = None if kept is None else kept.known_before(rows, model, window, known)
+    return tempered_sequence(
         SequenceCase(history=window, rows=rows, model=model, adversary=known, look="back", before=before)
     )
-    after = belief_memory_after(found, kept, _before_next_window(window, found))
-    estimate = _estimate(found, int(after.sure.sum()), len(after.people), {"tempered": weight, **about})
-    return FollowedPeople(estimate, after.table())
 
 
-def _nobody(window: History, kept: BeliefMemory | None, about: Mapping[str, object]) -> FollowedPeople:
+def _nobody(
+    window: History, kept: Sequence[BeliefMemory | None], column: str | None, about: Mapping[str, object]
+) -> FollowedPeople:
     """Return what was found before, where the releases that are looked at publish nobody: nothing is added to it."""
     before = len(window) + 1 - WINDOW
-    after = kept if kept is None or before <= 0 else replace(kept, upto=window.releases[before - 1].number)
-    n_people, n_sure = (0, 0) if after is None else (len(after.people), int(after.sure.sum()))
+    after = [one for one in kept if one is not None]
+    if before > 0:
+        after = [replace(one, upto=window.releases[before - 1].number) for one in after]
+    n_people, n_sure = (len(after[0].people) if after else 0), max((int(one.sure.sum()) for one in after), default=0)
     share = n_sure / max(n_people, 1)
     detail = {"people": n_sure, "hit_rate": float("nan"), "releases": len(window), **about}
-    memory = pa.table({"respondent": pa.array([], pa.string())}) if after is None else after.table()
-    return FollowedPeople(Estimate("sequence", share, share, share, n_people=n_people, detail=detail), memory)
+    estimate = Estimate("sequence", share, share, share, n_people=n_people, detail=detail)
+    return FollowedPeople(estimate, {followed_name(column, at): one.table() for at, one in enumerate(after)})
 
 
 def _before_next_window(window: History, found: SequenceBeliefs) -> tuple[int, SmoothingStart] | None:

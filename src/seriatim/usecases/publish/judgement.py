@@ -207,11 +207,7 @@ def _followed(judged: JudgedHistory, case: JudgementCase) -> FollowedPeople:
 
 def judgement_memory(case: JudgementCase) -> dict[str, pa.Table]:
     """Return what the next release has to know of these beliefs, by the name under which it is kept."""
-    if not case.followed:
-        return {}
-    from seriatim.usecases.publish.followed_people import followed_name
-
-    return {followed_name(column): one.memory for column, one in case.followed.items() if len(one.memory)}
+    return {name: kept for one in case.followed.values() for name, kept in one.memory.items() if len(kept)}
 
 
 def _checked(
