@@ -14,7 +14,7 @@ import seriatim as sr
 from seriatim.attacks import sequence
 from seriatim.errors import AdversaryError
 from seriatim.knowledge import SequenceModel
-from seriatim.knowledge.knowledge_files import read_knowledge_file, write_knowledge_file
+from seriatim.knowledge.knowledge_files import knowledge_file_bytes, read_knowledge_file
 
 TWO_STEPS = np.array([[[0.9, 0.1], [0.2, 0.8]], [[0.5, 0.5], [0.3, 0.7]]])
 """The chance of c after a, b: a table over two steps."""
@@ -98,7 +98,8 @@ def test_an_automaton_remembers_more_than_the_last_value() -> None:
     ],
 )
 def test_what_is_stated_can_be_written_and_read(tmp_path: Path, model: SequenceModel) -> None:
-    write_knowledge_file(model, tmp_path / "k.toml")
+    for path, data in knowledge_file_bytes(model, tmp_path / "k.toml").items():
+        path.write_bytes(data)
     again = read_knowledge_file(tmp_path / "k.toml")
     assert (again.values, again.classes, again.kind) == (tuple(model.values), model.classes, model.kind)
     seen = np.array([[0.8, 0.2], [0.1, 0.9]])

@@ -32,7 +32,8 @@ def mine_knowledge_file(
     ``step`` (day, week, month, quarter, year) says what one step is if times are dates. Without ``order``, two values
     back are mined where the pairs allow it: where others' steps are guessed better by it.
     """
-    from seriatim.knowledge.knowledge_files import write_knowledge_file
+    from seriatim.knowledge.knowledge_files import knowledge_file_bytes
+    from seriatim.storage.own_files import write_own_files
     from seriatim.usecases.knowledge.knowledge_account import (
         KnowledgeAccount,
         KnowledgePlan,
@@ -55,7 +56,7 @@ def mine_knowledge_file(
     else:
         account = KnowledgeAccount(mined_knowledge_account(read_table(table).data, plan))
     if out is not None:
-        write_knowledge_file(account.model, Path(out))
+        write_own_files(knowledge_file_bytes(account.model, Path(out)))
     return account
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Optional
 
 import typer
 
-from seriatim.cli.options import AsJson, Encoding, PolicyFile, Separator
+from seriatim.cli.options import AsJson, Encoding, PolicyFile, ReportFile, Separator
 
 if TYPE_CHECKING:
     from seriatim.model import Policy, Table
@@ -25,10 +25,7 @@ def compare_command(
         Optional[list[str]],  # noqa: UP045
         typer.Option("--method", "-m", help="Method to try; may be repeated (all that fit the policy if omitted)."),
     ] = None,
-    out: Annotated[
-        Optional[Path],  # noqa: UP045
-        typer.Option("--out", "-o", help="Write the comparison here as HTML, and beside it as JSON."),
-    ] = None,
+    out: ReportFile = None,
     risk: Annotated[
         Optional[str],  # noqa: UP045
         typer.Option(help="Draw a map of techniques by this risk: hit_chance, area, leakage or gain."),

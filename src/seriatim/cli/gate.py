@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Optional
 import typer
 
 from seriatim.cli import gate_service
-from seriatim.cli.options import AsJson, Encoding, Separator
+from seriatim.cli.options import AsJson, Encoding, ReportFile, Separator, new_file
 
 if TYPE_CHECKING:
     from seriatim.usecases.gate.replay_page import ReplayReport
@@ -37,10 +37,6 @@ Ranges = Annotated[
 BaselineFile = Annotated[
     Optional[Path],  # noqa: UP045
     typer.Option("--baseline", help="Baseline file (the table is its own baseline if omitted)."),
-]
-Out = Annotated[
-    Optional[Path],  # noqa: UP045
-    typer.Option("--out", "-o", help="Write the page here as HTML, and beside it as JSON."),
 ]
 
 
@@ -80,7 +76,7 @@ def gate_replay_command(
     ] = None,
     save_baseline: Annotated[
         Optional[Path],  # noqa: UP045
-        typer.Option("--save-baseline", help="Write the baseline to this file."),
+        typer.Option("--save-baseline", callback=new_file, help="Write the baseline to this file."),
     ] = None,
     queue: Annotated[bool, typer.Option(help="Queue unsafe requests (--no-queue: deny them).")] = True,
     joint: Annotated[bool, typer.Option("--joint", help="Also release sets that are safe only together.")] = False,
@@ -92,7 +88,7 @@ def gate_replay_command(
         Optional[str],  # noqa: UP045
         typer.Option("--gate", help="Name of the gate in the journal."),
     ] = None,
-    out: Out = None,
+    out: ReportFile = None,
     separator: Separator = None,
     encoding: Encoding = None,
     as_json: AsJson = False,
@@ -103,6 +99,7 @@ def gate_replay_command(
     """
     from seriatim import api
     from seriatim.cli import output
+    from seriatim.storage.own_files import write_own_files
     from seriatim.usecases.gate.replay_page import HEAD
 
     with output.output_bar(silent=as_json) as progress:
@@ -113,10 +110,10 @@ def gate_replay_command(
         progress("replaying", 0.3)
         found = api.gate_replay(requests, test or ("kld",), alpha, queue=queue, joint=joint, title=table.stem)
     if save_baseline is not None:
-        save_baseline.write_text(requests.baseline.to_json(), encoding="utf-8")
+        write_own_files({save_baseline: requests.baseline.to_json().encode()}, "save_baseline")
+    output.output_filed(found, out)
     if journal is not None or gate is not None:
         number = _stored(found, requests, journal, gate)
-    output.output_filed(found, out)
     if as_json:
         output.output_text(found.to_json())
         return
@@ -153,7 +150,7 @@ def gate_compare_command(
     bands: Bands = 10,
     ranges: Ranges = None,
     baseline: BaselineFile = None,
-    out: Out = None,
+    out: ReportFile = None,
     separator: Separator = None,
     encoding: Encoding = None,
     as_json: AsJson = False,
@@ -183,7 +180,7 @@ def gate_suggest_command(
     table: TableFile,
     bands: Bands = 10,
     most: Annotated[int, typer.Option(min=1, help="Number of pairs to list.")] = 20,
-    out: Out = None,
+    out: ReportFile = None,
     separator: Separator = None,
     encoding: Encoding = None,
     as_json: AsJson = False,

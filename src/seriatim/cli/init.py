@@ -7,12 +7,14 @@ from typing import Annotated, Optional
 
 import typer
 
-from seriatim.cli.options import AsJson, Encoding, Separator
+from seriatim.cli.options import AsJson, Encoding, Separator, new_file
 
 
 def init_command(
     table: Annotated[Path, typer.Argument(help="CSV or Parquet file.")],
-    out: Annotated[Path, typer.Option("--out", "-o", help="File for the policy.")] = Path("policy.toml"),
+    out: Annotated[Path, typer.Option("--out", "-o", callback=new_file, help="File for the policy.")] = Path(
+        "policy.toml"
+    ),
     series: Annotated[
         Optional[str],  # noqa: UP045
         typer.Option(help="Name of the series (the file's name without numbers and dates if omitted)."),
@@ -31,12 +33,13 @@ def init_command(
     """
     from seriatim import api
     from seriatim.errors import Fault, InputError
+    from seriatim.storage.own_files import write_own_files
 
     if out.exists() and not force:
         raise InputError(Fault(str(out), "already exists", "a new file", "choose another --out or use --force"))
     source = api.read_table(table, separator, encoding)
     text = api.first_policy(source, series, header_is_right=header_is_right)
-    out.write_text(text, encoding="utf-8")
+    write_own_files({out: text.encode()})
     guesses = text.count("# guess")
     from seriatim.cli import output
 

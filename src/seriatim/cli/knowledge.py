@@ -7,7 +7,7 @@ from typing import Annotated, Optional
 
 import typer
 
-from seriatim.cli.options import LEDGER, AsJson, LedgerUrl, ShelfFolder
+from seriatim.cli.options import LEDGER, AsJson, LedgerUrl, ShelfFolder, new_file
 
 app = typer.Typer(
     help="Mine and show what attackers may know about sequences of values.",
@@ -22,9 +22,9 @@ def knowledge_mine_command(
         Optional[Path],  # noqa: UP045
         typer.Argument(help="Long table, a row per appearance: respondent, time, value and perhaps a class."),
     ] = None,
-    out: Annotated[Path, typer.Option("--out", "-o", help="TOML file to write; a Parquet file goes beside it.")] = Path(
-        "knowledge.toml"
-    ),
+    out: Annotated[
+        Path, typer.Option("--out", "-o", callback=new_file, help="TOML file to write; a Parquet file goes beside it.")
+    ] = Path("knowledge.toml"),
     respondent: Annotated[str, typer.Option(help="Column with the person's id.")] = "respondent",
     time: Annotated[str, typer.Option(help="Column with the time: whole steps, or dates (needs --step).")] = "release",
     step: Annotated[

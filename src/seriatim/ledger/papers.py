@@ -24,11 +24,6 @@ def write_ledger_paper_to_sign(out: Path, series: str, number: int, page: str) -
     return path
 
 
-def write_ledger_paper_again(path: Path, page: str) -> None:
-    """Overwrite a page to sign; only its owner may read it."""
-    write_durably(path, page.encode("utf-8"))
-
-
 def write_ledger_papers_of_refusal(out: Path, series: str, number: int, page: str, record: str) -> tuple[Path, Path]:
     """Write the report of a refused draft, as a page and as JSON; ``number`` is the one it would have had."""
     folder = out / REFUSED
