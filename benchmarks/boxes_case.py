@@ -17,8 +17,8 @@ PEOPLE, FEW, SIZE = 100_000, 20_000, 6
 TABLES = {"evenly spread": ("age", "sex", "zip", "edu"), "as in Adult": ("age", "sex", "postcode", "education")}
 METHODS: dict[str, dict[str, float]] = {
     "median": {"k": SIZE},
-    "lineage": {"m": SIZE, "common": 1.5},
-    "cohort": {"m": SIZE, "common": 1.5},
+    "lineage": {"m": SIZE, "odds": 1.5},
+    "cohort": {"m": SIZE, "odds": 1.5},
     "invariant": {"m": SIZE},
 }
 

@@ -79,7 +79,7 @@ class World:
 
 
 def _cohorts(m: int) -> tuple[Any, Callable[[SerialView, Any, SerialDraw], SerialGrouping]]:
-    rules = SerialRules(m, common=1.5)
+    rules = SerialRules(m, odds=1.5)
     return CohortMemory(), lambda view, memory, draw: cohort_groups(view, rules, memory, draw)
 
 

@@ -20,7 +20,7 @@ import seriatim as sr
 from benchmarks.timing import chosen_piece, keep, kept_pieces, row
 
 KNOWN = (0.0, 0.1)
-METHODS: tuple[tuple[str, str | None], ...] = (("cohort", None), ("cohort", "prefix"), ("lineage", None))
+METHODS = ("cohort", "lineage")
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,15 +124,14 @@ def _episodes(frame: Any, value: str) -> Any:
     return ordered.assign(who=ordered["who"].astype(str) + "-" + episode.astype(str))
 
 
-def policy_of(panel: Panel, method: str, m: int, exits: str | None = None) -> Any:
+def policy_of(panel: Panel, method: str, m: int) -> Any:
     """Return the policy of a panel: 5 % may be withheld, and values above 1/m are allowed."""
-    defence: dict[str, Any] = {"method": method} | ({} if exits is None else {"exits": exits})
     return sr.Policy.from_dict(
         {
             "series": {"name": "panel", "respondent": "who"},
             "columns": {**{name: {"role": "quasi"} for name in panel.quasi}, panel.value: {"role": "sensitive"}},
-            "promise": {"m": m, "common": 1.5, "withheld_leak": 10.0},
-            "defence": defence,
+            "promise": {"m": m, "odds": 1.5, "withheld_leak": 10.0},
+            "defence": {"method": method},
             "adversary": {"compromised": 0.1},
         }
     )
@@ -183,19 +182,18 @@ def _distance(truth: Any, shown: Any) -> float:
 def run(options: list[str]) -> None:
     """Play every panel under every method, or a piece of these runs, and keep a table."""
     runs = [
-        (panel, m, method, exits)
+        (panel, m, method)
         for panel in panels()
         for m in ((3,) if "--quick" in options else (3, 6))
-        for method, exits in METHODS
-        if exits is None or not panel.name.startswith("made up")
+        for method in METHODS
     ]
     in_pieces = any(word.startswith("--piece=") for word in options)
     found: dict[str, Any] = kept_pieces("panels") if in_pieces else {}
     for at in chosen_piece(options, len(runs)):
-        panel, m, method, exits = runs[at]
-        label = f"{panel.name}, m = {m}, {method}" + (f", {exits}" if exits else "")
+        panel, m, method = runs[at]
+        label = f"{panel.name}, m = {m}, {method}"
         try:
-            found[f"{at:03}"] = _figures(label, panel, played(panel, policy_of(panel, method, m, exits)))
+            found[f"{at:03}"] = _figures(label, panel, played(panel, policy_of(panel, method, m)))
         except sr.TableError as error:
             found[f"{at:03}"] = []
             print(label, "left out:", error)

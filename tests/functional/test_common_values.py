@@ -1,4 +1,4 @@
-"""Lineages of a table in which most people share a value: published with ``common``, refused with a remedy without."""
+"""Lineages of a table in which most people share a value: published with ``odds``, refused with a remedy without."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def asked(epoch: int = 1, method: str = "lineage", **promise: float) -> sr.Polic
 def test_most_share_a_value_and_everyone_is_published(tmp_path: Path) -> None:
     ledger = sr.Ledger.open(tmp_path / "ledger.db")
     for view in months(0.6):
-        made = sr.publish(view, asked(common=1.5), ledger)
+        made = sr.publish(view, asked(odds=1.5), ledger)
         assert made.verdict.released, made.verdict.reasons
         rules = [finding.rule for finding in made.verdict.findings if finding.kept]
         assert rules[:4] == ["closed_lineages", "fair_lineages", "lasting_places", "fair_waiting"]
@@ -60,15 +60,15 @@ def test_without_common_the_refusal_says_what_would_pass(tmp_path: Path) -> None
     share = (view["grade"].to_numpy() == 12).mean()
     (reason,) = made.verdict.reasons
     assert f"the most frequent value of 'grade' has {share:.1%}, m = 3 allows 33.3%: " in reason
-    assert "[promise] common = 1.5 would pass" in reason
-    assert any("tried and passes: [promise] common = 1.5" in remedy for remedy in made.verdict.remedies)
+    assert "[promise] odds = 1.5 would pass" in reason
+    assert any("tried and passes: [promise] odds = 1.5" in remedy for remedy in made.verdict.remedies)
 
 
 def test_a_running_series_goes_on_with_common(tmp_path: Path) -> None:
     ledger = sr.Ledger.open(tmp_path / "ledger.db")
     views = months(0.22)
     for at, view in enumerate(views):
-        made = sr.publish(view, asked() if at < 2 else asked(2, common=1.5), ledger)
+        made = sr.publish(view, asked() if at < 2 else asked(2, odds=1.5), ledger)
         assert made.verdict.released, made.verdict.reasons
         assert ("fair_waiting" in [finding.rule for finding in made.verdict.findings]) == (at >= 2)
 
@@ -76,7 +76,7 @@ def test_a_running_series_goes_on_with_common(tmp_path: Path) -> None:
 def test_lineages_above_one_mth_do_not_go_on_without_common(tmp_path: Path) -> None:
     ledger = sr.Ledger.open(tmp_path / "ledger.db")
     first, second = months(0.6, releases=2)
-    assert sr.publish(first, asked(common=1.5), ledger).verdict.released
+    assert sr.publish(first, asked(odds=1.5), ledger).verdict.released
     made = sr.publish(second, asked(2), ledger)
     assert not made.verdict.released
     assert any(reason.startswith("fair_lineages") for reason in made.verdict.reasons)
@@ -84,13 +84,13 @@ def test_lineages_above_one_mth_do_not_go_on_without_common(tmp_path: Path) -> N
 
 def test_nearly_everyone_alike_is_refused(tmp_path: Path) -> None:
     with pytest.raises(sr.TableError, match="carries no information"):
-        sr.publish(months(0.98, releases=1)[0], asked(common=1.5), sr.Ledger.open(tmp_path / "ledger.db"))
+        sr.publish(months(0.98, releases=1)[0], asked(odds=1.5), sr.Ledger.open(tmp_path / "ledger.db"))
 
 
 @pytest.mark.parametrize("method", ["lineage", "cohort"])
 def test_recipients_see_no_share_of_the_view_to_the_person(tmp_path: Path, method: str) -> None:
     """A cap in millionths gives the count of the common value back, and so what somebody holds who was withheld."""
-    made = sr.publish(months(0.6)[0], asked(method=method, common=1.5), sr.Ledger.open(tmp_path / "ledger.db"))
+    made = sr.publish(months(0.6)[0], asked(method=method, odds=1.5), sr.Ledger.open(tmp_path / "ledger.db"))
     rule = {"lineage": "fair_lineages", "cohort": "fair_cells"}[method]
     own = next(one.threshold for one in made.verdict.findings if one.rule == rule)
     (told,) = [one["asked"] for one in made.codebook["promises"] if one["promise"] == rule]

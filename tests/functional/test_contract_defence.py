@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from hashlib import sha256
 from typing import Any
 
 import numpy as np
@@ -39,7 +40,7 @@ CASES: dict[str, dict[str, Any]] = {
     "invariant": {"promise": {"m": 3}, "defence": {"method": "invariant"}},
     "historical": {"promise": {"m": 4, "n": 2}, "defence": {"method": "historical"}},
     "lineage": {"promise": {"m": 3}, "defence": {"method": "lineage"}},
-    "cohort": {"promise": {"m": 2, "common": 1.5}, "defence": {"method": "cohort"}},
+    "cohort": {"promise": {"m": 2, "odds": 1.5}, "defence": {"method": "cohort"}},
     "sequence": {"promise": {"k": 5, "t": 0.5}, "defence": {"method": "sequence", "suppress": 0.1}},
     "sequence as printed": {
         "promise": {"k": 5, "j": 0.6},
@@ -213,6 +214,15 @@ def test_a_defence_that_follows_the_order_of_the_view_is_found() -> None:
 
     with pytest.raises(ContractBroken, match=r"^the_order_of_the_view_changes_no_count: .*turned round$"):
         check_defence(first_come, views()[:1], policy_of(CASES["median"]))
+
+
+def test_a_defence_whose_chance_follows_values_is_found() -> None:
+    def looks(view: View, policy: Policy, state: SeriesState, workers: Workers) -> Draft:
+        secret = sha256(view.sensitive[0].codes.tobytes()).digest()
+        return defence_named("cohort")(view, policy, replace(state, secret=secret), workers)
+
+    with pytest.raises(ContractBroken, match=r"(?m)^values_move_nobody: "):
+        check_defence(looks, views()[:1], policy_of(CASES["cohort"]))
 
 
 def test_messages_count_and_never_quote() -> None:

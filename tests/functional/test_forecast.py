@@ -163,7 +163,7 @@ def test_the_room_of_common_values_is_that_of_the_series(tmp_path: Path) -> None
         {
             "series": {"name": "skewed", "respondent": "who"},
             "columns": {"age": {"role": "quasi", "kind": "number"}, "grade": {"role": "sensitive"}},
-            "promise": {"m": 3, "common": 1.5},
+            "promise": {"m": 3, "odds": 1.5},
             "defence": {"method": "cohort"},
         }
     )
@@ -175,10 +175,10 @@ def test_the_room_of_common_values_is_that_of_the_series(tmp_path: Path) -> None
         view = pa.table({"who": who, "age": age[who], "grade": grade[who]})
         assert api.publish(view, policy, ledger).verdict.released
     (course,) = [one for one in api.forecast(ledger, "skewed", 1).courses if one.way.now]
-    assert course.way.label == "cohort, m = 3, common = 1.5, as now"
+    assert course.way.label == "cohort, m = 3, odds = 1.5, as now"
     assert course.withheld < 0.02
-    with pytest.raises(AdversaryError, match="common"):
-        api.forecast(ledger, "skewed", 1, {"common": 0.5})
+    with pytest.raises(AdversaryError, match="odds"):
+        api.forecast(ledger, "skewed", 1, {"odds": 0.5})
 
 
 def test_cohorts_cannot_continue_lineages_and_are_forecast_as_a_new_series(tmp_path: Path) -> None:

@@ -102,8 +102,8 @@ def test_lineages_cannot_go_on_with_cohorts_whose_people_returned(tmp_path: Path
     """Both store the same marks, so nothing took the series over; the refusal said no word about what to do."""
     ledger, views = api.open_ledger(tmp_path / "ledger.db"), returning()
     for view in views[:4]:
-        assert api.publish(view, kids_by("cohort", 1, common=1.5), ledger).verdict.released
-    made = api.publish(views[4], kids_by("lineage", 2, common=1.5), ledger)
+        assert api.publish(view, kids_by("cohort", 1, odds=1.5), ledger).verdict.released
+    made = api.publish(views[4], kids_by("lineage", 2, odds=1.5), ledger)
     assert not made.verdict.released
     assert any("start a new series under another name" in remedy for remedy in made.verdict.remedies)
     (course,) = [one for one in api.forecast(ledger, "kids", 1).courses if one.method == "lineage"]

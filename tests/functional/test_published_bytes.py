@@ -73,8 +73,8 @@ CASES: dict[str, dict[str, Any]] = {
         "adversary": {"compromised": 0.04, "breach_share": 0.5},
     },
     "lineage alone": {"promise": {"m": 3}, "defence": {"method": "lineage"}, "columns": ALONE},
-    "lineage common": {"promise": {"m": 3, "common": 1.5}, "defence": {"method": "lineage"}, "columns": ALONE},
-    "cohort alone": {"promise": {"m": 3, "common": 1.5}, "defence": {"method": "cohort"}, "columns": ALONE},
+    "lineage common": {"promise": {"m": 3, "odds": 1.5}, "defence": {"method": "lineage"}, "columns": ALONE},
+    "cohort alone": {"promise": {"m": 3, "odds": 1.5}, "defence": {"method": "cohort"}, "columns": ALONE},
     "lineage with priors": {
         "promise": {"m": 2},
         "defence": {"method": "lineage"},

@@ -186,7 +186,7 @@ def test_nlswork_is_taken_over(tmp_path: Path) -> None:
     new = {
         **old,
         "series": {**series, "epoch": 2},
-        "promise": {"m": 3, "common": 1.5},
+        "promise": {"m": 3, "odds": 1.5},
         "defence": {"method": "cohort"},
         "adversary": {"breach_share": 0.02},
     }

@@ -21,7 +21,7 @@ def policy(who: str, value: str, *quasi: str) -> sr.Policy:
         {
             "series": {"name": "s", "respondent": who},
             "columns": {**columns, value: {"role": "sensitive", "kind": "category"}},
-            "promise": {"m": 3, "common": 1.5},
+            "promise": {"m": 3, "odds": 1.5},
             "defence": {"method": "cohort"},
         }
     )

@@ -46,7 +46,7 @@ def test_more_than_a_twentieth_withheld_is_refused_with_the_cause(
     (reason,) = [one for one in made.verdict.reasons if one.startswith("suppress")]
     share = (skewed.column("grade").to_numpy() == 12).mean()
     assert f"the most frequent value of 'grade' has {share:.1%}, m = 3 allows 33.3%: " in reason
-    assert "common = 1.5 would pass" in reason
+    assert "odds = 1.5 would pass" in reason
     assert "12" not in reason.replace(f"{share:.1%}", "").replace(f"{finding.worst:.4g}", "")
     assert not list((tmp_path / "out").rglob("table*"))
 
@@ -144,7 +144,7 @@ def test_lineage_refused_for_newcomers_who_wait_names_common(tmp_path: Path) -> 
     made = sr.publish(view, policy, ledger)
     (remedy,) = made.verdict.remedies
     assert not made.verdict.released
-    assert "a new series with [promise] common = 1.5 withholds fewer" in remedy
+    assert "a new series with [promise] odds = 1.5 withholds fewer" in remedy
 
 
 def test_the_summary_counts_withheld_people_and_counterfeits(tmp_path: Path, skewed: pa.Table) -> None:

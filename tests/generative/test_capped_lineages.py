@@ -43,8 +43,8 @@ def played(world: ComingAndGoing, rules: SerialRules) -> list[RememberedRows]:
 def caps_of(past: RememberedRows, rules: SerialRules) -> dict[int, float]:
     """The caps that the stored shares of a release stand for."""
     assert past.baseline is not None
-    assert rules.common is not None
-    c, m = rules.common, rules.m
+    assert rules.odds is not None
+    c, m = rules.odds, rules.m
     shares = {v: q / 1e6 for v, q in zip(past.value.tolist(), past.baseline.tolist(), strict=True)}
     return {v: max(1 / m, c * q / (1 + (c - 1) * q)) for v, q in shares.items()}
 
@@ -107,13 +107,13 @@ def assert_parts_keep_caps(history: list[RememberedRows], rules: SerialRules) ->
 @settings(max_examples=50, deadline=None)
 @given(worlds(), st.sampled_from([1.25, 1.5, 3.0]), st.sampled_from([60, 360]))
 def test_every_part_keeps_its_caps(world: ComingAndGoing, common: float, cell: int) -> None:
-    _assert_kept(world, SerialRules(world.m, common=common, cell=cell))
+    _assert_kept(world, SerialRules(world.m, odds=common, cell=cell))
 
 
 @settings(max_examples=15, deadline=None)
 @given(worlds(returning=True))
 def test_so_it_does_when_people_return(world: ComingAndGoing) -> None:
-    _assert_kept(world, SerialRules(world.m, common=1.5, cell=60))
+    _assert_kept(world, SerialRules(world.m, odds=1.5, cell=60))
 
 
 def _assert_kept(world: ComingAndGoing, rules: SerialRules) -> None:
@@ -123,8 +123,8 @@ def _assert_kept(world: ComingAndGoing, rules: SerialRules) -> None:
         assert "says nothing" in str(error)  # noqa: PT017 - the only refusal that such a world may meet
         return
     assert_parts_keep_caps(history, rules)
-    assert rules.common is not None
-    asked, judged = CapsAsked(world.m, rules.common), JudgedHistory(remembered(history))
+    assert rules.odds is not None
+    asked, judged = CapsAsked(world.m, rules.odds), JudgedHistory(remembered(history))
     assert closed_lineages(judged).kept
     found = capped_lineages(judged, asked)
     assert found.kept, found.detail
@@ -139,7 +139,7 @@ WORLD = ComingAndGoing(
 
 
 def test_nobody_is_withheld_where_most_share_a_value() -> None:
-    memory, rules, withheld, shares = SlotMemory(), SerialRules(3, common=1.5), 0, []
+    memory, rules, withheld, shares = SlotMemory(), SerialRules(3, odds=1.5), 0, []
     for release, view in enumerate(WORLD.views()):
         made = lineage_groups(view, rules, memory, SerialDraw(b"secret", release), OneWorker())
         withheld += made.n_withheld()
@@ -157,7 +157,7 @@ def test_a_series_without_caps_goes_on_with_them() -> None:
     world = ComingAndGoing(m=3, people=900, n_values=9, skew=0.3, churn=0.1, releases=6, families=1, drift=0.0,
                            burst=False, returning=0.0, seed=3)  # fmt: skip
     for release, view in enumerate(world.views()):
-        rules = SerialRules(3, common=None if release < 3 else 1.5)
+        rules = SerialRules(3, odds=None if release < 3 else 1.5)
         made = lineage_groups(view, rules, memory, SerialDraw(b"secret", release), OneWorker())
         history.append(published(view, made))
         memory.remember(history[-1])
@@ -168,7 +168,7 @@ def test_a_series_without_caps_goes_on_with_them() -> None:
 
 
 def test_each_way_of_breaking_the_caps_is_found() -> None:
-    history = played(WORLD, SerialRules(3, common=1.5))
+    history = played(WORLD, SerialRules(3, odds=1.5))
     asked = CapsAsked(3, 1.5)
 
     def broken(change, caps: CapsAsked = asked) -> str:
@@ -199,11 +199,11 @@ def test_each_way_of_breaking_the_caps_is_found() -> None:
 
 def test_counterfeits_for_the_first_release_are_refused_beside_caps() -> None:
     with pytest.raises(PolicyError, match="counterfeit"):
-        SerialRules(3, common=1.5, when_not_eligible=WhenNotEligible.COUNTERFEIT)
+        SerialRules(3, odds=1.5, when_not_eligible=WhenNotEligible.COUNTERFEIT)
 
 
 def test_few_values_make_larger_lineages() -> None:
-    sizes = {n: SerialRules(3, 1, cell=360, common=1.5).lineage_size(810_000, n) for n in (4, 9, 10, 40)}
+    sizes = {n: SerialRules(3, 1, cell=360, odds=1.5).lineage_size(810_000, n) for n in (4, 9, 10, 40)}
     assert sizes == {4: 1895, 9: 843, 10: 758, 40: 758}
     assert SerialRules(3, 1, cell=360).lineage_size(810_000, 4) == 360
 
@@ -236,7 +236,7 @@ def test_whoever_returns_and_waits_does_not_wait_alone(monkeypatch: pytest.Monke
         returning=0.5,
         seed=4,
     )
-    rules = SerialRules(5, common=1.5)
+    rules = SerialRules(5, odds=1.5)
     beside, n_beside = unfair_waits(world, rules)
     monkeypatch.setattr(waiting_people, "MOST", 0)
     alone, n_alone = unfair_waits(world, rules)

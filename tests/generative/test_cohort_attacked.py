@@ -28,7 +28,7 @@ from seriatim.promises.series.fair_cells import CellsAsked, fair_cells
 def played(world: ComingAndGoing) -> History:
     memory, history = CohortMemory(), []
     for release, view in enumerate(world.views()):
-        made = cohort_groups(view, SerialRules(world.m, common=1.5), memory, SerialDraw(b"secret", release))
+        made = cohort_groups(view, SerialRules(world.m, odds=1.5), memory, SerialDraw(b"secret", release))
         history.append(published(view, made))
         memory.remember(history[-1])
     return remembered(history)
@@ -59,7 +59,7 @@ def policy(**adversary: Any) -> sr.Policy:
         {
             "series": {"name": "s", "respondent": "who"},
             "columns": {"age": {"role": "quasi"}, "ill": {"role": "sensitive"}},
-            "promise": {"m": 3, "common": 1.5},
+            "promise": {"m": 3, "odds": 1.5},
             "defence": {"method": "cohort"},
             "adversary": adversary,
         }

@@ -78,22 +78,20 @@ def caps_by_hand(history: list[RememberedRows], rules: SerialRules) -> dict[int,
         assert past.baseline is not None
         for value, share in zip(past.value.tolist(), past.baseline.tolist(), strict=True):
             shares[value] = max(shares[value], share / 1e6)
-    c = rules.common
+    c = rules.odds
     return {v: 1 / rules.m if c is None else max(1 / rules.m, c * q / (1 + (c - 1) * q)) for v, q in shares.items()}
 
 
 @settings(max_examples=120, deadline=None)
-@given(worlds(), st.sampled_from([None, 1.25, 1.5, 3.0]), st.sampled_from(["whole", "prefix"]), st.data())
-def test_beliefs_stay_below_the_stated_bound(
-    world: ComingAndGoing, common: float | None, exits: str, data: st.DataObject
-) -> None:
-    rules = SerialRules(world.m, common=common, exits=exits, cohort=data.draw(st.sampled_from([None, 60])))
+@given(worlds(), st.sampled_from([None, 1.25, 1.5, 3.0]), st.data())
+def test_beliefs_stay_below_the_stated_bound(world: ComingAndGoing, odds: float | None, data: st.DataObject) -> None:
+    rules = SerialRules(world.m, odds=odds, cohort=data.draw(st.sampled_from([None, 60])))
     try:
         history = played(world, rules)
     except InputError as error:
         assert "says nothing" in str(error)  # noqa: PT017 - the only refusal that such a world may meet
         return
-    found = fair_cells(JudgedHistory(remembered(history)), CellsAsked(world.m, common))
+    found = fair_cells(JudgedHistory(remembered(history)), CellsAsked(world.m, odds))
     assert found.kept, found.detail
     caps = caps_by_hand(history, rules)
     believed = beliefs(history)
@@ -108,13 +106,13 @@ def test_beliefs_stay_below_the_stated_bound(
 
 @settings(max_examples=25, deadline=None)
 @given(worlds(returning=True), st.sampled_from([None, 1.5]))
-def test_who_returns_enters_another_cohort_and_is_told(world: ComingAndGoing, common: float | None) -> None:
-    rules = SerialRules(world.m, common=common, cohort=60)
+def test_who_returns_enters_another_cohort_and_is_told(world: ComingAndGoing, odds: float | None) -> None:
+    rules = SerialRules(world.m, odds=odds, cohort=60)
     try:
         history = played(world, rules)
     except InputError:
         return
-    found = fair_cells(JudgedHistory(remembered(history)), CellsAsked(world.m, common))
+    found = fair_cells(JudgedHistory(remembered(history)), CellsAsked(world.m, odds))
     assert found.kept, found.detail
     cohorts: dict[int, set[int]] = defaultdict(set)
     for past in history:
@@ -131,7 +129,7 @@ WORLD = ComingAndGoing(
 
 
 def test_nobody_is_withheld_and_leavers_go() -> None:
-    memory, rules = CohortMemory(), SerialRules(3, common=1.5)
+    memory, rules = CohortMemory(), SerialRules(3, odds=1.5)
     exited = 0
     for release, view in enumerate(WORLD.views()):
         made = cohort_groups(view, rules, memory, SerialDraw(b"secret", release))
@@ -162,7 +160,7 @@ def _some(view: SerialView, which: np.ndarray) -> SerialView:
 
 
 def test_each_way_of_breaking_the_claim_is_found() -> None:
-    rules = SerialRules(3, common=1.5, cohort=60)
+    rules = SerialRules(3, odds=1.5, cohort=60)
     history = played(WORLD, rules)
     asked = CellsAsked(3, 1.5, 0.1)
     assert fair_cells(JudgedHistory(remembered(history)), asked).kept

@@ -25,7 +25,7 @@ def played(value: np.ndarray, present: list[np.ndarray]) -> tuple[list[SerialGro
     for release, who in enumerate(present):
         view = plain_view(value, who, N_VALUES)
         made.append(
-            grouping.lineage_groups(view, SerialRules(M, common=1.5), memory, SerialDraw(b"s", release), OneWorker())
+            grouping.lineage_groups(view, SerialRules(M, odds=1.5), memory, SerialDraw(b"s", release), OneWorker())
         )
         assert_complete(view, made[-1])
         history.append(published(view, made[-1]))

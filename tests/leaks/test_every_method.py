@@ -29,7 +29,7 @@ DEFENCES = {
     "invariant": TIME,
     "historical": TIME + "n = 1\n",
     "lineage": TIME,
-    "cohort": TIME + "common = 1.5\n",
+    "cohort": TIME + "odds = 1.5\n",
     "sequence": CROWD + "[adversary]\nsure_share = 0.9\n",
     "sample": "[promise]\nk = 1\n",
     "noise": "[promise]\nk = 1\n",

@@ -29,7 +29,7 @@ SHAPES: dict[str, type[BaseModel]] = {
 NUMBERS = [(section, key) for section, shape in SHAPES.items() for key in shape.model_fields if promise_key_limits(key)]
 BESIDE: dict[str, dict[str, Any]] = {
     "n": {"m": LARGEST},
-    "common": {"m": 2},
+    "odds": {"m": 2},
     "l_c": {"l": 2.0, "l_kind": "recursive"},
     "min_area": {"max_hit_chance_at": {"5": 0.5}},
 }
@@ -108,7 +108,7 @@ def _bounds(field: FieldInfo) -> list[float]:
     return [bound for each in found for bound in each if bound is not None]
 
 
-@pytest.mark.parametrize("key", ["m", "n", "common", "compromised", "sure_share", "sure", "raised", "window"])
+@pytest.mark.parametrize("key", ["m", "n", "odds", "compromised", "sure_share", "sure", "raised", "window"])
 def test_a_forecast_has_the_limits_of_the_policy(key: str) -> None:
     beside = {"m": LARGEST} if key == "n" else {}
     _check_both_ends(key, limits_of(key), lambda value: forecast_question(3, {**beside, key: value}))

@@ -50,7 +50,7 @@ def test_withholding_a_value_shows_in_the_margin(tmp_path: Path) -> None:
 
 
 def test_cohorts_with_common_values_stay_near_the_truth(tmp_path: Path) -> None:
-    made = published(tmp_path, "cohort", {"m": 3, "common": 1.5})
+    made = published(tmp_path, "cohort", {"m": 3, "odds": 1.5})
     assert made.verdict.measure("margin_error").value == 0
     (tmp_path / "other").mkdir()
     skewed = published(tmp_path / "other", "lineage", {"m": 3}, suppress=0.9)

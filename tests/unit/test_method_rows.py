@@ -91,7 +91,7 @@ def test_a_sample_and_noise_are_those_of_the_method_only() -> None:
 
 def test_a_question_is_answered_by_the_rows() -> None:
     assert methods_where(lambda row: row.family is MethodFamily.FOLLOWING) == ("sequence",)
-    assert quoted_methods(lambda row: row.reads_common) == '"lineage" or "cohort"'
+    assert quoted_methods(lambda row: row.reads_odds) == '"lineage" or "cohort"'
 
 
 def test_a_rule_that_there_is_not_is_an_error() -> None:

@@ -194,7 +194,7 @@ def test_a_mapping_names_the_key() -> None:
         ({"d": {"k": 3}}, "[promise.d] k cannot differ by column"),
         ({"d": {"ll": 3}}, "unknown key [promise.d] ll"),
         ({"a": {"l": 3}}, "[promise.a] is for a column with the role quasi"),
-        ({"dd": {"l": 3}}, "did you mean d?"),
+        ({"d2": {"l": 3}}, "did you mean d?"),
         ({"d": 3}, "unknown key [promise] d"),
     ],
 )
@@ -270,8 +270,9 @@ def test_an_override_of_the_kind_drops_the_general_constant() -> None:
         ({"defence": {"method": "lineage", "when_not_eligible": "wait"}}, "defer, counterfeit, suppress"),
         ({"defence": {"method": "lineage", "lineage_size": 60}}, "from 180"),
         ({"defence": {"method": "cohort", "cohort_size": 60}}, "from 180"),
-        ({"defence": {"method": "cohort", "exits": "some"}}, "whole, prefix"),
-        ({"promise": {"m": 3, "common": 0.5}}, "from 1 to 5"),
+        ({"defence": {"method": "cohort", "relation": ["d"]}}, "names a column that is not quasi"),
+        ({"promise": {"m": 3, "odds": 2.0, "common": 2.0}}, "stands beside odds"),
+        ({"promise": {"m": 3, "odds": 0.5}}, "from 1 to 5"),
         ({"series": {"name": "s"}, "defence": {"method": "lineage"}}, "no respondent is named"),
         ({"series": {"name": "s"}, "promise": {"m": 3}}, "no respondent is named"),
         ({"adversary": {"compromised": 2}}, "[adversary] compromised is 2"),
@@ -287,12 +288,15 @@ def test_sections_that_are_refused(sections: dict[str, Any], words: str) -> None
 @pytest.mark.parametrize(
     ("method", "options"),
     [
-        ("median", ["loss", "leftovers", "sticky", "when_not_eligible", "group_cap", "lineage_size", "exits"]),
-        ("lattice", ["mode", "leftovers", "sticky", "when_not_eligible", "group_cap", "lineage_size", "exits"]),
-        ("curve", ["mode", "loss", "leftovers", "sticky", "when_not_eligible", "group_cap", "lineage_size", "exits"]),
-        ("invariant", ["mode", "loss", "leftovers", "sticky", "group_cap", "lineage_size", "exits"]),
-        ("historical", ["loss", "leftovers", "lineage_size", "exits"]),
-        ("lineage", ["mode", "loss", "leftovers", "sticky", "group_cap", "exits"]),
+        ("median", ["loss", "leftovers", "sticky", "when_not_eligible", "group_cap", "lineage_size", "relation"]),
+        ("lattice", ["mode", "leftovers", "sticky", "when_not_eligible", "group_cap", "lineage_size", "relation"]),
+        (
+            "curve",
+            ["mode", "loss", "leftovers", "sticky", "when_not_eligible", "group_cap", "lineage_size", "relation"],
+        ),
+        ("invariant", ["mode", "loss", "leftovers", "sticky", "group_cap", "lineage_size", "relation"]),
+        ("historical", ["loss", "leftovers", "lineage_size", "relation"]),
+        ("lineage", ["mode", "loss", "leftovers", "sticky", "group_cap", "relation"]),
         ("cohort", ["mode", "loss", "leftovers", "sticky", "when_not_eligible", "group_cap", "lineage_size"]),
     ],
 )
@@ -305,7 +309,7 @@ def test_a_method_is_not_given_what_it_does_not_read(method: str, options: list[
         "when_not_eligible": "defer",
         "group_cap": 3,
         "lineage_size": 720,
-        "exits": "prefix",
+        "relation": ["a"],
     }
     made = policy_from_dict(small(defence={"method": method, **every}))
     assert [note.split()[1] for note in made.unread] == [name for name in every if name in options]

@@ -46,7 +46,7 @@ def test_every_key_of_promise_has_a_row() -> None:
     assert set(promise_keys(per_column=False)) == set(PromiseShape.model_fields) - set(ThresholdShape.model_fields)
     assert (
         promise_keys_over_releases()
-        == {"m", "n", "common", "j", "j_base", "withheld_leak"}
+        == {"m", "n", "odds", "j", "j_base", "withheld_leak"}
         == set(SeriesTerms.__slots__) - {"foreign"}
     )
     assert {row.key for row in ROWS if row.per_column} <= set(Thresholds.__slots__)

@@ -38,11 +38,11 @@ def forecast(
 ) -> Forecast:
     """Forecast the next releases of a series with its observed churn.
 
-    ``rules`` may have m, n, common, compromised and priors; m is 3, n is 1 and compromised 0.04 if omitted, whatever
+    ``rules`` may have m, n, odds, compromised and priors; m is 3, n is 1 and compromised 0.04 if omitted, whatever
     the series' policy promises. ``m``, ``n`` and ``compromised`` may also be passed on their own.
 
     ``adversary`` has the keys of an ``[adversary]``: compromised, priors, sure_share and sequence knowledge are read.
-    Only common, sure, sure_share, raised, harmless and window default to what the series' own policy says.
+    Only odds, sure, sure_share, raised, harmless and window default to what the series' own policy says.
     If a method would breach someone, the forecast also tries what lasts longer: publishing half as often, a larger m or
     n. ``sensitive`` is the column to follow, the first if omitted.
     """
@@ -53,7 +53,7 @@ def forecast(
     prepared_as_ledger(ledger)
     policy = policy_in_force(ledger.state(series).policy)
     promised = _promised(policy, sensitive)
-    own = {key: getattr(policy.adversary, key) for key in _OF_THE_SERIES} | {"common": promised.common}
+    own = {key: getattr(policy.adversary, key) for key in _OF_THE_SERIES} | {"odds": promised.odds}
     named = {"m": m, "n": n, "compromised": compromised}
     asked = {
         **own,

@@ -53,7 +53,7 @@ class Method:
     judged_by: tuple[str, ...] = ()
     """The promises that [promise] m stands for under this method."""
     judged_with_common: tuple[str, ...] = ()
-    """The same where [promise] common is set; empty: the same ones."""
+    """The same where [promise] odds is set; empty: the same ones."""
     seeks_j: bool = False
     """Whether it groups people so that [promise] j holds."""
     counts_people: bool = False
@@ -62,16 +62,18 @@ class Method:
     """The promise that earlier releases must keep for it to continue a series."""
     needs_eligible: bool = False
     """Whether it groups only tables in which no value has more than one m-th."""
-    reads_common: bool = False
-    """Whether it has room for values above one m-th, with [promise] common."""
+    reads_odds: bool = False
+    """Whether it has room for values above one m-th, with [promise] odds."""
     common_withholds_fewer: bool = False
-    """Whether [promise] common also lets more people join where no value has more than one m-th."""
+    """Whether [promise] odds also lets more people join where no value has more than one m-th."""
     leavers_return: bool = True
     """Whether people may be published again after a release that says that everyone has left."""
     nodes: str = ""
     """``module:function`` that lists every minimal generalisation; empty if it does not generalise whole columns."""
     compiled_ahead: tuple[str, ...] = ()
     """The steps of ``kernels.ahead`` that its first use has to wait for, the longest first."""
+    looks: str = ""
+    """What it looks at of who holds which value when it groups people; ``check_defence`` tries methods without it."""
     leavers_known: bool = False
     """Whether a counterfeit holds a leaver's slot: attacks are then told so, which is more than a reader can know."""
 
@@ -96,6 +98,7 @@ _ROWS = (
         modes=("strict", "relaxed"),
         counts_people=True,
         compiled_ahead=("cutting", "accepting"),
+        looks="whether both halves of a cut keep l and t",
     ),
     Method(
         name="lattice",
@@ -105,6 +108,7 @@ _ROWS = (
         options=("loss", "withhold"),
         nodes="seriatim.defences.single.lattice.generalisation:minimal_generalisations",
         compiled_ahead=("accepting",),
+        looks="whether a level keeps l and t",
     ),
     Method(
         name="curve",
@@ -114,6 +118,7 @@ _ROWS = (
         options=("withhold",),
         counts_people=True,
         compiled_ahead=("accepting",),
+        looks="where along the order l and t are kept",
     ),
     Method(
         name="invariant",
@@ -124,6 +129,7 @@ _ROWS = (
         judged_by=("m_uniqueness", "m_invariance"),
         past_keeps="m_uniqueness",
         needs_eligible=True,
+        looks="each value is cut at its own median, as printed",
     ),
     Method(
         name="historical",
@@ -136,6 +142,7 @@ _ROWS = (
         judged_by=_WEAK,
         past_keeps="weak_m_uniqueness",
         needs_eligible=True,
+        looks="each value is cut at its own median; values are exchanged until groups are safe",
     ),
     Method(
         name="lineage",
@@ -148,21 +155,22 @@ _ROWS = (
         judged_by=("closed_lineages", "fair_lineages", "lasting_places"),
         judged_with_common=("closed_lineages", "fair_lineages", "lasting_places", "fair_waiting"),
         past_keeps="closed_lineages",
-        reads_common=True,
+        reads_odds=True,
         common_withholds_fewer=True,
         leavers_return=False,
         leavers_known=True,
+        looks="values near their cap are cut at their own median; newcomers go where their value is free",
     ),
     Method(
         name="cohort",
         home="seriatim.defences.series.cohort.grouping:cohort",
         family=MethodFamily.SERIES,
         summary="people who enter together stay together; those who leave are given up in fair cells",
-        options=("cohort_size", "exits"),
+        options=("cohort_size", "relation"),
         marks=("lineage", "slot", "baseline"),
         degree=MethodDegree.MEANINGLESS,
         judged_by=("fair_cells",),
-        reads_common=True,
+        reads_odds=True,
         leavers_known=True,
     ),
     Method(
@@ -174,6 +182,7 @@ _ROWS = (
         modes=("optimal", "greedy", "cells"),
         forms=("intervals", "buckets"),
         seeks_j=True,
+        looks="what is believed about a person's value",
     ),
     Method(
         name="sample",

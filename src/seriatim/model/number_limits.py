@@ -83,7 +83,7 @@ PARAMETER_LIMITS: dict[str, NumberLimits] = {
     "rounding": number_above(0),
     "level": whole_from(1),
     "l_c": number_above(0),
-    "common": number_from(1, 5),
+    "odds": number_from(1, 5),
     "lineage_size": whole_from(180),
     "cohort_size": whole_from(180),
     "rate": NumberLimits(above=0, most=1, noun="a share"),

@@ -111,7 +111,7 @@ class SeriesTerms:
     """Values that stay possible for everyone."""
     n: int | Literal["choose"] | None = None
     """Groups of different releases differ in at least n people."""
-    common: float | None = None
+    odds: float | None = None
     """How much the odds of a value with more than one m-th of the table may grow in a group."""
     j: float | None = None
     j_base: str | None = None
@@ -161,7 +161,7 @@ class DefenceOptions:
     when_not_eligible: str | None = None
     lineage_size: int | None = None
     cohort_size: int | None = None
-    exits: str | None = None
+    relation: tuple[str, ...] | None = None
     leftovers: str | None = None
     cuts: str | None = None
     rate: float | None = None

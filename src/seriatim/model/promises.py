@@ -89,7 +89,7 @@ _ROWS = (
         limits=whole_from(2),
         summary="m values stay possible for everyone over all releases; the method says in which form",
         home=_SERIES + "kept_over_time:kept_over_time_by_m",
-        parameters=("common",),
+        parameters=("odds",),
         findings=(
             "m_uniqueness",
             "m_invariance",

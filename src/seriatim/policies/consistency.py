@@ -26,6 +26,15 @@ def check_consistency(
     _check_by_column(terms, defence, faults)
     if defence is not None:
         _check_mode(defence, faults)
+        _check_relation(defence, columns, faults)
+
+
+def _check_relation(defence: DefenceSettings, columns: Mapping[str, ColumnRule], faults: Faults) -> None:
+    quasi = [rule.name for rule in columns.values() if rule.role is Role.QUASI]
+    for name in defence.options.relation or ():
+        if name not in quasi:
+            hint = fault_did_you_mean(name, {"choices": quasi})
+            faults.add(("defence", "relation"), "names a column that is not quasi", ", ".join(quasi), hint)
 
 
 def _check_respondent(series: SeriesShape, columns: Mapping[str, ColumnRule], faults: Faults) -> None:

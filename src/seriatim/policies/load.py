@@ -76,6 +76,7 @@ def _policy(document: dict[str, Any], base: Path | None, faults: Faults) -> Poli
         remedy = "add [columns.NAME] with a role for every column of the table"
         faults.add(("columns",), "is empty: no column is declared", "at least one", remedy)
     columns = _columns(sections["columns"] or {}, base, faults)
+    notes = _named_anew(sections, faults)
     terms = promise_section_terms(sections["promise"], sections["columns"], columns, faults)
     defence = _defence(sections["defence"], faults)
     known = _adversary(sections["adversary"], base, faults)
@@ -91,9 +92,23 @@ def _policy(document: dict[str, Any], base: Path | None, faults: Faults) -> Poli
         respondent=series.respondent,
         epoch=series.epoch,
         adversary=adversary,
-        unread=unread_keys(sections["defence"], terms, adversary),
+        unread=(*notes, *unread_keys(sections["defence"], terms, adversary)),
     )
     return canonical_policy(policy, None if known is None else priors_without_people(known[0]))
+
+
+def _named_anew(sections: dict[str, dict[str, Any] | None], faults: Faults) -> tuple[str, ...]:
+    """Read ``[promise] common`` as ``odds``, in its place; return the note that says so."""
+    promise = sections["promise"] or {}
+    tables = [promise, *(own for own in promise.values() if isinstance(own, dict))]
+    old = [table for table in tables if isinstance(table.get("common"), int | float)]
+    if any("odds" in table for table in old):
+        faults.add(
+            ("promise", "common"), "stands beside odds", "one of the two", "remove it: it is the old name of odds"
+        )
+    for table in old:
+        table["odds"] = table.pop("common")
+    return ("[promise] common is called odds now",) if old else ()
 
 
 def _usable(document: dict[str, Any], name: str) -> bool:
@@ -183,7 +198,8 @@ def _defence(section: dict[str, Any] | None, faults: Faults) -> DefenceSettings 
     shape = faults.check(DefenceShape, section, ("defence",))
     if shape is None:
         return None
-    options = DefenceOptions(**{name.name: getattr(shape, name.name) for name in fields(DefenceOptions)})
+    stated = {name.name: getattr(shape, name.name) for name in fields(DefenceOptions)}
+    options = DefenceOptions(**stated | {"relation": None if shape.relation is None else tuple(shape.relation)})
     return DefenceSettings(shape.method, shape.suppress, shape.mode, shape.form, options)
 
 

@@ -28,7 +28,7 @@ ATTACK_KEYS = ("compromised", "priors", "impossible", "collusion", *_OF_SEQUENCE
 """What an attack reads: keys of ``[adversary]``, and two of its own."""
 FORECAST_KEYS = ("compromised", "priors", "impossible", "sure_share", *_OF_SEQUENCES)
 """The keys of ``[adversary]`` that a forecast reads."""
-RULE_KEYS = ("m", "n", "common", *FORECAST_KEYS)
+RULE_KEYS = ("m", "n", "odds", *FORECAST_KEYS)
 """The keys of the rules of a forecast."""
 
 
@@ -49,14 +49,14 @@ def questions_about_attack(adversary: Mapping[str, Any] | None) -> AttackPlan:
 
 
 def forecast_question(releases: int, rules: Mapping[str, Any] | None) -> ForecastOutlook:
-    """Return what to forecast: ``m``, ``n``, ``common`` and the ``[adversary]`` keys that a forecast reads."""
+    """Return what to forecast: ``m``, ``n``, ``odds`` and the ``[adversary]`` keys that a forecast reads."""
     asked = stated_keys("rules", rules, RULE_KEYS)
     m, n = int(asked.get("m", M)), int(asked.get("n", N))
     if n > m:
         raise AdversaryError(Fault("n", f"{n} with m = {m}", "a whole number from 1 to m", "lower n or raise m"))
     return ForecastOutlook(
         int(limited_argument("releases", releases, ARGUMENT_LIMITS["releases"])),
-        rules=SerialRules(m, n, common=asked.get("common")),
+        rules=SerialRules(m, n, odds=asked.get("odds")),
         compromised=float(asked.get("compromised", COMPROMISED)),
         priors=priors_for_attack(asked),
         sequential=_sequential(asked),

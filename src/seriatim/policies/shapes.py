@@ -96,7 +96,6 @@ Method = Annotated[str, AfterValidator(_method)]
 LossName = Literal["ncp", "precision", "entropy", "discernibility", "class_size"]
 Fallback = Literal["defer", "counterfeit", "suppress"]
 Form = Literal["intervals", "buckets"]
-Exits = Literal["whole", "prefix"]
 Base = Literal["nats", "bits"]
 Leftovers = Literal["suppress", "relax", "counterfeit"]
 Cuts = Literal["values", "blind"]
@@ -198,7 +197,7 @@ class ColumnPromiseShape(ThresholdShape):
     n: Annotated[int, _within("n")] | Literal["choose"] | None = Field(
         default=None, description=PROMISES["n"].allowed, json_schema_extra={"choices": ["choose"]}
     )
-    common: Annotated[float, _within("common")] | None = _number("common", "; used only together with m")
+    odds: Annotated[float, _within("odds")] | None = _number("odds", "; used only together with m")
     withheld_leak: Annotated[float, _within("withheld_leak")] | None = _promise("withheld_leak")
 
 
@@ -229,7 +228,7 @@ class DefenceShape(_Shape):
     cohort_size: Annotated[int, _within("cohort_size")] | None = _number(
         "cohort_size", ": minimum number of people in a new cohort"
     )
-    exits: Exits | None = _word(Exits)
+    relation: list[Name] | None = _key("a list of quasi-identifiers whose relation to the values matters most")
     rate: Annotated[float, _within("rate")] | None = _number("rate", ": records in the sample")
     noise: Annotated[dict[str, str], AfterValidator(_amounts)] | None = _key(
         'a table of column = "10" (at most 10 units either way, above 0; the spread is an eighth of it) or "10%"'

@@ -24,10 +24,8 @@ def unread_keys(defence: Mapping[str, Any] | None, terms: PromiseTerms, adversar
     found = [f"[defence] {key} is not read by method {row.name}" for key in defence if key not in known]
     if row.degree is MethodDegree.MEANINGLESS and terms.series.n is not None:
         found.append(f"[promise] n is not judged: in a {row.name} nobody ever changes group, so it has no degree")
-    if terms.series.common is not None and (not row.reads_common or terms.series.m is None):
-        found.append(
-            f"[promise] common is not read by method {row.name}" if terms.series.m else "[promise] common needs m"
-        )
+    if terms.series.odds is not None and (not row.reads_odds or terms.series.m is None):
+        found.append(f"[promise] odds is not read by method {row.name}" if terms.series.m else "[promise] odds needs m")
     if terms.series.m is None and adversary.lifespan is not None and adversary.breach is None:
         found.append("[adversary] lifespan is not read: nothing is promised over releases")
     return tuple(found)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TypeVar
@@ -85,6 +85,17 @@ class DefenceTrial:
     def again(self, step: TrialStep, secret: bytes = SECRET, workers: Workers | None = None) -> Draft:
         """Draft a step once more, with another secret or other workers."""
         return self.defence(step.view, self.policy, replace(step.state, secret=secret), workers or OneByOne())
+
+    def with_values(self, other: Mapping[Any, Any]) -> DefenceTrial:
+        """Run the same series with other values of some respondents, in the first sensitive column."""
+        column, respondent = self.policy.sensitive[0].name, self.policy.respondent
+        tables = []
+        for step in self.steps:
+            data = step.view.source.data
+            at, who = data.column_names.index(column), data.column(respondent).to_pylist()
+            cells = [other.get(one, cell) for one, cell in zip(who, data.column(column).to_pylist(), strict=True)]
+            tables.append(data.set_column(at, column, pa.array(cells, data.schema.field(column).type)))
+        return type(self).of(self.defence, tables, self.policy)
 
     def with_rows(self, step: TrialStep, rows: Sequence[int]) -> Draft:
         """Draft a step from some rows of its table only, or from all of them in another order."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -12,11 +13,13 @@ import pyarrow.compute as pc
 from seriatim.errors import SeriatimError
 from seriatim.model import Draft
 from seriatim.model.draft import PLAIN
+from seriatim.model.methods import method_named
 from seriatim.testing.clauses import ContractBroken, require_clause
 from seriatim.testing.defence import DefenceTrial, OneByOne, TrialStep
 
 GROUP = "group"
 _OTHER_SECRET = bytes(reversed(range(32)))
+_EXCHANGES = 4
 _DISTINCT = 20
 """This many different rows do not fall into the same order twice."""
 
@@ -189,6 +192,42 @@ def _memory_is_about_respondents(trial: DefenceTrial) -> None:
             require_clause(not strange, f"{len(strange)} people in the memory {name!r} who were never in a view")
 
 
+def _values_move_nobody(trial: DefenceTrial) -> None:
+    """Where its row says that it looks at no values: two people exchange theirs, and nobody's group or row moves.
+
+    Up to the first release in which others are withheld or other slots given up, which may depend on values.
+    """
+    row = method_named(trial.policy.defence.method) if trial.policy.defence is not None else None
+    if row is None or row.looks or trial.policy.respondent is None or len(trial.policy.sensitive) != 1:
+        return
+    for exchanged in _exchanges(trial):
+        for step, again in zip(trial.steps, trial.with_values(exchanged).steps, strict=True):
+            if step.draft.counters != again.draft.counters or not _same_people(step.draft, again.draft):
+                break
+            for name, file in step.draft.files.items():
+                kept = [one for one in file.column_names if one not in step.draft.sensitive]
+                same = file.select(kept).equals(again.draft.files[name].select(kept))
+                require_clause(same, f"other rows in the file {name!r} after two people exchanged their values")
+            groups = step.draft.grouping.group
+            require_clause(np.array_equal(groups, again.draft.grouping.group), "other groups after an exchange")
+
+
+def _exchanges(trial: DefenceTrial) -> Iterator[dict[Any, Any]]:
+    """Yield the new values of some pairs of people of the first view, pairs of different values."""
+    data = trial.steps[0].view.data
+    column = trial.policy.sensitive[0].name
+    held = list(zip(data[trial.policy.respondent].to_pylist(), data[column].to_pylist(), strict=True))
+    chance = np.random.default_rng(len(held))
+    for _ in range(_EXCHANGES):
+        one, other = (held[at] for at in chance.integers(0, len(held), 2))
+        if one[1] != other[1] and None not in (one[1], other[1]):
+            yield {one[0]: other[1], other[0]: one[1]}
+
+
+def _same_people(one: Draft, other: Draft) -> bool:
+    return all(one.groups[name].equals(other.groups[name]) for name in ("suppressed", "counterfeit"))
+
+
 def _texts(column: pa.ChunkedArray) -> Counter[str | None]:
     column = column.cast(column.type.value_type) if pa.types.is_dictionary(column.type) else column
     return Counter(pc.cast(column, pa.string()).to_pylist())
@@ -233,4 +272,5 @@ DEFENCE_CONTRACT = (
     _the_input_stays_as_it_was,
     _a_small_view_is_no_accident,
     _memory_is_about_respondents,
+    _values_move_nobody,
 )

@@ -1,6 +1,6 @@
 """Caps: how large a share of any part a value may have, also for values that are more frequent than one m-th.
 
-Without ``[promise] common`` no value may exceed 1/m. With it, a value whose share of the table is q may have
+Without ``[promise] odds`` no value may exceed 1/m. With it, a value whose share of the table is q may have
 c q / (1 + (c - 1) q) of a part: its odds grow at most c-fold. The share q of every value is the largest seen so far, in
 a table or among 200 newcomers or more. It only grows, so nothing published earlier becomes unfair. It is kept in whole
 millionths with the rows of each release, and everything here counts in whole numbers.
@@ -21,6 +21,8 @@ from seriatim.kernels.lineage.refill import RefillLimits
 MILLION = 10**6
 ENOUGH_NEWCOMERS = 200
 """Fewer newcomers say too little about the values of those to come."""
+COMMON = 50_000
+"""A value with this share, in millionths, is common: in a cell its odds stay near those in the table."""
 SAYS_NOTHING = 970_000
 """A value with a larger share, in millionths: hardly anybody differs, so the column says nothing."""
 
@@ -35,12 +37,12 @@ class Caps:
     """The share q of every value, in millionths."""
 
     @classmethod
-    def of(cls, baseline: LongArray, m: int, common: float | None) -> Self:
-        """Return the caps of values with these shares; without ``common`` every cap is 1/m."""
-        if common is None:
+    def of(cls, baseline: LongArray, m: int, odds: float | None) -> Self:
+        """Return the caps of values with these shares; without ``odds`` every cap is 1/m."""
+        if odds is None:
             return cls(np.ones_like(baseline), np.full_like(baseline, m), baseline)
-        odds = round(common * MILLION)
-        raised = MILLION * odds * baseline // (MILLION**2 + (odds - MILLION) * baseline)
+        grown = round(odds * MILLION)
+        raised = MILLION * grown * baseline // (MILLION**2 + (grown - MILLION) * baseline)
         above = raised * m > MILLION
         return cls(np.where(above, raised, 1), np.where(above, MILLION, m), baseline)
 
@@ -68,21 +70,23 @@ class Caps:
             kept = np.minimum(counts, self.limit(size, strangers))
         return kept
 
+    @classmethod
+    def of_cells(cls, baseline: LongArray, m: int, odds: float | None) -> Self:
+        """Return the caps of the cells that newcomers are dealt into: the odds of a common value grow at most so.
+
+        A rare value may have 1/m there, as anywhere.
+        """
+        if odds is None:
+            return cls.of(baseline, m, None)
+        grown = round(odds * MILLION)
+        raised = MILLION * grown * baseline // (MILLION**2 + (grown - MILLION) * baseline)
+        common = baseline >= COMMON
+        return cls(np.where(common, raised, 1), np.where(common, MILLION, m), baseline)
+
     def evenly(self, strangers: int) -> CellFairness:
         """Return what the cells of lineages must keep: values near their cap are cut evenly."""
         shares = CellShares(self.num, self.den)
         return CellFairness(shares, shares, strangers)
-
-    def fairness(self, m: int, strangers: int) -> CellFairness:
-        """Return what cells must keep, for kernels: values near three quarters of their cap are cut evenly, too.
-
-        What is cut evenly leaves room: people who leave later are more often fair among themselves.
-        """
-        odds = MILLION + MILLION // 10
-        raised = MILLION * odds * self.baseline // (MILLION**2 + (odds - MILLION) * self.baseline)
-        above = 4 * m * raised > 3 * MILLION
-        often = CellShares(np.where(above, raised, 3), np.where(above, MILLION, 4 * m))
-        return CellFairness(CellShares(self.num, self.den), often, strangers)
 
 
 def caps_baseline(view: SerialView, before: LongArray, newcomers: BoolArray) -> LongArray:

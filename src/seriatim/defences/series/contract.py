@@ -85,14 +85,12 @@ class SerialRules:
     when_not_eligible: WhenNotEligible = WhenNotEligible.DEFER
     cell: int = LINEAGE_SIZE
     """Lineages only: new lineages are at least this large, if there are enough newcomers."""
-    common: float | None = None
+    odds: float | None = None
     """How much the odds of a value above one m-th of the table may grow; None keeps 1/m for all."""
     cohort: int | None = None
-    """Cohorts only: new cohorts are at least this large, if there are enough newcomers."""
+    """Cohorts only: newcomers are dealt into cohorts of at least this size; None lets their values decide."""
     allowed: float = 1.0
     """The share of people who may be withheld: ``[defence] suppress``, or the method's default."""
-    exits: str = "whole"
-    """Cohorts only: whether those who left are given up all at once or not at all, or the longest fair beginning."""
 
     def __post_init__(self) -> None:
         faults = []
@@ -103,9 +101,9 @@ class SerialRules:
         for name, limit in (("[adversary] lifespan", self.lifespan), ("[defence] group_cap", self.group_cap)):
             if limit is not None and limit < 1:
                 faults.append(Fault(name, f"{limit}", "1 or more", "raise it"))
-        if self.common is not None and self.when_not_eligible is WhenNotEligible.COUNTERFEIT:
-            where, found = "[defence] when_not_eligible", '"counterfeit" beside [promise] common'
-            faults.append(Fault(where, found, '"defer" or "suppress"', "remove it: common has room for them"))
+        if self.odds is not None and self.when_not_eligible is WhenNotEligible.COUNTERFEIT:
+            where, found = "[defence] when_not_eligible", '"counterfeit" beside [promise] odds'
+            faults.append(Fault(where, found, '"defer" or "suppress"', "remove it: odds has room for them"))
         if faults:
             raise PolicyError(faults)
 
@@ -137,14 +135,10 @@ class SerialRules:
 
         With few values the slots that become free are soon all of one value, and people who return wait for the others.
         """
-        if self.common is None:
+        if self.odds is None:
             return self.cell
         values = max(n_values, 1)
         return max(self.cell, -(-144_000_000 * max(values, FEW_VALUES) // (values * max(1_000_000 - commonest, 1))))
-
-    def cohort_size(self, commonest: int) -> int:
-        """Return the least size of a new cohort, given the share of the commonest value in millionths."""
-        return self.cohort or max(240 * self.m, -(-288_000_000 // max(1_000_000 - commonest, 1)))
 
     @property
     def leftover(self) -> WithheldReason:
@@ -176,6 +170,8 @@ class SerialView:
     """Number of the respondent, stable over the series: known ones first, then newcomers, without gaps."""
     priors: SerialPriors | None = None
     """If None, every value of the domain is possible for everyone."""
+    first: tuple[int, ...] = ()
+    """The quasi-identifiers whose relation to values matters most: cohorts are cut along them first."""
     plain: bool = False
     """Whether columns are published as they are beside the boxes."""
     inherited: InheritedValues | None = None

@@ -51,7 +51,15 @@ def _ready(view: View, policy: Policy, state: SeriesState) -> tuple[ShuffledView
         stage = _with_priors(view, stage, policy.adversary.priors)
     if state.candidates is not None:
         stage = _with_inherited(view, stage, history, state.candidates)
+    stage = replace(stage, codes=replace(stage.codes, first=_first_cut(view, policy)))
     return stage, _rules_of(policy), draw
+
+
+def _first_cut(view: View, policy: Policy) -> tuple[int, ...]:
+    """Return the places of the columns that ``[defence] relation`` names."""
+    assert policy.defence is not None
+    relation = policy.defence.options.relation or ()
+    return tuple(at for at, column in enumerate(view.quasi) if column.name in relation)
 
 
 def _with_inherited(view: View, stage: ShuffledView, history: History, left: Candidates) -> ShuffledView:
@@ -100,10 +108,9 @@ def _rules_of(policy: Policy) -> SerialRules:
         mode=policy.defence.mode,
         when_not_eligible=WhenNotEligible(options.when_not_eligible or WhenNotEligible.DEFER),
         cell=LINEAGE_SIZE if options.lineage_size is None else options.lineage_size,
-        common=terms.common,
+        odds=terms.odds,
         allowed=policy.defence.allowed,
         cohort=options.cohort_size,
-        exits=options.exits or "whole",
     )
 
 

@@ -65,5 +65,5 @@ class EligibleTable:
 
     def _remedy(self, share: float) -> str:
         smaller = f"m = {int(1 / share)} would pass; " if share <= 1 / 2 else ""
-        rooms = quoted_methods(lambda row: row.reads_common)
-        return f"{smaller}a new series with method = {rooms} and [promise] common = 1.5 would pass"
+        rooms = quoted_methods(lambda row: row.reads_odds)
+        return f"{smaller}a new series with method = {rooms} and [promise] odds = 1.5 would pass"

@@ -17,11 +17,14 @@ import numpy.typing as npt
 from seriatim.model import Finding
 from seriatim.model.judged import JudgedHistory
 from seriatim.promises.series.stored_shares import stored_shares_too_large
-from seriatim.promises.series.value_caps import ValueCaps
+from seriatim.promises.series.value_caps import PARTS, ValueCaps
 
 LongArray = npt.NDArray[np.int64]
 RULE = "fair_cells"
 MARKS = ("lineage", "slot", "baseline")
+COMMON = 50_000
+"""A value with this share, in millionths, counts as common."""
+TWOFOLD = 2.0
 RARELY = 0.99
 """The bound for an attacker who knows some people holds unless they know more of a cell than in 99 of 100 cases."""
 
@@ -30,7 +33,7 @@ class CellsAsked(NamedTuple):
     """What is asked of cells: m, how much the odds of frequent values may grow, and the share of people known."""
 
     m: int
-    common: float | None = None
+    odds: float | None = None
     compromised: float = 0.0
 
     @property
@@ -51,6 +54,8 @@ class _Slots:
     holder: LongArray
     last: LongArray
     baseline: LongArray
+    waiting: list[tuple[int, int]] = field(default_factory=list)
+    """How many leavers of a group had to wait, and of how many slots, for each time that both sides were enough."""
     odd: int = 0
     entered: dict[int, int] = field(default_factory=dict)
     """The release in which each cohort entered."""
@@ -67,8 +72,8 @@ def fair_cells(judged: JudgedHistory, asked: CellsAsked) -> Finding:
         detail = f"{bare} releases do not say who held which slot, so nothing can be checked"
         return Finding(RULE, False, float(bare), 0.0, n_classes=bare, n_people=0, detail=detail)
     slots = _followed(judged)
-    caps = ValueCaps.of(slots.baseline, asked.m, asked.common)
-    raised = asked.common is not None and stored_shares_too_large(judged, slots.baseline)
+    caps = ValueCaps.of(slots.baseline, asked.m, asked.odds)
+    raised = asked.odds is not None and stored_shares_too_large(judged, slots.baseline)
     return _judged_cells(slots, caps, asked, slots.odd + raised)
 
 
@@ -88,6 +93,8 @@ def _followed(judged: JudgedHistory) -> _Slots:
         slots.odd += int((moved | taken | (new & (late | ~real)) | fell).sum())
         slots.odd += len(slot) - len(np.unique(slot)) + int(real.sum()) - len(np.unique(person[real]))
         slots.odd += _crossed(past.group, at) + _crossed(at, past.group) + _crossed(past.value, share)
+        sizes = np.bincount(past.group).tolist()
+        slots.waiting += zip(np.bincount(past.group[~real], minlength=len(sizes)).tolist(), sizes, strict=True)
         cohort[slot], value[slot], last[slot] = at, past.value, release
         holder[slot[real]] = person[real]
         np.maximum.at(slots.baseline, past.value, share)
@@ -107,7 +114,7 @@ def _judged_cells(slots: _Slots, caps: ValueCaps, asked: CellsAsked, odd: int) -
     n_values = len(slots.baseline)
     keys = of_slot * n_values + slots.value[used]
     counts = np.bincount(keys, minlength=len(cells) * n_values).reshape(len(cells), n_values).astype(np.int64)
-    size = counts.sum(axis=1)
+    size, last_of_cell = counts.sum(axis=1), cells % (last.max(initial=0) + 1)
     stays = np.bincount(holder, minlength=1)
     again = np.bincount(of_slot, weights=stays[holder] > 1, minlength=len(cells)) if len(cells) else size
     limit = caps.limits(size, asked.strangers)
@@ -118,6 +125,8 @@ def _judged_cells(slots: _Slots, caps: ValueCaps, asked: CellsAsked, odd: int) -
     found, cap = (float(share[cell, worst]), float(caps.shares[worst])) if ratio.size else (0.0, 1.0 / asked.m)
     kept = not odd and not broken.any()
     parts = [_bound_words(counts, size, again.astype(np.int64), asked)]
+    parts += _odds_words(counts[last_of_cell == last.max(initial=0)], slots.baseline) if asked.odds is not None else []
+    parts += _waiting_words(slots, caps, asked)
     parts += [f"{odd} slots do not last or shares are not those of the table"] if odd else []
     parts += [f"{int(broken.sum())} cells are too small or hold too much of a value"] if broken.any() else []
     return Finding(
@@ -148,6 +157,32 @@ def _bound_words(counts: LongArray, size: LongArray, again: LongArray, asked: Ce
             f"proved for the others: at most {alone:.1%}"
         )
     return "; ".join(told)
+
+
+def _odds_words(counts: LongArray, baseline: LongArray) -> list[str]:
+    """Say how much the odds of a common value grow at most in a group, and for how many people more than twofold."""
+    common = (baseline >= COMMON) & (baseline < PARTS)
+    if not len(counts) or not common.any():
+        return []
+    share, size = counts[:, common] / counts.sum(axis=1)[:, None], counts.sum(axis=1)
+    base = baseline[common] / PARTS
+    with np.errstate(divide="ignore"):
+        grown = (share / (1 - share) / (base / (1 - base))).max(axis=1)
+    small = float(size[grown > TWOFOLD].sum() / size.sum())
+    found = f"in a group the odds of a value that 5% or more hold grow at most {float(grown.max()):.2g}-fold"
+    return [found + (f", more than twofold for {small:.1%} of the people" if small else "")]
+
+
+def _waiting_words(slots: _Slots, caps: ValueCaps, asked: CellsAsked) -> list[str]:
+    """Say what is believed about leavers who had to wait by someone who learns which value was too frequent.
+
+    They waited since a value was too frequent among them: one more than its limit, at least.
+    """
+    found = np.array([w for w, n in slots.waiting if w >= asked.least and n - w >= asked.least], dtype=np.int64)
+    if not len(found):
+        return []
+    over = np.minimum((caps.limits(found, 0) + 1) / found[:, None], 1.0).max()
+    return [f"about {float(over):.1%} for people whose slots could not be given up at once: estimated, not proved"]
 
 
 def _known_at_most(size: int, share: float) -> int:

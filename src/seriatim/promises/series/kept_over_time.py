@@ -43,10 +43,10 @@ def kept_over_time_by_m(policy: Policy) -> list[KeptOverTime]:
     if m is None:
         return []
     names = row.judged_by if row is not None and row.serial else JUDGED_ANYHOW
-    common = policy.terms.series.common if row is not None and row.reads_common else None
-    if common is not None and row is not None and row.judged_with_common:
+    odds = policy.terms.series.odds if row is not None and row.reads_odds else None
+    if odds is not None and row is not None and row.judged_with_common:
         names = row.judged_with_common
-    return [_of_m(name, TermsOfM(m, common, policy.adversary.share_known), policy) for name in names]
+    return [_of_m(name, TermsOfM(m, odds, policy.adversary.share_known), policy) for name in names]
 
 
 def _of_m(name: str, terms: TermsOfM, policy: Policy) -> KeptOverTime:

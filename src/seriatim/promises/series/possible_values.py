@@ -26,7 +26,7 @@ Key = tuple[frozenset[str] | None, frozenset[str]]
 def possible_values(policy: Policy) -> list[PossibleValues]:
     """Return the promise that priors leave m values, if m is promised."""
     priors, terms = policy.adversary.priors, policy.terms.series
-    return [] if priors is None or terms.m is None else [PossibleValues(priors, terms.m, terms.common)]
+    return [] if priors is None or terms.m is None else [PossibleValues(priors, terms.m, terms.odds)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +35,7 @@ class PossibleValues:
 
     priors: PriorSets
     m: int
-    common: float | None = None
+    odds: float | None = None
     rule: str = "possible_values"
     column: None = None
     judges: ClassVar[Literal["series"]] = "series"
@@ -68,11 +68,11 @@ class PossibleValues:
 
     def _caps(self, draft: Draft, shown: list[str | None]) -> dict[str | None, float]:
         """Return how many times one m-th a common value may have, from the shares stored with the rows."""
-        if self.common is None or "baseline" not in draft.groups.column_names:
+        if self.odds is None or "baseline" not in draft.groups.column_names:
             return {}
         stored = dict(zip(shown, draft.groups.column("baseline").to_pylist(), strict=True))
         names = [value for value, share in stored.items() if share is not None]
-        shares = ValueCaps.of(np.array([stored[name] for name in names], dtype=np.int64), self.m, self.common).shares
+        shares = ValueCaps.of(np.array([stored[name] for name in names], dtype=np.int64), self.m, self.odds).shares
         return {name: self.m * float(share) for name, share in zip(names, shares, strict=True)}
 
     def _keys(self, view: View) -> list[Key]:

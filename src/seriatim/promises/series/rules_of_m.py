@@ -19,14 +19,14 @@ class TermsOfM:
     """What a rule of m is judged with."""
 
     m: int
-    common: float | None = None
+    odds: float | None = None
     known: float = 0.0
     """The share of people about whom the attacker knows the value."""
 
     @property
     def caps(self) -> CapsAsked:
-        """Return what is required where values have caps of their own: without ``common`` no odds may grow."""
-        return CapsAsked(self.m, 1.0 if self.common is None else self.common)
+        """Return what is required where values have caps of their own: without ``odds`` no odds may grow."""
+        return CapsAsked(self.m, 1.0 if self.odds is None else self.odds)
 
 
 RuleOfM = Callable[[JudgedHistory, TermsOfM, bool], Finding]
@@ -41,13 +41,13 @@ def rule_of_m(name: str) -> RuleOfM:
 
 
 def _fair_lineages(judged: JudgedHistory, terms: TermsOfM, newest: bool) -> Finding:
-    if terms.common is None:
+    if terms.odds is None:
         return fair_lineages(judged, terms.m, newest)
     return capped_lineages(judged, terms.caps, newest)
 
 
 def _lasting_places(judged: JudgedHistory, terms: TermsOfM, newest: bool) -> Finding:
-    if terms.common is None:
+    if terms.odds is None:
         return lasting_places(judged, terms.m, newest)
     caps = terms.caps.caps(judged)[0]
     return lasting_slots(judged, SlotsAsked(terms.m, caps, terms.caps.drop_strangers), newest)
@@ -58,7 +58,7 @@ _RULES: dict[str, RuleOfM] = {
     "fair_lineages": _fair_lineages,
     "lasting_places": _lasting_places,
     "fair_waiting": lambda judged, terms, _: fair_waiting(judged, terms.caps),
-    "fair_cells": lambda judged, terms, _: fair_cells(judged, CellsAsked(terms.m, terms.common, terms.known)),
+    "fair_cells": lambda judged, terms, _: fair_cells(judged, CellsAsked(terms.m, terms.odds, terms.known)),
     "m_uniqueness": lambda judged, terms, newest: m_uniqueness(judged, terms.m, newest),
     "m_invariance": lambda judged, terms, newest: m_invariance(judged, terms.m, newest),
     "weak_m_uniqueness": lambda judged, terms, newest: weak_m_uniqueness(judged, terms.m, newest),

@@ -1,6 +1,6 @@
 """Caps of values, as promises compute them: from the shares stored with the rows, in whole numbers.
 
-A value may have 1/m of whatever can be counted, or, with ``[promise] common`` = c, c q / (1 + (c - 1) q) if that is
+A value may have 1/m of whatever can be counted, or, with ``[promise] odds`` = c, c q / (1 + (c - 1) q) if that is
 more, where q is its largest share so far. The second is rounded down to millionths.
 """
 
@@ -27,11 +27,11 @@ class ValueCaps:
     """0 where the cap is 1/m."""
 
     @classmethod
-    def of(cls, baseline: LongArray, m: int, common: float | None) -> Self:
+    def of(cls, baseline: LongArray, m: int, odds: float | None) -> Self:
         """Return the caps for values with these shares, in millionths."""
-        if common is None:
+        if odds is None:
             return cls(m, np.zeros_like(baseline))
-        c = round(common * PARTS)
+        c = round(odds * PARTS)
         raised = np.array(
             [PARTS * c * q // (PARTS * PARTS + (c - PARTS) * q) for q in baseline.tolist()], dtype=np.int64
         )

@@ -2,7 +2,7 @@
 
 Anyone who knows that somebody is in the view and not in the release guesses what the method withholds. The share of a
 value among the people withheld so far may be ``withheld_leak`` times what the value is allowed: 1/m or its share of the
-view, whichever is more, or with ``[promise] common`` = c the share c q / (1 + (c - 1) q) that groups may have of it.
+view, whichever is more, or with ``[promise] odds`` = c the share c q / (1 + (c - 1) q) that groups may have of it.
 Few people prove nothing, so the lower end of an exact interval is judged: it must not exceed that.
 """
 
@@ -31,7 +31,7 @@ def withheld_leak(policy: Policy) -> list[WithheldLeak]:
     terms = policy.terms.series
     if terms.withheld_leak is None or policy.respondent is None:
         return []
-    return [WithheldLeak(terms.withheld_leak, column.name, terms.m, terms.common) for column in policy.sensitive]
+    return [WithheldLeak(terms.withheld_leak, column.name, terms.m, terms.odds) for column in policy.sensitive]
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +41,7 @@ class WithheldLeak:
     allowed: float
     column: str
     m: int | None = None
-    common: float | None = None
+    odds: float | None = None
     rule: str = RULE
     judges: ClassVar[Literal["series"]] = "series"
 
@@ -58,8 +58,8 @@ class WithheldLeak:
             f"{n} people were ever withheld; the best guess about them is right for {held.max() / n:.1%}; "
             "judged: the lower end of the interval, against what a group may have"
         )
-        rooms = quoted_methods(lambda row: row.reads_common)
-        remedy = "" if kept else f"withhold nobody: a smaller m, or [promise] common = 1.5 with method = {rooms}"
+        rooms = quoted_methods(lambda row: row.reads_odds)
+        remedy = "" if kept else f"withhold nobody: a smaller m, or [promise] odds = 1.5 with method = {rooms}"
         return Finding(
             self.rule,
             kept,
@@ -92,7 +92,7 @@ class WithheldLeak:
         return held, expected
 
     def _caps(self, share: Floats) -> Floats:
-        c = 1.0 if self.common is None else self.common
+        c = 1.0 if self.odds is None else self.odds
         raised: Floats = c * share / (1 + (c - 1) * share)
         return raised if self.m is None else np.maximum(raised, 1 / self.m)
 

@@ -91,8 +91,8 @@ class ForecastWay:
         degree = f", n = {self.rules.n}" if self.row.degree is MethodDegree.SOUGHT else ""
         pace = {1: "", 2: ", every second time"}.get(self.every, f", every {self.every}th time")
         how = (", as now" if self.now else "") + (", an episode per value" if self.episodes else "")
-        common = f", common = {self.rules.common:g}" if self.rules.common and self.row.reads_common else ""
-        return f"{self.method}, m = {self.rules.m}{degree}{common}{pace}{how}" + (", a new series" if self.anew else "")
+        odds = f", odds = {self.rules.odds:g}" if self.rules.odds and self.row.reads_odds else ""
+        return f"{self.method}, m = {self.rules.m}{degree}{odds}{pace}{how}" + (", a new series" if self.anew else "")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -166,10 +166,10 @@ def _common_values(order: PublishOrder) -> Iterator[tuple[str, SuggestedChange]]
     """Yield room for values above one m-th, if the method has it and the policy does not use it yet."""
     policy, terms = order.policy, order.policy.terms
     row = method_named(policy.defence.method) if policy.defence else None
-    if row is None or not row.reads_common or terms.series.m is None or terms.series.common is not None:
+    if row is None or not row.reads_odds or terms.series.m is None or terms.series.odds is not None:
         return
-    changed = _over_time(terms, lambda series: replace(series, common=COMMON))
-    yield from _change("common", order, replace(policy, terms=changed), f"[promise] common = {COMMON:g}")
+    changed = _over_time(terms, lambda series: replace(series, odds=COMMON))
+    yield from _change("odds", order, replace(policy, terms=changed), f"[promise] odds = {COMMON:g}")
 
 
 def _smaller_m(order: PublishOrder) -> Iterator[tuple[str, SuggestedChange]]:

@@ -64,41 +64,41 @@ def _why(view: View, draft: Draft, policy: Policy) -> str:
     m = policy.terms.series.m
     if not draft.serial or m is None or not view.sensitive:
         return ""
-    share, common = _most_frequent(view), policy.terms.series.common
+    share, odds = _most_frequent(view), policy.terms.series.odds
     has = f"the most frequent value of {view.sensitive[0].name!r} has {share:.1%}"
-    if common is not None and share > 1 / m and _reads_common(policy):
-        return f"{has}, for which common = {common:g} has room, so frequent values are not the cause"
+    if odds is not None and share > 1 / m and _reads_odds(policy):
+        return f"{has}, for which odds = {odds:g} has room, so frequent values are not the cause"
     allows = f"{has}, m = {m} allows {1 / m:.1%}"
     if share > 1 / m:
         return f"{allows}: {_common(policy)}"
     return f"{allows}, so frequent values are not the cause"
 
 
-def _reads_common(policy: Policy) -> bool:
+def _reads_odds(policy: Policy) -> bool:
     row = method_named(policy.defence.method) if policy.defence else None
-    return row is not None and row.reads_common
+    return row is not None and row.reads_odds
 
 
 def _remedy(view: View, draft: Draft, policy: Policy) -> str:
     m, share = policy.terms.series.m, _most_frequent(view)
     bound = _bound(draft)
-    if not draft.serial or m is None or share <= 1 / m or policy.terms.series.common is not None:
+    if not draft.serial or m is None or share <= 1 / m or policy.terms.series.odds is not None:
         return f"{bound}; {_fewer(policy)}or weaken the promise"
     fits = f"m = {int(1 / share)} has room for its most frequent value" if share <= 1 / 2 else "no m has room for it"
     return f"{fits}; {_common(policy)}; {bound}, but being withheld would then reveal much about a value"
 
 
 def _fewer(policy: Policy) -> str:
-    """Say that ``common`` helps a method that leaves those who wait fairer with it: then more of them join."""
+    """Say that ``odds`` helps a method that leaves those who wait fairer with it: then more of them join."""
     row = method_named(policy.defence.method) if policy.defence else None
-    if row is None or not row.common_withholds_fewer or policy.terms.series.common is not None:
+    if row is None or not row.common_withholds_fewer or policy.terms.series.odds is not None:
         return ""
-    return "a new series with [promise] common = 1.5 withholds fewer; "
+    return "a new series with [promise] odds = 1.5 withholds fewer; "
 
 
 def _common(policy: Policy) -> str:
     """Say which method has room for values above one m-th."""
-    if _reads_common(policy):
-        return "[promise] common = 1.5 would pass"
-    rooms = quoted_methods(lambda row: row.reads_common)
-    return f"a new series with method = {rooms} and [promise] common = 1.5 would pass"
+    if _reads_odds(policy):
+        return "[promise] odds = 1.5 would pass"
+    rooms = quoted_methods(lambda row: row.reads_odds)
+    return f"a new series with method = {rooms} and [promise] odds = 1.5 would pass"

@@ -80,12 +80,14 @@ def _standing(view: SerialView, rules: SerialRules, memory: CohortMemory, draw: 
     record_of[view.person[active]] = np.flatnonzero(active)
     slot = memory.standing
     record = record_of[memory.holder[slot]]
+    baseline = _baseline(view, rules, memory)
     making = CohortMaking(
         view=view,
         rules=rules,
         memory=memory,
         draw=draw,
-        caps=_caps(view, rules, memory),
+        caps=Caps.of(baseline, rules.m, rules.odds),
+        cell_caps=Caps.of_cells(baseline, rules.m, rules.odds),
         active=active,
         place=view.place(),
         slot=slot,
@@ -97,11 +99,10 @@ def _standing(view: SerialView, rules: SerialRules, memory: CohortMemory, draw: 
     return making
 
 
-def _caps(view: SerialView, rules: SerialRules, memory: CohortMemory) -> Caps:
-    if rules.common is None:
-        return Caps.of(np.zeros(view.n_values, dtype=np.int64), rules.m, None)
-    newcomers = memory.look_up(memory.newest, view.person, -1) < 0
-    return Caps.of(caps_baseline(view, memory.baseline, newcomers), rules.m, rules.common)
+def _baseline(view: SerialView, rules: SerialRules, memory: CohortMemory) -> LongArray:
+    if rules.odds is None:
+        return np.zeros(view.n_values, dtype=np.int64)
+    return caps_baseline(view, memory.baseline, memory.look_up(memory.newest, view.person, -1) < 0)
 
 
 def _grouping(making: CohortMaking) -> SerialGrouping:

@@ -1,19 +1,23 @@
-"""Newcomers form cohorts of their own: near people together, few and large, no value above its cap.
+"""Newcomers form cohorts of their own: few and large, no value above its cap.
 
-Usually all of them enter. If a value is too frequent among them, its surplus waits; if they are few, all of them wait
-instead, since a surplus that waits alone would reveal its value. People who return after their slot was given up
-enter beside them where ``returns`` lets them.
+Cells are dealt to all of them first (``cells``), before anybody's value decides anything. Then usually everyone enters.
+If a value is too frequent among them, its surplus waits; if they are few, all of them wait instead, since a surplus
+that waits alone would reveal its value. People who return after their slot was given up enter beside them where
+``returns`` lets them.
 """
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 
+from seriatim.defences.series.cohort.cells import drawn_cells, planned_cells
 from seriatim.defences.series.cohort.returns import Returns
 from seriatim.defences.series.cohort.workbench import CohortMaking
 from seriatim.defences.series.contract import BoolArray, LongArray
 from seriatim.defences.series.lineage.workbench import workbench_first_of_each, workbench_pools
-from seriatim.kernels.lineage.fair_cells import fair_cells
+from seriatim.kernels.series.memory import memory_by_key
 
 FEW = 50
 """Newcomers of at most one in this many people wait together if they are not fair."""
@@ -32,19 +36,21 @@ def newcomers_into_cohorts(making: CohortMaking, aside: BoolArray) -> None:
     least = making.rules.batch * (2 if len(making.slot) else 1)
     making.counters.update(founded=0, entered_again=0, waiting_unfair=0)
     for _, pool, _ in workbench_pools(view, outside & ~aside):
-        party = _party(making, _admitted(making, pool, known, returns), least)
-        if len(party):
-            _found(making, party, known, returns)
+        mixed = making.draw.chance("entering").permutation(pool)
+        enters = _entering(making, mixed, known, returns, least)
+        if enters.any():
+            _found(making, _cells(making, mixed, enters), known, returns)
 
 
-def _admitted(making: CohortMaking, pool: LongArray, known: BoolArray, returns: Returns) -> LongArray:
-    """Return the pool without people whose return would say too much beside the others of the pool."""
+def _entering(making: CohortMaking, pool: LongArray, known: BoolArray, returns: Returns, least: int) -> BoolArray:
+    """Return who of a pool enters now: everyone whose return does not say too much beside the others, if they fit."""
+    out = np.ones(len(pool), dtype=np.bool_)
     again = known[pool]
-    if not again.any():
-        return pool
-    ok = np.ones(len(pool), dtype=np.bool_)
-    ok[again] = returns.admitted(making.view.person[pool[again]], _counts(making, pool), making.caps, _slack(making))
-    return pool[ok]
+    if again.any():
+        people = making.view.person[pool[again]]
+        out[again] = returns.admitted(people, _counts(making, pool), making.caps, _slack(making))
+    out[out] = _party(making, pool[out], least)
+    return out
 
 
 def _slack(making: CohortMaking) -> float:
@@ -56,32 +62,26 @@ def _counts(making: CohortMaking, records: LongArray) -> LongArray:
     return np.bincount(making.view.sensitive[records], minlength=making.view.n_values).astype(np.int64)
 
 
-def _party(making: CohortMaking, pool: LongArray, least: int) -> LongArray:
-    """Return who enters now, in random order: everyone, or as many as are fair, or nobody."""
-    caps, strangers = making.caps, making.rules.strangers
-    mixed = making.draw.chance("entering").permutation(pool)
+def _party(making: CohortMaking, pool: LongArray, least: int) -> BoolArray:
+    """Return who enters: everyone, or as many as are fair, the first of each value, or nobody."""
+    caps, strangers, nobody = making.caps, making.rules.strangers, np.zeros(len(pool), dtype=np.bool_)
     counts = _counts(making, pool)
     if len(pool) < least:
-        return pool[:0]
+        return nobody
     if caps.fair(counts, strangers):
-        return mixed
+        return ~nobody
     making.counters["waiting_unfair"] += 1
     if len(making.slot) and len(pool) * FEW <= len(making.view):
-        return pool[:0]
+        return nobody
     kept = caps.kept(counts, strangers)
-    return workbench_first_of_each(mixed, making.view, kept) if kept.sum() >= least else pool[:0]
+    return np.isin(pool, workbench_first_of_each(pool, making.view, kept)) if kept.sum() >= least else nobody
 
 
-def _found(making: CohortMaking, party: LongArray, known: BoolArray, returns: Returns) -> None:
-    """Cut the party into cohorts; leave out people who return where their own cohort says too much."""
+def _found(making: CohortMaking, cells: list[LongArray], known: BoolArray, returns: Returns) -> None:
+    """Start a cohort for each cell; leave out people who return where their own cohort says too much."""
     rules, caps, view = making.rules, making.caps, making.view
-    ids = party.astype(np.int32)
-    fairness = caps.fairness(rules.m, rules.strangers)
-    size = rules.cohort_size(int(caps.baseline.max(initial=0)))
-    starts = fair_cells(ids, making.place, view.sensitive, fairness, size, 0)
     parts = []
-    for lo, hi in zip(starts[:-1].tolist(), starts[1:].tolist(), strict=True):
-        whole = ids[lo:hi].astype(np.int64)
+    for whole in cells:
         again = np.flatnonzero(known[whole])
         if len(again):
             counts = _counts(making, whole)
@@ -93,3 +93,23 @@ def _found(making: CohortMaking, party: LongArray, known: BoolArray, returns: Re
         parts.append(whole)
     making.add_cohorts(np.concatenate(parts), np.concatenate(([0], np.cumsum([len(part) for part in parts]))))
     making.counters["founded"] += len(parts)
+
+
+def _cells(making: CohortMaking, pool: LongArray, enters: BoolArray) -> list[LongArray]:
+    """Return who of a pool enters together: the cells dealt to the pool if all are fair, else everyone in one.
+
+    Whether they are fair is the only thing here that depends on who holds which value.
+    """
+    rules, view, caps = making.rules, making.view, making.cell_caps
+    party = pool[enters]
+    plan = planned_cells(_counts(making, party), caps, rules.cohort)
+    if 2 * plan.least > len(party):
+        return [party]
+    cell = drawn_cells(view.quasi[pool], view.first, plan, making.draw.chance("cells"))[enters]
+    bounds, order = memory_by_key(cell.astype(np.int32), int(cell.max()) + 1)
+    cells = [party[order[a:b]] for a, b in pairwise(bounds.tolist())]
+    counts = np.stack([_counts(making, one) for one in cells])
+    if not (caps.fair(counts, rules.strangers) & (counts.sum(axis=1) >= rules.batch)).all():
+        making.counters["not_dealt"] = making.counters.get("not_dealt", 0) + 1
+        return [party]
+    return cells

@@ -21,6 +21,7 @@ class CohortMaking:
     memory: CohortMemory
     draw: SerialDraw
     caps: Caps
+    cell_caps: Caps
     active: BoolArray
     place: PlaceArray
     slot: LongArray

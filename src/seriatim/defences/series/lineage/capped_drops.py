@@ -1,6 +1,6 @@
 """Slots given up where common values have caps: what can go goes, rare values last, and one lineage stays whole.
 
-In small tables two things matter that the lineages without ``[promise] common`` do not know. Giving up a few rare slots
+In small tables two things matter that the lineages without ``[promise] odds`` do not know. Giving up a few rare slots
 first would keep their lineage from dropping hundreds, since two drops in one release would show as one: in a panel of
 2,000 women a third of all rows were counterfeits. And people return: a slot that is given up at once is gone when they
 do, and they wait for one of their value. So some slots of those who left just now are kept for one release, as large a

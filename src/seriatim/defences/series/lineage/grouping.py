@@ -2,7 +2,7 @@
 
 A lineage is a fixed multiset of value slots. A counterfeit with the same value takes the slot of someone who leaves.
 Empty slots are refilled, or dropped, only in batches in which no value exceeds its cap; nor does it in the lineage or
-in the slots that stay. The cap is one m-th, or more for common values with ``[promise] common`` (``caps``). A few
+in the slots that stay. The cap is one m-th, or more for common values with ``[promise] odds`` (``caps``). A few
 newcomers without a slot join a lineage together, with slots of their own; many start new lineages (``newcomers``). A
 person who returns takes their own slot, or a slot of their lineage in a batch, or rejoins it among many (``rejoin``),
 or is withheld; they never enter another lineage. Batches matter: a single replacement would show that two people have
@@ -79,7 +79,7 @@ def lineage_groups(
     active = _active(view, rules, memory)
     own_slot = memory.look_up(memory.slot, view.person, -1)
     leave = partial(_leave, view, rules, memory, active, draw, workers)
-    making = _settled(partial(leave, fair_rest=rules.common is not None), own_slot, active)
+    making = _settled(partial(leave, fair_rest=rules.odds is not None), own_slot, active)
     if not making.fair_rest and 2 * making.n_waiting > rules.allowed * len(view):
         making = min(making, _settled(partial(leave, fair_rest=True), own_slot, active), key=lambda one: one.n_waiting)
     wait_beside_others(making, own_slot, active)
@@ -166,9 +166,9 @@ def _leave(
 
 def _caps(view: SerialView, rules: SerialRules, memory: SlotMemory) -> Caps:
     baseline = np.zeros(view.n_values, dtype=np.int64)
-    if rules.common is not None:
+    if rules.odds is not None:
         baseline = caps_baseline(view, memory.baseline, memory.look_up(memory.slot, view.person, -1) < 0)
-    return Caps.of(baseline, rules.m, rules.common)
+    return Caps.of(baseline, rules.m, rules.odds)
 
 
 def _come_back(making: Workbench, own_slot: LongArray, active: BoolArray) -> LongArray:

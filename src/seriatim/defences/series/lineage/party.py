@@ -2,7 +2,7 @@
 
 Those who enter are fair, and so are those who wait: a few holders of one value who wait alone would give it away. Only
 where no such split exists, the largest fair part enters. Few newcomers never start a lineage beside others; such small
-lineages hold most counterfeits. Compared with lineages without ``[promise] common`` (``newcomers``), the cap of those
+lineages hold most counterfeits. Compared with lineages without ``[promise] odds`` (``newcomers``), the cap of those
 who join is the plain one, one split serves joining and starting, and nothing is started from people meant to wait.
 """
 

@@ -75,7 +75,7 @@ class Workbench:
     @property
     def capped(self) -> bool:
         """Return whether values have caps of their own; then every part has a floor of strangers as well."""
-        return self.rules.common is not None
+        return self.rules.odds is not None
 
     @property
     def n_waiting(self) -> int:
