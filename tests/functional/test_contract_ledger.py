@@ -54,8 +54,8 @@ class Wrapped:
 
     right: SqlLedger
 
-    def state(self, series: str, destination: Path | None = None) -> SeriesState:
-        return self.right.state(series, destination)
+    def state(self, series: str, destination: Path | None = None, head: Path | None = None) -> SeriesState:
+        return self.right.state(series, destination, head)
 
     def history(self, series: str, sensitive: str | None = None) -> History:
         return self.right.history(series, sensitive)
@@ -133,7 +133,7 @@ class NeverLooks(Wrapped):
 
 
 class TrustsTheDestination(Wrapped):
-    def state(self, series: str, destination: Path | None = None) -> SeriesState:
+    def state(self, series: str, destination: Path | None = None, head: Path | None = None) -> SeriesState:
         return self.right.state(series)
 
 

@@ -230,12 +230,12 @@ def test_an_empty_release_is_a_release(ledger: SqlLedger) -> None:
 
 def test_the_same_releases_make_the_same_chain(ledger: SqlLedger, out: Path, tmp_path: Path) -> None:
     twin = open_ledger(tmp_path / "twin.db")
-    for one, destination in ((ledger, out), (twin, tmp_path / "elsewhere")):
+    for one, destination in ((ledger, out), (twin, tmp_path / "twin" / "elsewhere")):
         publish(one, ["ann", "bob"], destination=destination)
         publish(one, ["bob", "cid"], destination=destination)
     assert [entry.digest for entry in ledger.entries()] == [entry.digest for entry in twin.entries()]
     for name in ("ward-0001/manifest.json", "ward-0002/manifest.json"):
-        assert (out / name).read_bytes() == (tmp_path / "elsewhere" / name).read_bytes()
+        assert (out / name).read_bytes() == (tmp_path / "twin" / "elsewhere" / name).read_bytes()
 
 
 def test_leaving_the_stage_without_reserving_leaves_no_trace(ledger: SqlLedger) -> None:

@@ -168,6 +168,7 @@ def publish(
         ready.view,
         ready.plan,
         destination=destination,
+        head=ready.plan.policy.head,
         recipients=whom,
         approval=approval,
         dry_run=dry_run,
@@ -229,6 +230,6 @@ def ledger_to_publish(
     if found is not None:
         return found
     empty = wired_rehearsal()
-    empty.state(ready.plan.policy.series, out)  # a ledger that is behind must not be made
+    empty.state(ready.plan.policy.series, out, ready.plan.policy.head)  # a ledger that is behind must not be made
     ready.begin()
     return empty if dry_run else open_ledger(url, shelf)

@@ -15,6 +15,7 @@ import pyarrow.compute as pc
 
 from seriatim.errors import Fault, InputError
 from seriatim.ledger import catalogue, chain, pseudonyms, shelf
+from seriatim.ledger.manifests import refuse_behind_manifest
 from seriatim.ledger.shelf import Shelf
 from seriatim.ledger.stored_history import Facts, stored_current_file, stored_memory_files
 from seriatim.storage import durable_files
@@ -29,6 +30,7 @@ def erasure_of_person(database: Database, place: Shelf, series: str, respondent:
     """
     settle_erasures(database, place, series)
     with durable_disk_errors(place.root), database.writing() as connection:
+        refuse_behind_manifest(connection, place, series)
         past = catalogue.catalogue_past(connection, series)
         numbers: set[int] = set()
         found = 0

@@ -42,7 +42,7 @@ def import_releases(
     reservations.check_reservation_storable({"[series] name": policy.series, "policy": policy.canonical})
     with durable_disk_errors(place.root), place.staging() as folder:
         with database.reading() as connection:
-            refuse_behind_manifest(connection, place, policy.series, None)
+            refuse_behind_manifest(connection, place, policy.series, head=policy.head)
             state = catalogue.catalogue_state(connection, policy.series)
             known = catalogue.catalogue_past(connection, policy.series)
             crowd = stored_people(place, policy.series, known)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Container, Iterator, Mapping
+from collections.abc import Collection, Container, Iterator, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -12,26 +13,54 @@ from sqlalchemy.engine import Connection
 
 from seriatim.errors import LedgerBehind
 from seriatim.ledger import catalogue, shelf
-from seriatim.ledger.destinations import every_destination
+from seriatim.ledger.destinations import destination_in, every_destination
+from seriatim.ledger.heads import heads_of_series, refuse_behind_head, refuse_unusable_head
 from seriatim.ledger.shelf import Shelf
 from seriatim.ports import PRIVATE, PUBLIC
 
 _PLACES = (shelf.MANIFEST, f"{PRIVATE}/{shelf.MANIFEST}", f"{PUBLIC}/{shelf.MANIFEST}")
+_AHEAD = 3
+"""So many releases further a ledger that is behind finds one beside its destinations; one or two may be recalled."""
 _HEAD, _DIGEST = b'{"chain":"', 64
 """How manifests begin (their keys are sorted), and the length of what follows."""
 
 
-def refuse_behind_manifest(connection: Connection, place: Shelf, series: str, destination: Path | None = None) -> None:
+def refuse_behind_manifest(
+    connection: Connection, place: Shelf, series: str, destination: Path | None = None, head: Path | None = None
+) -> None:
     """Refuse a manifest of this series that the chain does not know: a newer state of this ledger published it.
 
-    Every folder that the ledger ever published to is looked at: the next release may go to another one.
+    Every folder that the ledger ever published to is looked at, and the folders beside them: each release may have one
+    of its own. So are the heads that policies of the series ever named.
     """
-    folders = [place.series(series), *every_destination(connection)]
-    if destination is not None:
-        folders.append(destination.absolute())
-    known = catalogue.catalogue_release_digests(connection, series)
-    for folder in dict.fromkeys(folders):
+    known, destinations = catalogue.catalogue_release_digests(connection, series), every_destination(connection)
+    last = [] if destination is None else [destination.absolute()]
+    for folder in dict.fromkeys([place.series(series), *destinations, *last]):
         refuse_published_manifest(folder, series, known)
+    names = [destination_in(Path(), series, len(known) + ahead).name for ahead in range(1, _AHEAD + 1)]
+    for beside in beside_destinations(destinations):
+        if any(_unknown_manifests(beside, names, known)) and not of_another_ledger(beside, series, known):
+            _refuse_manifests(beside, names, series, known)
+    heads = dict.fromkeys(heads_of_series(connection, series))
+    if head is not None:
+        refuse_unusable_head(head, series)
+        heads[head.absolute()] = None
+    for path in heads:
+        refuse_behind_head(path, series, known)
+
+
+def beside_destinations(destinations: Sequence[Path]) -> Iterator[Path]:
+    """Yield the folders beside destinations that are none themselves."""
+    own = {str(folder) for folder in destinations}
+    for parent in sorted({folder.parent for folder in destinations}):
+        with suppress(OSError), os.scandir(parent) as found:
+            yield from sorted(Path(one.path) for one in found if one.is_dir() and one.path not in own)
+
+
+def of_another_ledger(folder: Path, series: str, known: Collection[str]) -> bool:
+    """Return whether a folder beside ours holds an unknown release under a number that this ledger has given itself."""
+    own = {destination_in(Path(), series, number + 1).name for number in range(len(known))}
+    return any(_unknown_manifests(folder, sorted(own.intersection(_release_names(folder, series))), known))
 
 
 def refuse_published_manifest(folder: Path, series: str, known: Container[str] = ()) -> None:
@@ -39,12 +68,22 @@ def refuse_published_manifest(folder: Path, series: str, known: Container[str] =
 
     Every publication looks at the manifests of all releases, so of most no more is read than how they begin.
     """
-    for name in _release_names(folder, series):
+    _refuse_manifests(folder, _release_names(folder, series), series, known)
+
+
+def _refuse_manifests(folder: Path, names: Sequence[str], series: str, known: Container[str]) -> None:
+    for path in _unknown_manifests(folder, names, known):
+        _refuse_unknown(Path(path), series, known)
+
+
+def _unknown_manifests(folder: Path, names: Sequence[str], known: Container[str]) -> Iterator[str]:
+    """Yield the paths in releases' folders of what does not begin like a manifest that the chain knows."""
+    for name in names:
         for place in _PLACES:
             path = f"{folder}/{name}/{place}"
             digest = _chain_at_head(path)
             if digest is not None and digest not in known:
-                _refuse_unknown(Path(path), series, known)
+                yield path
 
 
 def _refuse_unknown(path: Path, series: str, known: Container[str]) -> None:

@@ -22,7 +22,12 @@ class NoLedger:
     secret: bytes | None = field(default=None, repr=False)
     """If set, every dry run draws alike."""
 
-    def state(self, series: str, destination: Path | None = None) -> SeriesState:
+    def state(self, series: str, destination: Path | None = None, head: Path | None = None) -> SeriesState:
+        if head is not None:
+            from seriatim.ledger.heads import refuse_behind_head, refuse_unusable_head
+
+            refuse_unusable_head(head, series)
+            refuse_behind_head(head, series, ())
         if destination is not None and os.path.lexists(destination):
             from seriatim.ledger.destinations import refuse_unusable_destination
             from seriatim.ledger.manifests import refuse_published_manifest

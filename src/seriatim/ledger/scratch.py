@@ -14,6 +14,6 @@ class ScratchLedger(SqlLedger):
 
     __slots__ = ()
 
-    def state(self, series: str, destination: Path | None = None) -> SeriesState:
-        found = SqlLedger.state(self, series, destination)
+    def state(self, series: str, destination: Path | None = None, head: Path | None = None) -> SeriesState:
+        found = SqlLedger.state(self, series, destination, head)
         return replace(found, secret=found.secret or bytes(32))

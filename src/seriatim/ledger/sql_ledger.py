@@ -22,6 +22,7 @@ from seriatim.ledger.destinations import (
     refuse_unusable_destination,
 )
 from seriatim.ledger.erasure import erasure_of_person, settle_erasures
+from seriatim.ledger.heads import write_head
 from seriatim.ledger.imports import import_releases
 from seriatim.ledger.manifests import refuse_behind_manifest
 from seriatim.ledger.recall import clear_recalled, recall_release
@@ -73,12 +74,12 @@ class SqlLedger:
     database: Database
     shelf: Shelf
 
-    def state(self, series: str, destination: Path | None = None) -> SeriesState:
-        """Return the state of the series. Raise LedgerBehind if shelf or destination has an unknown manifest."""
+    def state(self, series: str, destination: Path | None = None, head: Path | None = None) -> SeriesState:
+        """Return the state of the series. Raise LedgerBehind if shelf, destination or head has an unknown release."""
         if destination is not None:
             refuse_unusable_destination(destination)
         with self.database.reading() as connection:
-            refuse_behind_manifest(connection, self.shelf, series, destination)
+            refuse_behind_manifest(connection, self.shelf, series, destination, head)
             found = catalogue.catalogue_state(connection, series)
             return replace(found, views=catalogue.catalogue_views(connection, series)) if found.secret else found
 
@@ -152,6 +153,7 @@ class SqlLedger:
         }
         circumstances = catalogue.catalogue_circumstances(
             destination=destination,
+            **({"head": str(reservation.head.absolute())} if reservation.head else {}),
             source=reservation.source,
             input={"name": reservation.input_name, "sha256": reservation.input_sha256},
         )
@@ -180,6 +182,8 @@ class SqlLedger:
             if record.state in (chain.SEALED, chain.RECALLED):
                 return record
             seals.write_sealed_manifest(self.shelf, record)
+            with self.database.reading() as connection:
+                write_head(connection, record)
             if record.state == chain.IMPORTED:
                 return record
             seals.copy_sealed(self.shelf, record)

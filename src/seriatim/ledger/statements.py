@@ -52,6 +52,10 @@ VIEWS = _told((chain.RESERVED, chain.RECALLED), _entries.kind, _entries.body, _e
 RECALLED = _told((chain.RECALLED,), _entries.body)
 PAST = _told((*MAKING, chain.RECALLED, chain.ERASED), _entries.kind, _entries.body)
 
+_CIRCUMSTANCES = sa.select(_entries.circumstance).where((_entries.series == _series) & _among(_entries.kind, MAKING))
+CIRCUMSTANCES = _CIRCUMSTANCES.where(_entries.circumstance.contains('"head":')).distinct()
+CIRCUMSTANCE = _CIRCUMSTANCES.where(_entries.digest == sa.bindparam("digest"))
+
 DESTINATIONS = (
     sa.select(_entries.circumstance)
     .where(_among(_entries.kind, (chain.RESERVED, chain.REDIRECTED, chain.DELIVERED)))

@@ -6,7 +6,7 @@ Faults mean that something has changed. Notes say what is unfinished, loose or l
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -18,7 +18,14 @@ from seriatim.ledger import catalogue, chain, seals, shelf
 from seriatim.ledger.chain_replay import ReplayedCatalogue, ledger_replay_wrong_rows, replay_everything
 from seriatim.ledger.deliveries import deliveries_under_way
 from seriatim.ledger.destinations import destination_of
-from seriatim.ledger.manifests import every_manifest_in, manifests_in, read_manifest
+from seriatim.ledger.heads import heads_of_series, read_head
+from seriatim.ledger.manifests import (
+    beside_destinations,
+    every_manifest_in,
+    manifests_in,
+    of_another_ledger,
+    read_manifest,
+)
 from seriatim.ledger.recall import recalled_files
 from seriatim.ledger.shelf import Shelf
 from seriatim.ports import PUBLIC, LedgerCheck, ReleaseRecord
@@ -50,6 +57,7 @@ def verify_ledger(database: Database, place: Shelf, published: Sequence[Path]) -
     with durable_disk_errors(place.root, "not everything was checked"):
         _check_shelf(place, expected, findings)
         _check_manifests(database, place, expected, published, findings)
+        _check_heads(database, expected, findings)
         _check_permissions(database, place, findings)
     n_releases = len(expected.releases)
     return LedgerCheck(len(stored.entries), n_releases, findings.n_files, tuple(findings.faults), tuple(findings.notes))
@@ -133,8 +141,8 @@ def _check_manifests(
     found = {path for folder in [*strange, *published] for path in every_manifest_in(folder)}
     # other ledgers may publish to a destination too: only our series show that we are behind
     ours = {(Path(record.destination), record.series) for record in records if record.destination}
-    found |= {path for destination, series in ours for path in manifests_in(destination, series)}
     by_chain = {record.manifest["chain"]: record for record in records}
+    found |= {path for folder, series in ours for path in manifests_in(folder, series)}
     copies: dict[Path, Mapping[str, Any]] = {}
     for path in sorted(found):
         manifest = read_manifest(path)
@@ -146,6 +154,7 @@ def _check_manifests(
             copies[folder] = part
         elif manifest is not None:
             findings.faults += _unknown(database, path.parent, manifest["chain"])
+    findings.faults += _unknown_beside(database, ours, by_chain)
     for record in records:
         target = destination_of(record)
         if record.state == chain.RECALLED and recalled_files(record):
@@ -158,6 +167,34 @@ def _check_manifests(
     for folder, part in sorted(copies.items()):
         if folder.name != PUBLIC or folder.parent not in copies:  # else it is looked at with its whole release
             _check_copy(folder, part, findings)
+
+
+def _unknown_beside(
+    database: Database, ours: Collection[tuple[Path, str]], by_chain: Mapping[str, ReleaseRecord]
+) -> list[str]:
+    """Return releases in the folders beside ours that a newer state of this ledger made."""
+    faults: list[str] = []
+    for folder in beside_destinations([destination for destination, _ in ours]):
+        for series in sorted({series for _, series in ours}):
+            digests = {head for head, record in by_chain.items() if record.series == series}
+            if not of_another_ledger(folder, series, digests):
+                manifests = {path: read_manifest(path) for path in manifests_in(folder, series)}
+                for path, manifest in manifests.items():
+                    if manifest is not None and manifest["series"] == series and manifest["chain"] not in by_chain:
+                        faults += _unknown(database, path.parent, manifest["chain"])
+    return faults
+
+
+def _check_heads(database: Database, expected: ReplayedCatalogue, findings: _Findings) -> None:
+    for series in expected.series:
+        with database.reading() as connection:
+            heads = heads_of_series(connection, series)
+        for path in heads:
+            head = read_head(path)
+            if head is None:
+                findings.notes.append(f"{path}: the head of series {series!r} is not there; the next release writes it")
+            elif head["series"] == series:
+                findings.faults += _unknown(database, path, head["chain"])
 
 
 def _check_copy(folder: Path, manifest: Mapping[str, Any], findings: _Findings) -> None:

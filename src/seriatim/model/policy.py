@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field, fields
 from enum import StrEnum
+from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Literal
 
@@ -245,6 +246,8 @@ class Policy:
     defence: DefenceSettings | None
     respondent: str | None = None
     epoch: int = 1
+    head: Path | None = field(default=None, compare=False)
+    """The file outside the shelf that names the newest release; where it lies is no promise."""
     adversary: Adversary = NOBODY_KNOWN
     canonical: str = ""
     """The policy as canonical JSON, hierarchies as digests; equal policies have equal text."""

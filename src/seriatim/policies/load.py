@@ -91,6 +91,7 @@ def _policy(document: dict[str, Any], base: Path | None, faults: Faults) -> Poli
         defence=defence,
         respondent=series.respondent,
         epoch=series.epoch,
+        head=None if series.head is None else (base or Path()) / series.head,
         adversary=adversary,
         unread=(*notes, *unread_keys(sections["defence"], terms, adversary)),
     )

@@ -141,6 +141,7 @@ class SeriesShape(_Shape):
     name: Name = Field(description="a text that is not empty, without control characters")
     respondent: Annotated[str, Field(min_length=1)] | None = _key("the column that identifies the person")
     epoch: Annotated[int, _within("epoch")] = _number("epoch", default=1)
+    head: Name | None = _key("the path of a file")
 
 
 class ColumnShape(_Shape):

@@ -45,6 +45,8 @@ class Reservation:
     """Respondents whose published values were wrong: they get new numbers, and the old ones name nobody."""
     destination: Path | None = None
     """The folder for the release's own folder; None keeps it on the shelf only."""
+    head: Path | None = None
+    """The file outside the shelf that names the newest release."""
     recipients: tuple[str, ...] = ()
     approval: Approval | None = None
     memory: Mapping[str, pa.Table] = field(default_factory=dict, repr=False)
@@ -99,10 +101,10 @@ class Ledger(Protocol):
     release counts as published, also after a crash; ``seal`` may be repeated until it succeeds.
     """
 
-    def state(self, series: str, destination: Path | None = None) -> SeriesState:
+    def state(self, series: str, destination: Path | None = None, head: Path | None = None) -> SeriesState:
         """Return the state of a series.
 
-        Raise LedgerBehind if a manifest on the shelf or at the destination is unknown.
+        Raise LedgerBehind if a manifest on the shelf or at the destination is unknown, or what the head names.
         """
 
     def history(self, series: str, sensitive: str | None = None, newest: int | None = None) -> History:

@@ -13,7 +13,7 @@ from pathlib import Path
 from seriatim.errors import Fault, InputError
 from seriatim.storage.durable_files import write_durably
 
-PRIVATE_LIST = "list of exposed people"
+PRIVATE_LIST, HEAD = "list of exposed people", "head of a series"
 _READ = 1 << 26
 """So many bytes are read of what may be replaced: no file of ours is as long."""
 _PAGE = re.compile(rb'<!doctype html>\n<html lang="en">\n<head>\n.*?<p class="kicker">([^<]+)</p>', re.DOTALL)
@@ -22,6 +22,7 @@ _OTHERS = {
     PRIVATE_LIST: re.compile(rb'"respondent","(?:since|promise)"|"row","promise"'),
     "knowledge file": re.compile(rb'format = "seriatim\.knowledge/'),
     "table of a knowledge file": re.compile(rb"PAR1.*seriatim\.knowledge/", re.DOTALL),
+    HEAD: re.compile(rb'\{"chain":"[0-9a-f]{64}","release":\d+,"schema":"seriatim\.head/1","series":"'),
     "policy": re.compile(rb"[^\0]*?^\[series\][^\0]*?^\[columns", re.MULTILINE),
 }
 

@@ -249,12 +249,12 @@ def _equal_releases_make_equal_chains(desk: LedgerDesk) -> None:
         ledger = desk.ledger(name)
         heads.append([])
         for people in (("ann", "bob"), ("bob", "cid")):
-            publish_in_ledger(ledger, LedgerWish(people=people, destination=desk.folder / f"out-{name}"))
+            publish_in_ledger(ledger, LedgerWish(people=people, destination=desk.folder / name / "out"))
             heads[-1].append(ledger.state(SERIES).head)
     require_clause(heads[0] == heads[1], "different heads")
     require_clause(len(set(heads[0])) == 2, "a head that did not move")
     one, two = (
-        {path.name: (path / _MANIFEST).read_bytes() for path in _visible(desk.folder / f"out-{name}")}
+        {path.name: (path / _MANIFEST).read_bytes() for path in _visible(desk.folder / name / "out")}
         for name in ("one", "two")
     )
     require_clause(one == two, "manifests of different bytes")

@@ -68,6 +68,8 @@ class PublishOrder:
     plan: Plan
     _: KW_ONLY
     destination: Path | None = None
+    head: Path | None = None
+    """The file outside the shelf that names the newest release of the series."""
     recipients: tuple[str, ...] = ()
     approval: Approval | None = None
     dry_run: bool = False
@@ -105,7 +107,7 @@ def publish(order: PublishOrder, parts: PublishParts) -> Release | Refusal:
     """Defend, judge and, if nothing is broken, reserve, write and seal."""
     policy, progress = order.plan.settled, parts.progress
     refuse_untrue_foreknowledge(order.view, policy)
-    state = parts.ledger.state(policy.series, order.destination)
+    state = parts.ledger.state(policy.series, order.destination, order.head)
     check_epoch(state, policy)
     check_epoch_columns(state, policy)
     _check_people(order, state)
@@ -355,6 +357,7 @@ def _reserve(
             input_sha256=order.input_sha256,
             corrected=() if order.corrections is None else tuple(order.corrections.people.to_pylist()),
             destination=order.destination,
+            head=order.head,
             recipients=order.recipients,
             approval=order.approval,
             memory={**made.draft.memory, **state.memory},
