@@ -33,6 +33,8 @@ COLUMNS: dict[str, Any] = {
 CASES: dict[str, dict[str, Any]] = {
     "median": {"promise": {"k": 5, "l": 3}, "defence": {"method": "median", "suppress": 0.1}},
     "median relaxed": {"promise": {"k": 5}, "defence": {"method": "median", "mode": "relaxed"}},
+    "median blind": {"promise": {"k": 8}, "defence": {"method": "median", "cuts": "blind"}},
+    "curve blind": {"promise": {"k": 8, "l": 2}, "defence": {"method": "curve", "cuts": "blind"}},
     "curve": {"promise": {"k": 5, "t": 0.5}, "defence": {"method": "curve", "suppress": 0.1}},
     "lattice": {"promise": {"k": 4, "l": 2}, "defence": {"method": "lattice", "suppress": 0.1}},
     "sample": {"promise": {"k": 1}, "defence": {"method": "sample", "rate": 0.5}},

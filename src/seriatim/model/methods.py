@@ -74,6 +74,8 @@ class Method:
     """The steps of ``kernels.ahead`` that its first use has to wait for, the longest first."""
     looks: str = ""
     """What it looks at of who holds which value when it groups people; ``check_defence`` tries methods without it."""
+    blind_cuts: bool = False
+    """Whether it looks at no values with [defence] cuts = "blind"."""
     leavers_known: bool = False
     """Whether a counterfeit holds a leaver's slot: attacks are then told so, which is more than a reader can know."""
 
@@ -94,7 +96,8 @@ _ROWS = (
         home="seriatim.defences.single.median:median",
         family=MethodFamily.SINGLE,
         summary="cuts the table in halves while both halves keep the promises",
-        options=("mode", "withhold"),
+        options=("mode", "cuts", "withhold"),
+        blind_cuts=True,
         modes=("strict", "relaxed"),
         counts_people=True,
         compiled_ahead=("cutting", "accepting"),
@@ -115,7 +118,8 @@ _ROWS = (
         home="seriatim.defences.single.curve.segments:curve",
         family=MethodFamily.SINGLE,
         summary="orders people by similarity and groups neighbours",
-        options=("withhold",),
+        options=("cuts", "withhold"),
+        blind_cuts=True,
         counts_people=True,
         compiled_ahead=("accepting",),
         looks="where along the order l and t are kept",

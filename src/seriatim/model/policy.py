@@ -211,6 +211,14 @@ class DefenceSettings:
         amounts = self.options.noise if self._reads("noise") else None
         return {} if amounts is None else amounts
 
+    @property
+    def looks(self) -> str:
+        """Return what the method looks at of who holds which value; empty if nothing of it decides who is together."""
+        row = method_named(self.method)
+        if row is None or (row.blind_cuts and self.options.cuts == "blind"):
+            return ""
+        return row.looks
+
     def _reads(self, key: str) -> bool:
         row = method_named(self.method)
         return row is not None and key in row.options

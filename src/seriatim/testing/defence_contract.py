@@ -13,7 +13,6 @@ import pyarrow.compute as pc
 from seriatim.errors import SeriatimError
 from seriatim.model import Draft
 from seriatim.model.draft import PLAIN
-from seriatim.model.methods import method_named
 from seriatim.testing.clauses import ContractBroken, require_clause
 from seriatim.testing.defence import DefenceTrial, OneByOne, TrialStep
 
@@ -197,8 +196,8 @@ def _values_move_nobody(trial: DefenceTrial) -> None:
 
     Up to the first release in which others are withheld or other slots given up, which may depend on values.
     """
-    row = method_named(trial.policy.defence.method) if trial.policy.defence is not None else None
-    if row is None or row.looks or trial.policy.respondent is None or len(trial.policy.sensitive) != 1:
+    defence = trial.policy.defence
+    if defence is None or defence.looks or trial.policy.respondent is None or len(trial.policy.sensitive) != 1:
         return
     for exchanged in _exchanges(trial):
         for step, again in zip(trial.steps, trial.with_values(exchanged).steps, strict=True):

@@ -11,10 +11,9 @@ import numpy as np
 import numpy.typing as npt
 
 from seriatim.defences.labels import LabelPieces
-from seriatim.defences.single.class_tests import class_tests
 from seriatim.defences.single.draft import draft_of
 from seriatim.defences.single.enough_people import with_enough_people
-from seriatim.defences.single.trim import trim_to_publishable
+from seriatim.defences.single.trim import trimmed_view
 from seriatim.kernels.single.acceptance import AcceptanceTests
 from seriatim.kernels.single.median import LANES, MedianRows, MedianRules, MedianScales, cut_by_median
 from seriatim.model import CodedColumn, Draft, Policy, Scale, SeriesState, View
@@ -36,12 +35,11 @@ def median(view: View, policy: Policy, state: SeriesState, workers: Workers) -> 
     assert state.secret is not None
     assert policy.defence is not None
     number = state.n_releases + 1
-    keep = trim_to_publishable(view.sensitive, policy, view.suppressed, secret_chance(state.secret, number, "trim"))
+    keep, tests = trimmed_view(view, policy, secret_chance(state.secret, number, "trim"))
     rows = np.flatnonzero(keep).astype(np.int32)
     relaxed = policy.defence.mode == "relaxed"
     if relaxed:
         rows = secret_chance(state.secret, number, "ties").permutation(rows)
-    tests = class_tests(view.sensitive, policy.terms.per_column, keep)
     pieces = median_pieces(
         view.quasi, view.sensitive, rows, MedianRules(policy.terms.least_people, relaxed, 0), tests, workers
     )

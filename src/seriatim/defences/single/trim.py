@@ -2,12 +2,29 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 import numpy.typing as npt
 
 from seriatim.defences.single.class_tests import class_tests, whole_passes_tests
 from seriatim.kernels.single.acceptance import L_ENTROPY, L_RECURSIVE, AcceptanceTests
-from seriatim.model import CodedColumn, Policy
+from seriatim.model import CodedColumn, Policy, View
+
+
+class TrimmedView(NamedTuple):
+    """The records that are grouped, and the tests that every group must pass."""
+
+    keep: npt.NDArray[np.bool_]
+    tests: AcceptanceTests
+
+
+def trimmed_view(view: View, policy: Policy, chance: np.random.Generator) -> TrimmedView:
+    """Return what a method groups by; with blind cuts everyone, and no test but k: the verdict judges l and t."""
+    if policy.defence is not None and policy.defence.options.cuts == "blind":
+        return TrimmedView(~view.suppressed, class_tests(view.sensitive, {}, ~view.suppressed))
+    keep = trim_to_publishable(view.sensitive, policy, view.suppressed, chance)
+    return TrimmedView(keep, class_tests(view.sensitive, policy.terms.per_column, keep))
 
 
 def trim_to_publishable(

@@ -18,12 +18,11 @@ import numpy as np
 import numpy.typing as npt
 
 from seriatim.defences.labels import LabelPieces
-from seriatim.defences.single.class_tests import class_tests
 from seriatim.defences.single.curve.order import curve_order, order_slices
 from seriatim.defences.single.curve.widths import widths_of
 from seriatim.defences.single.draft import draft_of
 from seriatim.defences.single.enough_people import with_enough_people
-from seriatim.defences.single.trim import trim_to_publishable
+from seriatim.defences.single.trim import trimmed_view
 from seriatim.kernels.single.acceptance import AcceptanceTests
 from seriatim.kernels.single.packed_rows import fetch_packed_rows
 from seriatim.kernels.single.segments import segment_sizes_that_pass, segments_by_size, segments_by_tests
@@ -43,9 +42,8 @@ def curve(view: View, policy: Policy, state: SeriesState, workers: Workers) -> D
     """Group along the curve (as Ghinita et al. 2007 do for k and l), with every promise kept in every group."""
     assert state.secret is not None
     number = state.n_releases + 1
-    keep = trim_to_publishable(view.sensitive, policy, view.suppressed, secret_chance(state.secret, number, "trim"))
+    keep, tests = trimmed_view(view, policy, secret_chance(state.secret, number, "trim"))
     rows = np.flatnonzero(keep).astype(np.int32)
-    tests = class_tests(view.sensitive, policy.terms.per_column, keep)
     sensitive = view.sensitive if len(tests.kinds) else ()
     pieces = curve_pieces(
         [CodedColumn(c.name, c.codes[rows], c.scale) for c in view.quasi],
