@@ -7,14 +7,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from seriatim.api.ledgers import ledger_history, ledger_holdings
-from seriatim.api.prepared import prepared_as_ledger
+from seriatim.api.prepared import prepared_as_ledger, prepared_policy
 from seriatim.api.private_lists import refuse_private_list, write_private_list
 from seriatim.errors import Fault, InputError
-from seriatim.model import History
+from seriatim.model import History, Policy, View
 from seriatim.model.holdings import Holder
 from seriatim.policies.column_words import SENSITIVE, matching_column_word
 from seriatim.ports import Ledger, Progress, no_progress
 from seriatim.tables.reader import read_table
+from seriatim.tables.views import view_of
 
 if TYPE_CHECKING:
     from seriatim.tables.folders import FolderTables
@@ -36,8 +37,13 @@ def attack(
     least: int | None = None,
     repetitions: int | None = None,
     private: str | Path | None = None,
+    view: Any = None,
+    policy: Policy | None = None,
 ) -> AttackResult:
     """Return what an adversary with every release concludes. ``target`` is a History, or a ledger with ``series``.
+
+    ``view`` is a table that a release was made from, and ``policy`` says what its columns are: then the result also
+    says what the method's own cuts reveal to someone who knows the algorithm (``method``).
 
     With ``recipient`` the adversary has what this recipient received, with ``collusion`` what the worst group of that
     many recipients hold together; with both, the recipient is one of them. ``sensitive`` is a column of the ledger.
@@ -61,13 +67,15 @@ def attack(
     declared = (adversary or {}).get("collusion")
     if private is not None:
         refuse_private_list(private)
+    known = _view(view, policy)
     if isinstance(target, History):
         if by_name or sensitive is not None:
             found = "recipient, collusion or sensitive with a history"
             raise InputError(Fault("attack", found, "a ledger and its series, which know them", "pass the ledger"))
         if declared is not None:
             warn_of_unread("adversary", ["collusion"])
-        history, result = target, attack_case.attack(target, plan, progress)
+        place = None if known is None else attack_case.attack_places(target, known)
+        history, result = target, attack_case.attack(target, plan, progress, place)
     else:
         prepared_as_ledger(target)
         if series is None:
@@ -76,10 +84,21 @@ def attack(
         holders: tuple[Holder, ...] = ()
         if by_name or (declared is not None and ledger_holdings(target, series).names):
             holders = _holders_in(target, series, recipient, declared if collusion is None else collusion)
-        result = attack_recipients(history, plan, holders, progress)
+        place = None if known is None else attack_case.attack_places(history, known)
+        result = attack_recipients(history, plan, holders, progress, place)
     if private is not None:
         write_private_list(exposed_people(result.held_of(history), plan), private)
     return result
+
+
+def _view(view: Any, policy: Policy | None) -> View | None:
+    if view is None:
+        return None
+    if policy is None:
+        raise InputError(
+            Fault("attack", "a view without its policy", "policy = the one it was published under", "add it")
+        )
+    return view if isinstance(view, View) else view_of(read_table(view), prepared_policy(policy))
 
 
 def _holders_in(ledger: Ledger, series: str, recipient: str | None, collusion: int | None) -> tuple[Holder, ...]:

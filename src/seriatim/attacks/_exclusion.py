@@ -26,6 +26,7 @@ from seriatim.kernels.arrays import Ints, Longs, Words
 from seriatim.kernels.deduce.board import Board, BoardLinks, BoardLog
 from seriatim.kernels.deduce.conclusions import first_conclusions
 from seriatim.kernels.deduce.fixed_point import narrow_to_fixed_point
+from seriatim.kernels.deduce.halvings import Halvings, narrow_by_halvings
 from seriatim.kernels.deduce.one_round import one_round_by_compromised, one_round_by_correlations
 from seriatim.kernels.deduce.overlaps import overlaps
 from seriatim.model.arguments import share_argument, shown_argument, whole_argument
@@ -124,6 +125,16 @@ class ExclusionGround:
     conflicts: int
     told: Ints = field(default_factory=lambda: np.empty(0, dtype=np.int32))
     """Episodes that are known in every repetition, beside the compromised people that are drawn."""
+    cuts: Halvings | None = None
+    """What the attacker knows of how the method cut people into groups."""
+
+    def knowing(self, cuts: Halvings | None) -> ExclusionGround:
+        """Return the ground of someone who knows these cuts by values as well."""
+        if cuts is None:
+            return self
+        settled = self.settled.copy()
+        conflicts = _narrow_by_cuts(self.board, self.links, cuts, settled)
+        return replace(self, cuts=cuts, settled=settled, conflicts=self.conflicts + conflicts)
 
     def taken_as_known(self, people: pa.Array, until: int) -> ExclusionGround:
         """Return the ground on which everyone knows the values that these people held up to a release."""
@@ -143,6 +154,8 @@ class ExclusionGround:
         touched = [self.traces.groups[self.traces.person_ptr[e] : self.traces.person_ptr[e + 1]] for e in told]
         first = np.concatenate([*touched, told + self.traces.n_groups]).astype(np.int32)
         log, conflicts = narrow_to_fixed_point(self.board, self.links, words, first, keep_log)
+        if self.cuts is not None:
+            conflicts += _narrow_by_cuts(self.board, self.links, self.cuts, words)
         return Exclusion(
             self.traces, words, episodes, _continued(self.log, log) if keep_log else log, self.conflicts + conflicts
         )
@@ -193,6 +206,19 @@ def prepare(
     return ExclusionGround(
         traces=traces, board=board, links=links, read=words, settled=settled, log=log, conflicts=conflicts
     )
+
+
+def _narrow_by_cuts(board: Board, links: BoardLinks, cuts: Halvings, words: Words) -> int:
+    """Narrow in place by cuts and rules in turn until nothing moves; return how often they contradicted each other."""
+    conflicts = 0
+    while True:
+        moved, failed = narrow_by_halvings(cuts, words)
+        conflicts += failed
+        if not moved.any():
+            return conflicts
+        touched = [board.per[board.per_ptr[who] : board.per_ptr[who + 1]] for who in np.flatnonzero(moved)]
+        first = np.unique(np.concatenate(touched)).astype(np.int32)
+        conflicts += narrow_to_fixed_point(board, links, words, first, False)[1]
 
 
 def exclusion(

@@ -48,6 +48,14 @@ Register = Annotated[
     Optional[Path],  # noqa: UP045
     typer.Option(help="List of people (respondent, columns of the releases): anyone who fits a box may be in it."),
 ]
+View = Annotated[
+    Optional[Path],  # noqa: UP045
+    typer.Option(help="With --series: a table that a release was made from, to attack the cuts of its method too."),
+]
+ViewPolicy = Annotated[
+    Optional[Path],  # noqa: UP045
+    typer.Option("--policy", "-p", help="The policy of --view."),
+]
 Recipient = Annotated[
     Optional[str],  # noqa: UP045
     typer.Option(help="Attack only what this recipient received, as the ledger knows it."),
@@ -78,6 +86,8 @@ def attack_command(
     register: Register = None,
     ledger: LedgerUrl = LEDGER,
     series: Annotated[Optional[str], typer.Option(help="Series of the ledger, instead of --history.")] = None,  # noqa: UP045
+    view: View = None,
+    policy: ViewPolicy = None,
     recipient: Recipient = None,
     collusion: Collusion = None,
     adversary: AdversaryFile = None,
@@ -101,7 +111,8 @@ def attack_command(
     from seriatim.cli import output
     from seriatim.cli.compile_ahead import compile_ahead
 
-    _check_source(history, series, respondents or quasi or register, (recipient, collusion) != (None, None))
+    of_ledger = (recipient, collusion, view, policy) != (None, None, None, None)
+    _check_source(history, series, respondents or quasi or register, of_ledger)
     if private is not None:
         api.refuse_private_list(private)
     files = None
@@ -122,6 +133,8 @@ def attack_command(
                 recipient=recipient,
                 collusion=collusion,
                 private=private,
+                view=view,
+                policy=None if policy is None else api.load_policy(policy),
             )
     title = str(series) if history is None else history.resolve().name
     report = api.attack_report(result, title, files, register)
@@ -143,8 +156,8 @@ def _check_source(history: Path | None, series: str | None, of_folder: object, o
         found = "--respondents, --quasi or --register with a series of the ledger"
         raise InputError(Fault("attack", found, "they describe a folder of files", "use them with --history"))
     if history is not None and of_ledger:
-        found = "--recipient or --collusion with a folder of files"
-        raise InputError(Fault("attack", found, "only a ledger knows recipients", "use them with --series"))
+        found = "--recipient, --collusion, --view or --policy with a folder of files"
+        raise InputError(Fault("attack", found, "they belong to a series of the ledger", "use them with --series"))
 
 
 def _folder(
@@ -190,6 +203,7 @@ def _sentences(result: AttackResult) -> list[str]:
 
 def _show(report: AttackReport, guessed: bool, out: Path | None) -> None:
     from seriatim.cli.output import console, output_text, output_whole
+    from seriatim.usecases.attack.attack_page import attack_page_method
 
     result = report.result
     for at, note in enumerate(report.notes):
@@ -213,7 +227,7 @@ def _show(report: AttackReport, guessed: bool, out: Path | None) -> None:
     if report.by_register:
         console.print("the same with a register of people instead of --respondents:")
         console.print(_table(report, report.by_register))
-    for line in _sentences(result):
+    for line in (*_sentences(result), *attack_page_method(result)):
         console.print(line, soft_wrap=True)
     if result.withheld is not None and result.withheld.series.n_withheld:
         from seriatim.usecases.attack.attack_page import attack_page_withheld

@@ -5,15 +5,19 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+import numpy as np
 import pyarrow as pa
 
-from seriatim.attacks._exclusion import estimate_once, estimate_share, prepare
+from seriatim.attacks._exclusion import ExclusionGround, estimate_once, estimate_share, prepare
 from seriatim.attacks._intersection import IntersectionCounts, shrinking, shrinking_by_register
 from seriatim.attacks._sequence import MOST_VALUES, sequence
 from seriatim.attacks._sequence_figures import SequenceFigures, sequence_figures
 from seriatim.attacks._twins import certain_twins, forced_twins
 from seriatim.attacks._withheld import WithheldGuesses, withheld
+from seriatim.attacks.method import method_cuts
+from seriatim.defences.series.contract import SerialView
 from seriatim.errors import Fault, TableError
+from seriatim.kernels.arrays import Singles
 from seriatim.knowledge.appearances import appearances_of
 from seriatim.knowledge.sequential_adversary import SequentialAdversary
 from seriatim.knowledge.value_texts import value_texts
@@ -23,7 +27,9 @@ from seriatim.model.history import History
 from seriatim.model.holdings import Holder
 from seriatim.model.priors import PriorSets
 from seriatim.model.verdict import Estimate
+from seriatim.model.view import View
 from seriatim.ports import Progress, no_progress
+from seriatim.promises.series.newest import newest_people
 from seriatim.usecases.attack.assembly import AssembledHistory
 
 
@@ -40,6 +46,18 @@ class AttackPlan:
     """The values each person can have."""
     sequential: SequentialAdversary | None = None
     """The attacker who knows how values change; None runs it only where they do, with the history's own steps."""
+
+
+@dataclass(frozen=True, slots=True)
+class MethodFigures:
+    """What the cuts that made the groups reveal to someone who knows the algorithm and where everyone lies."""
+
+    n_cuts: int
+    """Cuts by values that could be rebuilt; with none, the groups say no more than their values."""
+    iterated: Estimate
+    """People breached at the fixed point of cuts and exclusion."""
+    below: float
+    """The share of people not compromised who have fewer than ``least`` values left, over the same draws."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +96,10 @@ class AttackResult:
     """People breached once twins share the values that exclusion and priors leave possible, with nobody compromised."""
     withheld: WithheldGuesses | None = None
     """What being withheld reveals; None if the history does not say who was."""
+    method: MethodFigures | None = None
+    """What the method's own cuts reveal; None unless it is known where people lay."""
+    n_unseen: int = 0
+    """Groups with numbers that last, whose cuts were not looked at since nobody said where people lay."""
     holders: tuple[HeldShare, ...] = ()
     """Recipients, or several of them together, worst first; the figures are those of the first. Empty for everyone."""
 
@@ -88,11 +110,13 @@ class AttackResult:
     @property
     def wrong(self) -> int:
         """Count the wrong inferences: 0 if the history is true."""
-        return self.once.wrong + self.iterated.wrong
+        return self.once.wrong + self.iterated.wrong + (self.method.iterated.wrong if self.method else 0)
 
 
-def attack(history: History, plan: AttackPlan, progress: Progress = no_progress) -> AttackResult:
-    """Run every serial attack on a history.
+def attack(
+    history: History, plan: AttackPlan, progress: Progress = no_progress, place: Singles | None = None
+) -> AttackResult:
+    """Run every serial attack on a history. ``place`` says where its respondents lie (:func:`attack_places`).
 
     Twins follow from the groups alone; priors and exclusion then apply to all.
     """
@@ -125,6 +149,41 @@ def attack(history: History, plan: AttackPlan, progress: Progress = no_progress)
         n_undecided=found.twins.undecided,
         withheld=withheld(history) if any(past.withheld is not None for past in history) else None,
         n_joined=len(certain_twins(ground.traces, ground.settled, found.twins) - set(found.determined)),
+        method=None if place is None else _method_figures(ground, place, plan, seeds),
+        n_unseen=0 if place is not None else _lasting_groups(history),
+    )
+
+
+def attack_places(history: History, view: View) -> Singles:
+    """Return where the respondents of a history lie along the quasi-identifiers of a view; nan for all others."""
+    place = np.full((len(history.respondents), max(len(view.quasi), 1)), np.nan, dtype=np.float32)
+    if view.respondent is None or not view.quasi:
+        return place
+    _, person = newest_people(history.respondents, view.cells(view.respondent))
+    known = np.flatnonzero((person >= 0) & (person < len(place)) & ~view.suppressed)
+    nothing = np.zeros(len(known), dtype=np.int32)
+    codes = np.column_stack([column.codes[known] for column in view.quasi])
+    scales = tuple(column.scale for column in view.quasi)
+    seen = SerialView(quasi=codes, scales=scales, sensitive=nothing, n_values=1, person=nothing.astype(np.int64))
+    place[person[known]] = seen.place()
+    return place
+
+
+def _lasting_groups(history: History) -> int:
+    numbers = [np.unique(past.marks["lineage"]) for past in history if "lineage" in past.marks]
+    return len(np.unique(np.concatenate(numbers))) if numbers else 0
+
+
+def _method_figures(ground: ExclusionGround, place: Singles, plan: AttackPlan, seeds: Sequence[int]) -> MethodFigures:
+    """Attack as someone who knows the algorithm as well."""
+    cuts = method_cuts(ground.traces, place)
+    knowing = ground.knowing(cuts)
+    runs = [knowing.compromise(knowing.draw(plan.compromised, seed), keep_log=False) for seed in seeds]
+    few = [float((run.sizes < plan.least)[~run.compromised].mean()) for run in runs if not run.compromised.all()]
+    return MethodFigures(
+        n_cuts=0 if cuts is None else len(cuts.starts) - 1,
+        iterated=estimate_share(knowing, plan.compromised, seeds),
+        below=float(np.mean(few)) if few else 0.0,
     )
 
 

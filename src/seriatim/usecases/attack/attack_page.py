@@ -77,6 +77,7 @@ class AttackReport(FiledReport):
             "twins": {"sets": found.n_twin_sets, "people": found.n_twins, "undecided": found.n_undecided},
             "joined": found.n_joined,
             "determined": found.n_determined,
+            "method": None if found.method is None else format_plain(asdict(found.method)),
             "wrong": found.wrong,
             "withheld": None if found.withheld is None else _withheld_record(found.withheld),
             "sequence": None if found.sequence is None else format_plain(asdict(found.sequence)),
@@ -102,6 +103,7 @@ class AttackReport(FiledReport):
                 *self._recipients(),
                 *_people_who_change(found),
                 *self._people_withheld(),
+                *self._method(),
                 Section("Release by release", (*grids, *notes)),
                 Section("How to read this", (Definitions(_words(found)),)),
             ),
@@ -130,6 +132,11 @@ class AttackReport(FiledReport):
         rows.append(("all", f"{whole.n_withheld:,}", _share(whole.hit_share, whole), _share(whole.margin_share)))
         grid = Grid("People who were in the view and not in the release", head, tuple(rows), _NUMBERS)
         return (Section("What being withheld reveals", (grid,), attack_page_withheld(found)),)
+
+    def _method(self) -> tuple[Section, ...]:
+        lines = attack_page_method(self.result)
+        lead = "Someone who knows the algorithm, everyone's quasi-identifiers and who is in which group."
+        return (Section("What the method's own cuts reveal", (Note("Found", lines),), lead),) if lines else ()
 
     def _tiles(self) -> Tiles:
         found = self.result
@@ -190,6 +197,22 @@ def attack_page_unfollowed(n_people: int) -> str:
     return (
         f"{n_people:,} people changed their value and were not judged, since the column has more than {MOST_VALUES} "
         "values: declare sequence knowledge (--adversary), or publish values in bands"
+    )
+
+
+def attack_page_method(found: AttackResult) -> tuple[str, ...]:
+    """Return what the method's own cuts reveal, in a sentence; nothing for groups whose numbers do not last."""
+    if found.n_unseen:
+        told = "not attacked: what the method's own cuts gave away (lineage and cohort used to cut by values)"
+        return (f"{told}; give a table that a release was made from (--view) and its policy",)
+    if found.method is None:
+        return ()
+    if not found.method.n_cuts:
+        return ("the algorithm, known: no cut by values made these groups, or none that this view rebuilds",)
+    return (
+        f"the algorithm, known: {found.method.n_cuts:,} cuts by values rebuilt; "
+        f"{found.method.iterated.share:.2%} of people breached, {found.method.below:.2%} with fewer than "
+        f"{found.least} values left",
     )
 
 
@@ -265,7 +288,8 @@ def _banner(found: AttackResult, who: str) -> Banner:
     attacker = f"{who} {_known(found)}"
     exposed = found.releases[-1].below if found.releases else 0
     sure = 0 if found.sequence is None else found.sequence.sure.right
-    if found.iterated.share or exposed or found.n_determined or found.n_joined or sure:
+    cut = found.method.iterated.share if found.method is not None else 0.0
+    if found.iterated.share or exposed or found.n_determined or found.n_joined or sure or cut:
         sentence = f"{format_percent(found.iterated.share)} of people are breached by {attacker}."
         few = f"have fewer than {found.least} values left by intersection alone"
         reasons = (
@@ -273,6 +297,7 @@ def _banner(found: AttackResult, who: str) -> Banner:
             (found.n_determined, f"The value of {found.n_determined:,} people follows from the groups alone."),
             (found.n_joined, f"{found.n_joined:,} people are breached once twins share what is known about them."),
             (sure, f"{sure:,} people are inferred with certainty by an attacker who knows how values usually change."),
+            (cut, f"{format_percent(cut)} of people are breached by an attacker who knows the algorithm as well."),
         )
         return Banner("Exposed", sentence, "bad", tuple(reason for count, reason in reasons if count))
     if found.n_unfollowed:

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from seriatim.attacks._exclusion import estimate_share, prepare
 from seriatim.errors import Fault, InputError
+from seriatim.kernels.arrays import Singles
 from seriatim.model.history import History
 from seriatim.model.holdings import Holder, Holdings
 from seriatim.model.verdict import Estimate
@@ -28,16 +29,20 @@ def chosen_recipients(holdings: Holdings, recipient: str | None, collusion: int 
 
 
 def attack_recipients(
-    history: History, plan: AttackPlan, holders: Sequence[Holder], progress: Progress = no_progress
+    history: History,
+    plan: AttackPlan,
+    holders: Sequence[Holder],
+    progress: Progress = no_progress,
+    place: Singles | None = None,
 ) -> AttackResult:
     """Attack what each holder has. Return the figures of the worst, and the shares of all, worst first.
 
     Without holders everyone holds everything.
     """
     if not holders:
-        return attack(history, plan, progress)
+        return attack(history, plan, progress, place)
     shares = _shares(history, plan, holders, progress)
-    found = attack(shares[0].holder.part_of(history), plan, progress)
+    found = attack(shares[0].holder.part_of(history), plan, progress, place)
     return replace(found, holders=shares)
 
 

@@ -14,6 +14,7 @@ import pyarrow.compute as pc
 from seriatim.attacks._complete import BUDGET, complete_share
 from seriatim.attacks._exclusion import prepare
 from seriatim.attacks.leavers import reveal_leavers
+from seriatim.attacks.method import method_cuts
 from seriatim.errors import TableError
 from seriatim.knowledge.appearances import appearances_of
 from seriatim.model import Candidates, Draft, Estimate, History, Policy
@@ -21,6 +22,7 @@ from seriatim.model.holdings import Holder
 from seriatim.model.judged import JudgedHistory, judged_draft_and_view
 from seriatim.model.methods import method_named
 from seriatim.model.several_records import several_records_fault
+from seriatim.usecases.attack.attack import attack_places
 from seriatim.usecases.publish.foreknowledge import foreknowledge_by_person
 
 SEEDS = (1, 2, 3, 4, 5)
@@ -75,7 +77,7 @@ def simulation_of_exclusion(
     draft, view = judged_draft_and_view(judged)
     _refuse_several_records(draft)
     history = judged.history
-    priors = foreknowledge_by_person(view, policy, history)
+    priors, place = foreknowledge_by_person(view, policy, history), attack_places(history, view)
     row = method_named(policy.defence.method) if policy.defence is not None else None
     if row is not None and row.leavers_known:
         history = reveal_leavers(history)  # told that a counterfeit is the leaver: more than a reader can know
@@ -90,6 +92,7 @@ def simulation_of_exclusion(
         known = policy.adversary
         work = BUDGET / max(len({holder.releases for holder in holders}), 1) / max(len(draft.sensitive), 1)
         ground = prepare(part, priors)
+        ground = ground.knowing(method_cuts(ground.traces, place, since=len(part) - 1))
         if left is not None:
             ground = ground.taken_as_known(left.known, left.until)
         estimate = complete_share(ground, known.share_known, SEEDS, known.breach_share, work)

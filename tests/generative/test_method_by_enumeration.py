@@ -1,0 +1,69 @@
+"""Who knows the algorithm is never falsely certain: small tables, against all tables that give the same cells."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import product
+
+import numpy as np
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+from support.old_cut import OldCut, first_release
+
+from seriatim.attacks import prepare
+from seriatim.attacks.method import method_cuts
+from seriatim.attacks.trace import trace, trace_flags
+
+MOST = 3_000
+
+
+def arrangements(held: list[int]) -> Iterator[list[int]]:
+    """Every distinct order of some values."""
+    if not held:
+        yield []
+    for one in sorted(set(held)):
+        rest = held.copy()
+        rest.remove(one)
+        yield from ([one, *more] for more in arrangements(rest))
+
+
+def same_cells(cut: OldCut, cells: list[np.ndarray], place: np.ndarray, value: np.ndarray) -> Iterator[np.ndarray]:
+    """Every assignment of values with the counts of these cells that the algorithm cuts into the same cells."""
+    each = [list(arrangements(value[cell].tolist())) for cell in cells]
+    assume(np.prod([float(len(one)) for one in each]) <= MOST)
+    wanted = [frozenset(cell.tolist()) for cell in cells]
+    for told in product(*each):
+        world = value.copy()
+        for cell, held in zip(cells, told, strict=True):
+            world[cell] = held
+        if [frozenset(cell.tolist()) for cell in cut.cells(place, world)] == wanted:
+            yield world
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.data())
+def test_no_value_is_excluded_that_some_table_allows(data: st.DataObject) -> None:
+    chance = np.random.default_rng(data.draw(st.integers(0, 2**32 - 1)))
+    n, n_values = data.draw(st.integers(8, 16)), data.draw(st.integers(2, 3))
+    near = data.draw(st.sampled_from([0.0, 0.5, 3.0]))
+    place = np.column_stack((chance.integers(0, 9, n) / 8, chance.integers(0, 4, n) / 4)).astype(np.float32)
+    drift = place[:, 0] * near + chance.random(n)
+    value = np.digitize(drift, np.quantile(drift, [0.4, 0.7][: n_values - 1]))
+    cap, often = (np.full(n_values, data.draw(st.integers(low, 9))) for low in (5, 2))
+    ten = np.full(n_values, 10)
+    strangers, least = data.draw(st.integers(0, 1)), data.draw(st.integers(3, 5))
+    cut = OldCut(cap=(cap, ten), often=(often, ten), strangers=strangers, least=least)
+    cells = cut.cells(place, value)
+    assume(len(cells) > 1)
+    possible = np.zeros((n, n_values), dtype=bool)
+    known = chance.random(n) < data.draw(st.sampled_from([0.0, 0.2]))
+    for world in same_cells(cut, cells, place, value):
+        if (world == value)[known].all():
+            possible[np.arange(n), world] = True
+    assert possible[np.arange(n), value].all()
+    history = first_release(cells, value)
+    traces = trace(history)
+    cuts = method_cuts(traces, place)
+    found = prepare(history).knowing(cuts).compromise(np.flatnonzero(known).astype(np.int32), keep_log=False)
+    assert not found.conflicts
+    assert not (possible[:, : traces.n_values] & ~trace_flags(found.words, traces.n_values)).any()
