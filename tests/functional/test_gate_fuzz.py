@@ -5,6 +5,7 @@ from __future__ import annotations
 import http.client
 import json
 import random
+import socket
 from pathlib import Path
 
 import pytest
@@ -83,6 +84,67 @@ def test_bodies_of_every_wrong_kind(running: Running) -> None:
     assert hostile(running, b'{"respondent":"' + b"x" * 100_000 + b'"}') == 413
     many = json.dumps({"respondent": [f"p{i}" for i in range(100_000)]}).encode()
     assert hostile(running, many) == 413
+
+
+def wire(running: Running, *parts: bytes) -> bytes:
+    """Send bytes on a connection of their own; return all that comes back."""
+    with socket.create_connection(("127.0.0.1", running.port), 30) as one:
+        try:
+            for part in parts:
+                one.sendall(part)
+            one.shutdown(socket.SHUT_WR)
+        except OSError:  # closed before all of it was sent
+            pass
+        found = b""
+        try:
+            while part := one.recv(65_536):
+                found += part
+        except OSError:
+            pass
+        return found
+
+
+@pytest.mark.parametrize(
+    ("lines", "body", "status"),
+    [
+        (["Content-Length: 2"], b"{}", 422),
+        (["Host: b", "Content-Length: 2"], b"{}", 400),
+        (["Transfer-Encoding: chunked"], b"2\r\n{}\r\n0\r\n\r\n", 422),
+        (["Transfer-Encoding: gzip, chunked"], b"2\r\n{}\r\n0\r\n\r\n", 400),
+        (["Transfer-Encoding: gzip", "Transfer-Encoding: chunked"], b"2\r\n{}\r\n0\r\n\r\n", 400),
+        (["Transfer-Encoding: chunked", "Content-Length: 2"], b"2\r\n{}\r\n0\r\n\r\n", 400),
+        ([f"X: {'a' * 3_000_000}"], b"", 431),
+        (["a:"] * 100_000, b"", 431),
+        (["Transfer-Encoding: chunked"], b"1;" + b"a" * 3_000_000, 413),
+        (["Content-Length: 100000000"], b"a" * 1_000_000, 413),
+    ],
+)
+def test_requests_that_are_framed_wrongly_or_without_end(
+    running: Running, lines: list[str], body: bytes, status: int
+) -> None:
+    for path in ("/v1/requests", "/v1/officer/freeze", "/healthz"):
+        head = [f"POST {path} HTTP/1.1", "Host: a", f"Authorization: Bearer {running.tokens['requester']}"]
+        head += ["Idempotency-Key: k", "Content-Type: application/json", *lines, "", ""]
+        answer = wire(running, "\r\n".join(head).encode(), body)
+        other = {422: {"/v1/officer/freeze": 403, "/healthz": 405}, 413: {"/healthz": 405}}.get(status, {})
+        if answer or status < 413:  # else it was closed before the answer was read
+            assert int(answer[9:12]) in (status, other.get(path, status)), (path, answer)
+    assert running.send("GET", "/healthz")[0] == 200
+
+
+def test_a_name_that_occurs_twice_in_a_body_is_refused(running: Running) -> None:
+    """Two readers of such a body may see two different requests."""
+    twice = b'{"respondent": "p", "respondent": "q", "x": ["' + AGES[2].encode() + b'"], "y": "L1"}'
+    assert hostile(running, twice, "twice") == 422
+    frozen, number = b'{"frozen": true, "frozen": false}', b'{"number": 1, "number": 2, "policy": "freeze"}'
+    for path, body in (("freeze", frozen), ("baseline", number)):
+        assert running.send("POST", f"/v1/officer/{path}", "officer", raw=body)[0] == 422
+    assert not running.send("GET", "/v1/officer/exposure", "officer")[1]["frozen"]
+
+
+def test_no_page_may_be_framed_by_another(running: Running) -> None:
+    for path in (b"/officer", b"/healthz"):
+        assert b"frame-ancestors 'none'" in wire(running, b"GET " + path + b" HTTP/1.1\r\nHost: a\r\n\r\n")
 
 
 def test_values_that_the_baseline_does_not_know_are_refused_with_a_reason(running: Running) -> None:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 from pathlib import Path
 
 import numpy as np
 import pytest
 import sqlalchemy as sa
+from support.gate_services import served_journal
 from support.gates import AT, GATE, ask, drawn, made_journal, past_of, rules, same_state
 
 from seriatim.errors import InputError, JournalHeld, LedgerDamaged, LedgerMissing, SeriatimError
@@ -17,6 +19,9 @@ from seriatim.ports.journal import REQUEST, JournalEntry, JournalRecord
 from seriatim.storage.journal_schema import entries, gates, segments
 from seriatim.studies.safe_release_counts import BASELINE
 from seriatim.usecases.gate.desk import DeskRequest, GateDesk
+from seriatim.web.clerk import OVER_QUOTA, ClerkRequest, ClerkWork
+from seriatim.web.opened_clerk import open_clerk
+from seriatim.web.settings import DAY, ServiceSettings
 
 
 def test_a_desk_decides_as_a_replay_does_and_its_journal_gives_it_back(ledger_url: str, monkeypatch) -> None:
@@ -321,3 +326,22 @@ def test_a_journal_is_not_made_by_looking_for_it(tmp_path: Path) -> None:
 
     with pytest.raises(InputError, match="tables of something else"):
         open_ledger(tmp_path / "journal.db")
+
+
+def test_a_quota_counts_a_key_once_also_where_it_comes_twice_at_once(tmp_path: Path) -> None:
+    clerk = open_clerk(served_journal(tmp_path / "journal.db"), ServiceSettings(gate=GATE, expire=DAY))
+
+    def results(*numbers: int) -> list[bool]:
+        works = [ClerkWork(asyncio.Future(loop=loop), ClerkRequest(ask(i, 3, 2), False, True, 2)) for i in numbers]
+        clerk._process(works)
+        return [work.result is not OVER_QUOTA for work in works]
+
+    loop = asyncio.new_event_loop()
+    try:
+        assert results(1, 1, 1) == [True, True, True]
+        assert results(2, 3, 1, 2, 3) == [True, False, True, True, False]
+        assert results(1, 2, 3) == [True, True, False]
+        assert clerk.desk.n_asked == {1: 2}
+    finally:
+        loop.close()
+        clerk.stop()

@@ -163,7 +163,8 @@ class Clerk:
     def _ask(self, works: list[ClerkWork], now: int) -> list[JournalEntry]:
         held = self._held(works)
         asked: list[tuple[ClerkWork, DeskRequest]] = []
-        counted: dict[int, int] = {}
+        counted: dict[int, set[str]] = {}
+        """Of each token the ids that are new here; the same one may come twice at once."""
         for work in works:
             wanted = work.wanted
             assert wanted is not None
@@ -175,10 +176,11 @@ class Clerk:
                     continue
                 ask = ask._replace(x=found.x, y=found.y, body=found.body, once=True)
             if wanted.quota is not None and bytes.fromhex(ask.id) not in self.desk.numbers:
-                counted[ask.token] = counted.get(ask.token, 0) + 1
-                if self.desk.n_asked.get(ask.token, 0) + counted[ask.token] > wanted.quota:
+                new = counted.setdefault(ask.token, set())
+                if ask.id not in new and self.desk.n_asked.get(ask.token, 0) + len(new) >= wanted.quota:
                     work.result = OVER_QUOTA
                     continue
+                new.add(ask.id)
             asked.append((work, ask))
         if not asked:
             return []

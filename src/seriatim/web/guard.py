@@ -1,11 +1,13 @@
-"""What runs before every route: a limit on the size of a body, counts, and one line of log without any value."""
+"""What runs before every route: how a request must be framed, counts, and one line of log without any value."""
 
 from __future__ import annotations
 
+import json
 import logging
 import time
 from typing import Any
 
+from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from seriatim.web.counters import Counters
@@ -16,11 +18,15 @@ _HEADERS = (
     (b"cache-control", b"no-store"),
     (b"x-content-type-options", b"nosniff"),
     (b"referrer-policy", b"no-referrer"),
+    (b"content-security-policy", b"frame-ancestors 'none'"),
 )
+_FRAMING = "one Host header, and no transfer coding but chunked"
+_TOO_LARGE = "the body is too large"
 
 
-class _TooLarge(Exception):  # noqa: N818
-    pass
+class _Refused(Exception):  # noqa: N818
+    def __init__(self, status: int, detail: str) -> None:
+        self.status, self.detail = status, detail
 
 
 class Guard:
@@ -40,7 +46,7 @@ class Guard:
             message = await receive()
             left -= len(message.get("body", b""))
             if left < 0:
-                raise _TooLarge
+                raise _Refused(413, _TOO_LARGE)
             return message
 
         async def noted(message: Message) -> None:
@@ -51,12 +57,13 @@ class Guard:
             await send(message)
 
         try:
-            if _announced(scope) > self._largest:
-                raise _TooLarge
+            _check_framing(scope, self._largest)
             await self._app(scope, measured, noted)
-        except _TooLarge:
+        except _Refused as refused:
             if status == 0:
-                await _refuse(noted)
+                await _refuse(noted, refused)
+        except ClientDisconnect:  # there is nobody to answer
+            pass
         finally:
             self._note(scope, status, time.perf_counter() - began)
 
@@ -69,15 +76,24 @@ class Guard:
         log.info("answered", extra={"method": method, "route": path, "status": status, "token": token})
 
 
-def _announced(scope: Scope) -> int:
+def _check_framing(scope: Scope, largest: int) -> None:
+    """Refuse what another server on the way may read as another request, and bodies that are announced too large."""
+    hosts = 0
     for name, value in scope["headers"]:
-        if name == b"content-length":
-            return int(value) if value.isdigit() and len(value) < 19 else 1 << 62
-    return 0
+        if name == b"host":
+            hosts += 1
+        elif name == b"transfer-encoding" and value.strip().lower() != b"chunked":
+            raise _Refused(400, _FRAMING)
+        elif name == b"content-length" and not (value.isdigit() and len(value) < 19 and int(value) <= largest):
+            raise _Refused(413, _TOO_LARGE)
+    if hosts > 1 or (hosts == 0 and scope["http_version"] == "1.1"):
+        raise _Refused(400, _FRAMING)
 
 
-async def _refuse(send: Send) -> None:
-    body = b'{"detail":"the body is too large"}'
+async def _refuse(send: Send, refused: _Refused) -> None:
+    body = json.dumps({"detail": refused.detail}).encode()
     headers = [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode())]
-    await send({"type": "http.response.start", "status": 413, "headers": [*headers, (b"connection", b"close")]})
+    await send(
+        {"type": "http.response.start", "status": refused.status, "headers": [*headers, (b"connection", b"close")]}
+    )
     await send({"type": "http.response.body", "body": body})

@@ -31,7 +31,7 @@ from seriatim.web.answers import (
     WaitingItem,
     WaitingPage,
 )
-from seriatim.web.request_routes import Cursor, Limit
+from seriatim.web.request_routes import Cursor, Limit, each_name_once
 from seriatim.web.roles import REFUSALS, WATCHERS, role_token
 from seriatim.web.service import Service
 
@@ -41,7 +41,7 @@ Most = Annotated[int, Query(ge=1, le=50)]
 def officer_router(service: Service) -> APIRouter:
     """Return the routes under /v1/officer."""
     router, may = APIRouter(prefix="/v1/officer", tags=["officer"]), role_token(service)
-    officer, watcher = Depends(may("officer")), Depends(may(*WATCHERS))
+    officer, watcher, once = Depends(may("officer")), Depends(may(*WATCHERS)), Depends(each_name_once)
     gone = REFUSALS | {503: {"model": Gone}}
 
     @router.get("/exposure", response_model=Exposure, responses=gone, dependencies=[watcher])
@@ -73,7 +73,7 @@ def officer_router(service: Service) -> APIRouter:
         ]  # fmt: skip
 
     @router.post("/freeze", response_model=Frozen, responses=gone)
-    async def freeze_gate(body: FreezeBody, token: JournalToken = officer) -> Frozen:
+    async def freeze_gate(body: FreezeBody, token: JournalToken = officer, _: None = once) -> Frozen:
         """Stop releases, or let them go on. Requesters notice nothing: requests are taken and wait."""
 
         def change(desk: GateDesk, at: int) -> list[JournalEntry]:
@@ -82,7 +82,7 @@ def officer_router(service: Service) -> APIRouter:
         return Frozen(frozen=body.frozen, changed=await service.change(change))
 
     @router.post("/baseline", response_model=BaselineTaken, responses=gone | {409: {"model": Gone}})
-    async def take_baseline(body: BaselineBody, token: JournalToken = officer) -> BaselineTaken:
+    async def take_baseline(body: BaselineBody, token: JournalToken = officer, _: None = once) -> BaselineTaken:
         """Go on with a stored version of the baseline: stop the gate because of it, or judge again what waits.
 
         The answer says how far the version has drifted, and which tests what was released fails under it.

@@ -109,10 +109,29 @@ async def wanted_by(service: Service, request: Request) -> ClerkRequest:
             raise HTTPException(422, NO_KEY)
         if not _is_json(request.headers.get("content-type", "")):
             raise HTTPException(422, NO_JSON)
-        body = RequestBody.model_validate(json.loads(await request.body()))
+        body = RequestBody.model_validate(_json_of(await request.body()))
     except (ValidationError, ValueError, RecursionError):
         raise HTTPException(422, NOT_VALID) from None
     return _request_route_record(service, token, body, key)
+
+
+async def each_name_once(request: Request) -> None:
+    """Refuse a body in which a name occurs twice: another reader may see another request there."""
+    try:
+        _json_of(await request.body())
+    except (ValueError, RecursionError):
+        raise HTTPException(422, NOT_VALID) from None
+
+
+def _json_of(text: bytes) -> Any:
+    return json.loads(text, object_pairs_hook=_object_of)
+
+
+def _object_of(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    made = dict(pairs)
+    if len(made) < len(pairs):
+        raise ValueError
+    return made
 
 
 def _is_json(kind: str) -> bool:

@@ -7,7 +7,8 @@ import logging
 import socket
 import sys
 import time
-from typing import TYPE_CHECKING
+from functools import partial
+from typing import TYPE_CHECKING, cast
 
 from seriatim.errors import SeriatimError
 from seriatim.journal.sql_journal import SqlJournal
@@ -15,6 +16,8 @@ from seriatim.web.opened_clerk import opening_clerk
 from seriatim.web.settings import ServiceSettings
 
 if TYPE_CHECKING:
+    import asyncio
+
     from seriatim.web.service import Service
 
 _PLAIN = frozenset(vars(logging.makeLogRecord({}))) | {"message", "asctime", "taskName", "color_message"}
@@ -46,14 +49,16 @@ def run_server(journal: SqlJournal, settings: ServiceSettings, quiet: bool = Fal
     opened = opening_clerk(journal, settings)  # the journal is read while the libraries of the web are loaded
     import uvicorn
 
+    from seriatim.web.connections import Connection, Connections, most_connections
     from seriatim.web.service import open_service, service_app
 
     service = open_service(journal, settings, opened.result())
     with _listening(settings) as door:
         _tell_of_service(service, door.getsockname()[1])
+        counted = partial(Connection, Connections(settings.largest_body, most_connections()))
         config = uvicorn.Config(
-            service_app(service), log_config=None, access_log=False, server_header=False, timeout_keep_alive=60,
-            timeout_graceful_shutdown=10,
+            service_app(service), http=cast("type[asyncio.Protocol]", counted), log_config=None, access_log=False,
+            server_header=False, timeout_keep_alive=60, timeout_graceful_shutdown=10,
         )  # fmt: skip
         server = uvicorn.Server(config)
         server.run([door])

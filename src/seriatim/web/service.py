@@ -5,14 +5,16 @@ from __future__ import annotations
 import asyncio
 import gc
 import hashlib
+import json
 import logging
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any
 
 import numpy as np
-from fastapi import FastAPI, Request
+from fastapi import FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
@@ -111,12 +113,15 @@ def service_app(service: Service) -> FastAPI:
         refreshing.cancel()
         await asyncio.to_thread(service.clerk.stop)
 
-    app = FastAPI(
-        title="Seriatim record gate", version="1", lifespan=alive, docs_url=None, redoc_url=None, redirect_slashes=False
-    )
+    app = FastAPI(title="Seriatim record gate", version="1", lifespan=alive, openapi_url=None, redirect_slashes=False)
     for router in (request_router(service), officer_router(service), watch_router(service)):
         app.include_router(router)
     add_officer_page(app, service)
+    shapes = cache(lambda: json.dumps(app.openapi()).encode())  # written once: anyone may ask for it
+
+    @app.get("/openapi.json", include_in_schema=False)
+    async def describe() -> Response:
+        return Response(shapes(), media_type="application/json")
 
     async def not_valid(request: Request, _: Exception) -> JSONResponse:
         known = service.access.token_of(request.headers.get("authorization")) is not None
