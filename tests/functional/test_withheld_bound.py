@@ -72,9 +72,64 @@ def test_empty_cells_are_named_as_the_cause_where_they_are(tmp_path: Path, metho
     assert any('missing = "value"' in remedy for remedy in made.verdict.remedies)
 
 
-def test_the_policy_may_say_otherwise(tmp_path: Path, skewed: pa.Table) -> None:
-    made = sr.publish(skewed, asked("lineage", suppress=0.9), sr.Ledger.open(tmp_path / "ledger.db"))
+def with_grades(*counts: int) -> pa.Table:
+    grade = np.repeat(np.arange(len(counts)), counts)
+    ages = np.random.default_rng(7).integers(18, 60, len(grade))
+    return pa.table({"who": np.arange(len(grade)), "age": ages, "grade": grade})
+
+
+@pytest.mark.parametrize("method", ["lineage", "cohort"])
+def test_surplus_of_one_value_is_not_withheld_in_silence(tmp_path: Path, method: str) -> None:
+    """Everyone withheld held the one frequent value, the release was green and nobody counted as breached."""
+    view = with_grades(720, 430, 430, 420)
+    made = sr.publish(view, asked(method, suppress=0.9), sr.Ledger.open(tmp_path / "ledger.db"))
+    (reason,) = made.verdict.reasons
+    assert reason.startswith("eligible_table of 'grade': ")
+    assert "the most frequent value has 36.0%, m = 3 allows 33.3%" in reason
+    assert any("[promise] odds = 1.5 would pass" in remedy for remedy in made.verdict.remedies)
+    with_room = sr.Policy.from_dict(
+        {
+            "series": {"name": "panel", "respondent": "who"},
+            "columns": COLUMNS,
+            "promise": {"m": 3, "odds": 1.5},
+            "defence": {"method": method},
+        }
+    )
+    assert sr.publish(view, with_room, sr.Ledger.open(tmp_path / "other.db")).verdict.released
+
+
+@pytest.mark.parametrize("method", ["lineage", "cohort"])
+def test_people_whom_being_withheld_gives_away_count_as_breached(tmp_path: Path, method: str) -> None:
+    """A surplus of 14 in 2,000 is small enough for the method, and these people are certain all the same."""
+    view = with_grades(680, 440, 440, 440)
+    for bound, kept in ((0.02, True), (0.004, False)):
+        policy = sr.Policy.from_dict(
+            {
+                "series": {"name": "panel", "respondent": "who"},
+                "columns": COLUMNS,
+                "promise": {"m": 3},
+                "defence": {"method": method},
+                "adversary": {"breach_share": bound},
+            }
+        )
+        made = sr.publish(view, policy, sr.Ledger.open(tmp_path / f"{bound}.db"))
+        out = made.groups.filter(pa.compute.field("suppressed")).column("grade").to_pylist()
+        assert set(out) == {0}
+        (finding,) = [one for one in made.verdict.findings if one.rule == "breach_share"]
+        assert (finding.kept, made.verdict.released) == (kept, kept)
+        assert finding.worst == pytest.approx(len(out) / 2_000)
+        assert f"{len(out)} people who were withheld are among them" in finding.detail
+        assert kept or any("odds = 1.5" in remedy for remedy in made.verdict.remedies)
+
+
+def test_the_policy_may_say_otherwise(tmp_path: Path) -> None:
+    """Newcomers who wait until enough have come."""
+    ledger, policy = sr.Ledger.open(tmp_path / "ledger.db"), asked("lineage", suppress=0.9)
+    view = with_grades(*[80] * 6)
+    assert sr.publish(view.slice(0, 470), policy, ledger).verdict.released
+    made = sr.publish(view, policy, ledger)
     assert made.verdict.released, made.verdict.reasons
+    assert made.groups.filter(pa.compute.field("suppressed")).num_rows
     assert any(one.rule == "suppress" and one.kept for one in made.verdict.findings)
 
 

@@ -29,7 +29,8 @@ def published(tmp_path: Path, method: str, promise: dict[str, Any], **defence: A
             "defence": {"method": method, **defence},
         }
     )
-    return sr.publish(view(), policy, sr.Ledger.open(tmp_path / "ledger.db"))
+    ledger = sr.Ledger.open(tmp_path / "ledger.db")
+    return sr.publish(view(), policy, ledger, approved_by="A. Ortiz", override="what it costs")
 
 
 def test_a_table_without_withheld_people_tells_the_truth(tmp_path: Path) -> None:
@@ -41,6 +42,7 @@ def test_a_table_without_withheld_people_tells_the_truth(tmp_path: Path) -> None
 
 def test_withholding_a_value_shows_in_the_margin(tmp_path: Path) -> None:
     made = published(tmp_path, "lineage", {"m": 3}, suppress=0.9)
+    assert made.verdict.reasons[0].startswith("eligible_table")
     truth, shown = view()["grade"].to_numpy(), np.array(made.table["grade"].to_pylist())
     values = np.unique(truth)
     p, q = (np.array([(part == value).mean() for value in values]) for part in (truth, shown))
@@ -65,5 +67,5 @@ def test_the_command_line_says_it_when_values_are_off(tmp_path: Path) -> None:
         'grade = { role = "sensitive" }\n[promise]\nm = 3\n[defence]\nmethod = "lineage"\nsuppress = 0.9\n'
     )
     told = seriatim(tmp_path, "publish", "panel.csv", "-p", "policy.toml")
-    assert told.code == 0
+    assert told.code == 3
     assert "values off by" in told.out

@@ -85,6 +85,40 @@ def withheld(history: History) -> WithheldGuesses:
     return WithheldGuesses(tuple(releases), series)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WithheldCertainty:
+    """When the guess about withheld people counts as certain."""
+
+    above: float
+    """It is right about more than this share of them."""
+    raised: float
+    """And its odds are this many times those of a guess about anyone in the view."""
+    m: int | None = None
+    """The method withholds the surplus of values above one m-th: everyone knows it of such a value, few as they are."""
+
+
+def withheld_breached(history: History, asked: WithheldCertainty) -> Longs:
+    """Return the people, by index, about whom the guess is certain and right in some release.
+
+    Otherwise few people prove nothing: the lower end of the interval has to be certain.
+    """
+    domain, found = _domain(history), [_NOBODY]
+    shown = _codes(history.values, domain)
+    for past in history:
+        if past.withheld is None or not len(past.withheld.person):
+            continue
+        out = _codes(past.withheld.value, domain)
+        missing, everyone = _missing_and_everyone(past, shown, out, len(domain))
+        guess = int(missing.argmax())
+        hits, n = int(missing[guess]), int(missing.sum())
+        margin = everyone[guess] / everyone.sum()
+        surplus = asked.m is not None and asked.m * everyone[guess] > everyone.sum()
+        sure = (hits / n if surplus else exact_interval(hits, n)[0]) > asked.above
+        if sure and hits * (1 - margin) >= asked.raised * margin * (n - hits):
+            found.append(past.withheld.person[out == guess].astype(np.int64))
+    return np.unique(np.concatenate(found))
+
+
 _NOBODY: Longs = np.empty(0, dtype=np.int64)
 
 
@@ -110,12 +144,17 @@ def _counts(codes: Longs, n_values: int) -> Longs:
 
 def _guess_in(past: PastRelease, shown: Longs, out: Longs, n_values: int) -> WithheldGuess:
     """Return the guess about the people whom one release withheld."""
+    return _guess(past.number, *_missing_and_everyone(past, shown, out, n_values))
+
+
+def _missing_and_everyone(past: PastRelease, shown: Longs, out: Longs, n_values: int) -> tuple[Longs, Longs]:
+    """Return how many of those withheld hold each value, and of everyone in the view."""
     counterfeits = past.person < 0
     value = past.value[~counterfeits] if counterfeits.any() else past.value
     missing = _counts(out, n_values)
     everyone = missing.copy()
     np.add.at(everyone, shown, np.bincount(value, minlength=len(shown)))
-    return _guess(past.number, missing, everyone)
+    return missing, everyone
 
 
 def _guess(number: int | None, out: Longs, everyone: Longs) -> WithheldGuess:

@@ -263,7 +263,8 @@ _ROWS = (
         key="eligible_table",
         section=PromiseSection.NOWHERE,
         judges=PromiseSubject.SERIES,
-        values=f"nothing: method {quoted_methods(lambda row: row.needs_eligible)} is always judged by it",
+        values=f"nothing: method {quoted_methods(lambda row: row.needs_eligible)} is always judged by it, "
+        f"{quoted_methods(lambda row: row.reads_odds)} without odds",
         summary="at most one m-th of the people share a value",
         home=_SERIES + "eligible:eligible_table",
     ),

@@ -2,8 +2,8 @@
 
 There are two independent bounds: ``breach`` on the closed form, for an adversary who draws every conclusion once, and
 ``breach_share`` on a simulation of one who builds on each finding until nothing new follows, completed by a solver for
-a sample of the people whom rules leave undecided; anyone it cannot decide counts as breached. The use case runs the
-attack; the promise only judges what it found.
+a sample of the people whom rules leave undecided; anyone it cannot decide counts as breached, and so does anyone whose
+being withheld gives their value away. The use case runs the attack; the promise only judges what it found.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ import numpy as np
 from seriatim.knowledge.breach import breach_probability
 from seriatim.model import Estimate, Finding, Policy
 from seriatim.model.judged import JudgedHistory
+from seriatim.model.methods import quoted_methods
 
 
 def breach_bound_chance(policy: Policy) -> list[BreachChance]:
@@ -91,8 +92,10 @@ class BreachShare:
             self.allowed,
             column=estimate.detail.get("column"),
             n_people=0 if kept else round(estimate.share * estimate.n_people),
-            detail="upper end of the simulated share of people breached"
+            detail=f"upper end of the simulated share of people breached, {estimate.share:.2%}"
+            + (f" ({estimate.low:.2%} to {estimate.high:.2%})" if estimate.low < estimate.high else "")
             + (f", by {whom}" if whom else "")
+            + _withheld_words(estimate)
             + _solver_words(estimate)
             + self._words_of(changes),
             remedy="" if kept else _way_out(judged, estimate, self.allowed),
@@ -109,7 +112,10 @@ class BreachShare:
 
 
 def _way_out(judged: JudgedHistory, estimate: Estimate, allowed: float) -> str:
-    undecided = estimate.detail.get("undecided", 0)
+    undecided, out = (estimate.detail.get(key, 0) for key in ("undecided", "withheld_breached"))
+    if out and estimate.high - out / max(estimate.n_people, 1) <= allowed:
+        rooms = quoted_methods(lambda row: row.reads_odds)
+        return f"withhold nobody: a smaller m, or method = {rooms} with [promise] odds = 1.5"
     if undecided and estimate.share <= allowed:
         counted = f"{undecided:,} of {estimate.detail['asked']:,} people checked stay undecided and count as breached"
         return f"publish less often; {counted}, and so do people like them who were not checked"
@@ -142,6 +148,12 @@ def _changes(judged: JudgedHistory) -> _Changes:
         changed[person] |= (last[person] >= 0) & (last[person] != value)
         last[person] = value
     return _Changes(int(returned.sum()), int(changed.sum()))
+
+
+def _withheld_words(estimate: Estimate) -> str:
+    """Say how many withheld people are among the breached."""
+    n = estimate.detail.get("withheld_breached", 0)
+    return f"; {n:,} people who were withheld are among them: nearly all withheld with them hold one value" if n else ""
 
 
 def _solver_words(estimate: Estimate) -> str:

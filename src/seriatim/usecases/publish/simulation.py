@@ -9,10 +9,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+import numpy as np
 import pyarrow.compute as pc
 
 from seriatim.attacks._complete import BUDGET, complete_share
 from seriatim.attacks._exclusion import prepare
+from seriatim.attacks._withheld import WithheldCertainty, withheld_breached
 from seriatim.attacks.leavers import reveal_leavers
 from seriatim.attacks.method import method_cuts
 from seriatim.errors import TableError
@@ -51,13 +53,20 @@ class SimulationOutcome:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """Name the worst recipient, if all releases together breach anyone."""
-        if self.holder is None or self.held is None or not self.everything.share:
-            return ()
-        held, column = self.holder, self.everything.detail.get("column")
-        about = f", by {column!r}" if column else ""
-        said = f"worst recipient: {held.name}, with {held.numbered}: {self.held.share:.1%} of people breached{about}"
-        return (f"{said} (all releases together: {self.everything.share:.1%})",)
+        """State the figure with its interval, and name the worst recipient, if all releases together breach anyone."""
+        one = self.everything
+        column = one.detail.get("column")
+        of, about = (f" of {column!r}", f", by {column!r}") if column else ("", "")
+        found = []
+        if one.low < one.high:
+            span = f"{one.low:.2%} to {one.high:.2%}, judged by its upper end"
+            found.append(f"breach_share{of}: {one.share:.2%} of people breached by all releases together ({span})")
+        if self.holder is not None and self.held is not None and one.share:
+            who = f"worst recipient: {self.holder.name}, with {self.holder.numbered}"
+            found.append(
+                f"{who}: {self.held.share:.1%} of people breached{about} (all releases together: {one.share:.1%})"
+            )
+        return tuple(found)
 
     def _named(self, estimate: Estimate) -> Estimate:
         assert self.holder is not None
@@ -96,6 +105,8 @@ def simulation_of_exclusion(
         if left is not None:
             ground = ground.taken_as_known(left.known, left.until)
         estimate = complete_share(ground, known.share_known, SEEDS, known.breach_share, work)
+        if draft.serial:
+            estimate = _with_withheld(estimate, part, policy)
         return replace(estimate, detail={**estimate.detail, **about})
 
     everything = attacked(history)
@@ -105,6 +116,26 @@ def simulation_of_exclusion(
             found[holder.releases] = attacked(holder.part_of(history))
     worst = max(holders, key=lambda holder: found[holder.releases].high, default=None)
     return SimulationOutcome(everything, worst, None if worst is None else found[worst.releases])
+
+
+def _with_withheld(estimate: Estimate, part: History, policy: Policy) -> Estimate:
+    """Count everyone who was ever withheld, and as breached those whom being withheld gives away."""
+    if not part.withheld_anyone:
+        return estimate
+    known, terms = policy.adversary, policy.terms.series
+    m = terms.m if terms.odds is None else None
+    asked = WithheldCertainty(above=known.certain_above, raised=known.counts_when_raised, m=m)
+    n = len(withheld_breached(part, asked))
+    if not n:
+        return estimate
+    shown = [past.person[past.person >= 0] for past in part]
+    out = [past.withheld.person for past in part if past.withheld is not None]
+    n_shown, n_people = len(np.unique(np.concatenate(shown))), len(np.unique(np.concatenate((*shown, *out))))
+    share, low, high = (
+        min(1.0, (one * n_shown + n) / n_people) for one in (estimate.share, estimate.low, estimate.high)
+    )
+    detail = {**estimate.detail, "withheld_breached": n}
+    return replace(estimate, share=share, low=low, high=high, n_people=n_people, detail=detail)
 
 
 def _refuse_several_records(draft: Draft) -> None:
