@@ -35,6 +35,24 @@ def test_what_is_no_manifest_of_ours_is_passed_over(ledger: SqlLedger, out: Path
     assert ledger.state("ward", out).n_releases == 1
 
 
+@pytest.mark.parametrize("inside", ["shelf", "shelf/ward", "shelf/new/deeper", "link/ward"])
+def test_the_ledgers_own_folder_is_no_destination(ledger: SqlLedger, tmp_path: Path, inside: str) -> None:
+    """What lay there would be taken for a release that the ledger does not know: damaged for good."""
+    publish(ledger)
+    (tmp_path / "link").symlink_to("shelf")
+    there = tmp_path / inside
+    with pytest.raises(InputError, match="inside the ledger's own folder"):
+        publish(ledger, destination=there)
+    with pytest.raises(InputError, match="inside the ledger's own folder"):
+        ledger.deliver("ward", 1, ["lab"], there)
+    reserve(ledger)
+    with pytest.raises(InputError, match="inside the ledger's own folder"):
+        ledger.resume(out=there)
+    ledger.resume()
+    assert ledger.verify().sound
+    assert [(one.state, one.recipients) for one in ledger.records()] == [("sealed", ("office",))] * 2
+
+
 class TestARestoredBackup:
     """Releases 1 and 2 went to ``out``; the backup of the ledger and its shelf is from between them."""
 

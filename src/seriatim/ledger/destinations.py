@@ -11,6 +11,7 @@ from sqlalchemy.engine import Connection
 
 from seriatim.errors import Fault, InputError
 from seriatim.ledger import shelf, statements
+from seriatim.ledger.shelf import Shelf
 from seriatim.ports import ReleaseRecord
 
 OPEN_FOLDER, OPEN_FILE = 0o750, 0o640
@@ -41,6 +42,13 @@ def every_destination(connection: Connection) -> list[Path]:
 
 
 _ANOTHER = "choose another folder (out)"
+
+
+def refuse_destination(destination: Path, place: Shelf) -> None:
+    """Refuse what cannot become a folder, and the shelf: there a release would lie where none was reserved."""
+    refuse_unusable_destination(destination)
+    if destination.resolve().is_relative_to(place.root.resolve()):
+        raise InputError(Fault(str(destination), "inside the ledger's own folder", "a folder beside it", _ANOTHER))
 
 
 def refuse_unusable_destination(destination: Path, remedy: str = _ANOTHER) -> None:

@@ -18,8 +18,8 @@ from seriatim.ledger.deliveries import delivery_facts, finish_deliveries, note_d
 from seriatim.ledger.destinations import (
     destination_in,
     make_destination_ready,
+    refuse_destination,
     refuse_taken_destination,
-    refuse_unusable_destination,
 )
 from seriatim.ledger.erasure import erasure_of_person, settle_erasures
 from seriatim.ledger.heads import write_head
@@ -77,7 +77,7 @@ class SqlLedger:
     def state(self, series: str, destination: Path | None = None, head: Path | None = None) -> SeriesState:
         """Return the state of the series. Raise LedgerBehind if shelf, destination or head has an unknown release."""
         if destination is not None:
-            refuse_unusable_destination(destination)
+            refuse_destination(destination, self.shelf)
         with self.database.reading() as connection:
             refuse_behind_manifest(connection, self.shelf, series, destination, head)
             found = catalogue.catalogue_state(connection, series)
@@ -239,6 +239,7 @@ class SqlLedger:
 
     def _redirect(self, reserved: Sequence[ReleaseRecord], out: Path) -> None:
         reservations.check_reservation_storable({"out": str(out)})
+        refuse_destination(out, self.shelf)
         for record in reserved:
             target = destination_in(out, record.series, record.number)
             with self.shelf.sealing():
@@ -285,7 +286,7 @@ class SqlLedger:
         if out is None:
             return self._record_delivery(asked, None)
         out = out.absolute()
-        refuse_unusable_destination(out)
+        refuse_destination(out, self.shelf)
         unfinished = "the delivery is recorded but not copied: run seriatim ledger resume"
         with durable_disk_errors(self.shelf.root, unfinished):
             note = note_delivery(self.shelf, series, number, out)
