@@ -16,7 +16,8 @@ from seriatim.api.private_lists import refuse_private_list, write_private_list
 from seriatim.errors import Fault, InputError
 from seriatim.model import Approval, Policy, Refusal, Release, Verdict, View
 from seriatim.model.draft import PLAIN, VALUES
-from seriatim.model.verdict import approval_given
+from seriatim.model.verdict import approval_given, checked_approval
+from seriatim.model.visible_text import recipient_names
 from seriatim.ports import Ledger, Progress, no_progress
 from seriatim.tables.reader import read_table
 from seriatim.tables.writer import writer_like_source
@@ -160,10 +161,10 @@ def publish(
         refuse_private_list(private)
     if approval is not None and not isinstance(approval, Approval):
         raise InputError(Fault("approval", f"a {type(approval).__name__}", "sr.Approval(by, override)", "make one"))
-    approval = approval_given(approved_by, override) or approval
+    approval = approval_given(approved_by, override) or (approval and checked_approval(approval))
+    whom = (*recipient_names(recipients), *recipient_names(to, "to"))
     ready = prepared_under(view, policy, separator, encoding)
     destination = Path(out) if out is not None else None
-    whom = tuple(name for names in (recipients, to) for name in ((names,) if isinstance(names, str) else names))
     order = publish_case.PublishOrder(
         ready.view,
         ready.plan,

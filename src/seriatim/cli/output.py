@@ -15,6 +15,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from seriatim.cli.compile_notice import NOTICE, compile_notice
+from seriatim.model.file_names import printable_file_name
 from seriatim.ports import PRIVATE, PUBLIC, LedgerCheck, ReleaseRecord, no_progress
 from seriatim.ports import Progress as Steps
 
@@ -202,7 +203,7 @@ def output_records(records: Sequence[ReleaseRecord]) -> None:
             approved,
             record.reserved_at[:16].replace("T", " "),
         )
-        table.add_row(*(escape(cell) for cell in cells))
+        table.add_row(*(escape(printable_file_name(cell)) for cell in cells))  # older ledgers took any text
     output_whole(table) if records else console.print("no releases yet")
 
 

@@ -76,8 +76,9 @@ def publish_command(
     from seriatim.cli.compile_ahead import compile_ahead
     from seriatim.cli.output import output_bar
     from seriatim.model.verdict import approval_given
+    from seriatim.model.visible_text import recipient_names
 
-    approval = approval_given(approved_by, override)
+    approval, recipients = approval_given(approved_by, override), recipient_names(to or (), "to")
     if private is not None:
         api.refuse_private_list(private)  # before a ledger is made
     loaded = api.load_policy(policy)
@@ -91,7 +92,7 @@ def publish_command(
             loaded,
             api.ledger_to_publish(ledger, shelf, ready, out, dry_run),
             out=out,
-            recipients=to or (),
+            recipients=recipients,
             approval=approval,
             dry_run=dry_run,
             again=again,

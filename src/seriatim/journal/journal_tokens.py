@@ -13,6 +13,7 @@ import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
 from seriatim.errors import Fault, InputError
+from seriatim.model.visible_text import visible_text
 from seriatim.ports.journal import ROLES, JournalToken
 from seriatim.storage.database import Database
 from seriatim.storage.journal_schema import tokens
@@ -36,6 +37,8 @@ class TokenBook:
         self, gate: str, role: str, label: str = "", respondents: frozenset[str] | None = None, quota: int | None = None
     ) -> tuple[JournalToken, str]:
         """Return a new token and its secret, which is shown this once."""
+        if label:
+            visible_text("label", label)
         if role not in ROLES:
             raise InputError(Fault("role", "not a role", ", ".join(ROLES)))
         if respondents is not None and (role != "requester" or not respondents):

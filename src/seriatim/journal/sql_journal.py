@@ -15,6 +15,7 @@ from sqlalchemy.engine import Connection
 
 from seriatim.errors import Fault, InputError
 from seriatim.journal.journal_tokens import TokenBook
+from seriatim.model.visible_text import visible_text
 from seriatim.ports.journal import JournalRecord, JournalToken, StoredBaseline
 from seriatim.storage.database import Database, open_database
 from seriatim.storage.journal_schema import baselines, entries, gates, records
@@ -143,8 +144,7 @@ class SqlJournal:
         return connection.execute(sa.select(gates.c.gate).where(gates.c.name == gate)).scalar()
 
     def _make(self, connection: Connection, gate: str, now: int) -> int:
-        if not gate or len(gate) > 200 or not gate.isprintable():
-            raise InputError(Fault("gate", "not a usable name", "1 to 200 printable characters"))
+        visible_text("gate", gate)
         number = self._find(connection, gate)
         if number is None:
             made = gates.insert().values(name=gate, epoch=0, last=0, secret=secrets.token_bytes(32), made_at=now)

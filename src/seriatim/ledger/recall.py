@@ -14,9 +14,9 @@ from seriatim.errors import Fault, InputError, LedgerError
 from seriatim.ledger import catalogue, chain, seals
 from seriatim.ledger.destinations import destination_of
 from seriatim.ledger.manifests import refuse_behind_manifest
-from seriatim.ledger.reservations import check_reservation_storable
 from seriatim.ledger.shelf import Shelf
 from seriatim.model.verdict import Approval
+from seriatim.model.visible_text import visible_text
 from seriatim.ports import ReleaseRecord
 from seriatim.storage.database import Database
 from seriatim.storage.durable_files import durable_disk_errors
@@ -24,10 +24,9 @@ from seriatim.storage.durable_files import durable_disk_errors
 
 def recall_release(database: Database, place: Shelf, series: str, number: int, why: Approval) -> ReleaseRecord:
     """Recall the newest release of a series; raise an error if anyone received it. ``why.override`` is the reason."""
-    reason = (why.override or "").strip()
-    if not reason:
-        raise InputError(Fault("recall", "no reason", "a reason, which the ledger keeps", "say why (reason)"))
-    check_reservation_storable({"reason": reason, "approved_by": why.by})
+    reason = visible_text("reason", why.override)
+    if why.by:
+        visible_text("approved_by", why.by)
     with durable_disk_errors(place.root), place.sealing() as alone:
         if not alone:
             raise LedgerError("another process is sealing a release; try again")

@@ -23,6 +23,8 @@ from seriatim.ledger.shelf import Shelf
 from seriatim.model.epochs import check_epoch
 from seriatim.model.history import SeriesState
 from seriatim.model.policy import Policy
+from seriatim.model.verdict import checked_approval
+from seriatim.model.visible_text import recipient_names
 from seriatim.ports import ReleaseRecord, Reservation
 from seriatim.storage import durable_files
 from seriatim.storage.database import Database
@@ -157,7 +159,9 @@ def check_reservation_storable(texts: Mapping[str, str | None]) -> None:
 
 def check_reservation(place: Shelf, reservation: Reservation) -> None:
     """Raise the caller's mistakes before anything is written."""
-    approval = reservation.approval
+    if reservation.approval is not None:
+        checked_approval(reservation.approval)
+    recipient_names(reservation.recipients)
     if reservation.policy.series != reservation.state.series:
         raise LedgerError("the policy and the state are of different series")
     if reservation.staged.parent.parent.parent != place.root:
@@ -166,9 +170,6 @@ def check_reservation(place: Shelf, reservation: Reservation) -> None:
         {
             "[series] name": reservation.policy.series,
             "destination": str(reservation.destination) if reservation.destination else None,
-            "approved by": approval.by if approval else None,
-            "override": approval.override if approval else None,
-            "recipients": "".join(reservation.recipients),
             "name of the table": reservation.source + reservation.input_name,
             "policy": reservation.policy.canonical,
         }

@@ -32,6 +32,7 @@ from seriatim.ledger.stored_history import stored_history, stored_memory, stored
 from seriatim.model.history import History, SeriesState
 from seriatim.model.policy import Policy
 from seriatim.model.verdict import Approval, approval_given
+from seriatim.model.visible_text import recipient_names
 from seriatim.ports import LedgerCheck, ReleaseRecord, Reservation
 from seriatim.storage.database import Database, open_database
 from seriatim.storage.durable_files import durable_disk_errors
@@ -274,15 +275,11 @@ class SqlLedger:
         A policy with priors must be passed as ``policy``: the ledger does not keep whom they name. ``to`` is the same
         as ``recipients``, as on the command line.
         """
-        asked = Delivery(series, number, (*recipients, *to), approval_given(approved_by, override), policy)
-        reservations.check_reservation_storable(
-            {
-                "recipients": "".join(asked.recipients),
-                "out": str(out or ""),
-                "approved_by": approved_by,
-                "override": override,
-            }
-        )
+        whom = (*recipient_names(recipients), *recipient_names(to, "to"))
+        if not whom:
+            raise InputError(Fault("recipients", "nobody", "at least one name", "say who receives it (recipients)"))
+        asked = Delivery(series, number, whom, approval_given(approved_by, override), policy)
+        reservations.check_reservation_storable({"out": str(out or "")})
         if out is None:
             return self._record_delivery(asked, None)
         out = out.absolute()

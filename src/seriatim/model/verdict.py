@@ -9,6 +9,7 @@ from typing import Any, Literal
 
 from seriatim.errors import Fault, InputError
 from seriatim.model.chart import Chart
+from seriatim.model.visible_text import visible_text
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,9 +80,17 @@ class Approval:
 
 def approval_given(approved_by: str | None, override: str | None) -> Approval | None:
     """Return who answers for a release or a delivery; a reason to override a refusal needs a name."""
-    if override is not None and not approved_by:
+    if override is not None and approved_by is None:
         raise InputError(Fault("override", "needs the name of who approves it (approved_by)"))
-    return Approval(approved_by, override) if approved_by else None
+    return None if approved_by is None else checked_approval(Approval(approved_by, override))
+
+
+def checked_approval(approval: Approval) -> Approval:
+    """Return an approval whose name and reason can be read, or raise an error."""
+    visible_text("approved_by", approval.by)
+    if approval.override is not None:
+        visible_text("override", approval.override)
+    return approval
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass, replace
 
 from seriatim.errors import Fault, TableError
+from seriatim.model.visible_text import LONGEST, seen_in_text
 from seriatim.policies.column_words import (
     CODES,
     DIRECT,
@@ -232,7 +233,7 @@ def _guess_by_counts(sketch: ColumnSketch) -> _Guess:
 
 
 def _series_block(series: str, respondent: ColumnSketch | None) -> str:
-    name = "".join(mark if mark.isprintable() else "-" for mark in series).strip() or "series"
+    name = "".join(mark if seen_in_text(mark) else "-" for mark in series).strip()[:LONGEST] or "series"
     lines = ["[series]", f"name = {_text(name)}"]
     if respondent is not None:
         lines.append(f"respondent = {_text(respondent.name)}   # guess: {_why_respondent(respondent)}")

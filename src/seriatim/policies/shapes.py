@@ -13,6 +13,7 @@ from seriatim.model.methods import METHODS
 from seriatim.model.nearness import nearness_of
 from seriatim.model.number_limits import LARGEST
 from seriatim.model.promises import PROMISES, promise_key_limits
+from seriatim.model.visible_text import VISIBLE, is_visible_text
 
 
 def _clean(text: str) -> str:
@@ -20,6 +21,12 @@ def _clean(text: str) -> str:
         ord(mark) < 32 or 127 <= ord(mark) < 160 or 0xD800 <= ord(mark) < 0xE000 for mark in text
     ):
         raise ValueError("empty or with control characters")
+    return text
+
+
+def _visible(text: str) -> str:
+    if not is_visible_text(text):
+        raise ValueError("not visible text")
     return text
 
 
@@ -76,6 +83,7 @@ def storable_shape(value: Any) -> bool:
 
 
 Name = Annotated[str, AfterValidator(_clean)]
+SeriesName = Annotated[str, AfterValidator(_visible)]
 FreeTable = Annotated[dict[str, Any], AfterValidator(_finite)]
 Value = Annotated[str, BeforeValidator(_as_text)]
 Share = Annotated[float, Field(ge=0, le=1)]
@@ -138,7 +146,7 @@ class _Shape(BaseModel):
 class SeriesShape(_Shape):
     """[series]"""
 
-    name: Name = Field(description="a text that is not empty, without control characters")
+    name: SeriesName = Field(description=VISIBLE)
     respondent: Annotated[str, Field(min_length=1)] | None = _key("the column that identifies the person")
     epoch: Annotated[int, _within("epoch")] = _number("epoch", default=1)
     head: Name | None = _key("the path of a file")

@@ -17,6 +17,7 @@ import numpy as np
 
 from seriatim.errors import Fault, InputError
 from seriatim.model.value_grid import value_grid
+from seriatim.model.visible_text import visible_text
 from seriatim.queries.query_bounds import Bounds, bounds
 from seriatim.queries.query_kinds import FloatArray, Query, checked_queries
 from seriatim.queries.spread_refusals import SpreadRefusals
@@ -112,7 +113,7 @@ class Answering:
                 query = Query(entry["query"], tuple(entry["records"]), entry.get("weights"))
                 self._must_be_of_this_table(query, entry["answer"])
                 self._take_up(query, entry["answer"])
-        self._must_be_its_rule(entries, approved_by.strip())
+        self._must_be_its_rule(entries, approved_by and visible_text("approved_by", approved_by))
 
     def _must_be_its_rule(self, entries: Sequence[Mapping[str, Any]], approved_by: str) -> None:
         """Raise an error if the book was kept under another rule, unless somebody stands for the change."""

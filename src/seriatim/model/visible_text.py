@@ -1,0 +1,42 @@
+"""Names and reasons: the ledger keeps them for good, so each must be text that anyone can read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from seriatim.errors import Fault, InputError
+
+LONGEST = 200
+VISIBLE = f"visible text, at most {LONGEST} characters"
+_BLANK = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0")
+"""Characters that count as printable and show nothing; so do variation selectors."""
+
+
+def seen_in_text(mark: str) -> bool:
+    """Return whether a character can be seen, or is a space."""
+    return mark.isprintable() and mark not in _BLANK and not "\ufe00" <= mark <= "\ufe0f"
+
+
+def is_visible_text(text: str) -> bool:
+    """Return whether a text is short, has a letter or a number, and nothing that cannot be seen."""
+    return len(text) <= LONGEST and all(map(seen_in_text, text)) and any(map(str.isalnum, text))
+
+
+def visible_text(where: str, text: Any) -> str:
+    """Return a name or a reason, or raise an error."""
+    if not isinstance(text, str):
+        raise InputError(Fault(where, f"a {type(text).__name__}", VISIBLE))
+    if not is_visible_text(text):
+        found = f"{len(text):,} characters" if len(text) > LONGEST else "characters that nobody can see, or no letter"
+        raise InputError(Fault(where, found, VISIBLE))
+    return text
+
+
+def recipient_names(given: Any, where: str = "recipients") -> tuple[str, ...]:
+    """Return names of recipients; a text is one name."""
+    if isinstance(given, str):
+        given = (given,)
+    if not isinstance(given, Iterable):
+        raise InputError(Fault(where, f"a {type(given).__name__}", "a list of names"))
+    return tuple(visible_text(where, name) for name in given)
