@@ -27,7 +27,6 @@ UNSEEN = {
     "filler": "\u3164",
     "blank braille": "\u2800",
     "marks alone": "\ufe0f",
-    "dashes alone": "--",
     "long": "A" * 10_000,
 }
 PUBLISH = ("publish", "view.csv", "-p", "policy.toml")
@@ -65,15 +64,8 @@ def test_on_the_command_line(desk: Path, command: str, unseen: str) -> None:
 def test_in_python(tmp_path: Path, unseen: str) -> None:
     ledger, text = open_ledger(tmp_path / "l.db"), UNSEEN[unseen]
     publish(ledger)
-    policy = sr.Policy.from_dict(
-        {
-            "series": {"name": "s"},
-            "columns": {"a": {"role": "quasi"}},
-            "promise": {"k": 3},
-            "defence": {"method": "median"},
-        }
-    )
-    table = {"a": [1, 2]}
+    shape = {"series": {"name": "s"}, "columns": {"a": {"role": "quasi"}}, "promise": {"k": 3}}
+    policy, table = sr.Policy.from_dict({**shape, "defence": {"method": "median"}}), {"a": [1, 2]}
     doors: list[Callable[[], Any]] = [
         lambda: ledger.deliver("ward", 1, [text]),
         lambda: ledger.deliver("ward", 1, to=["lab", text]),

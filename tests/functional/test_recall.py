@@ -104,7 +104,7 @@ class TestRecallIsRefused:
     @pytest.mark.parametrize("reason", ["", "  "])
     def test_without_a_reason(self, ledger: SqlLedger, reason: str) -> None:
         publish(ledger, ["ann", "bob"])
-        with pytest.raises(InputError, match="no reason"):
+        with pytest.raises(InputError, match="reason: empty"):
             ledger.recall("ward", 1, reason)
 
     def test_when_it_was_delivered(self, ledger: SqlLedger) -> None:

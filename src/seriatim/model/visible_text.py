@@ -19,8 +19,8 @@ def seen_in_text(mark: str) -> bool:
 
 
 def is_visible_text(text: str) -> bool:
-    """Return whether a text is short, has a letter or a number, and nothing that cannot be seen."""
-    return len(text) <= LONGEST and all(map(seen_in_text, text)) and any(map(str.isalnum, text))
+    """Return whether a text is short and has something that can be seen, and nothing that cannot."""
+    return len(text) <= LONGEST and all(map(seen_in_text, text)) and bool(text.strip())
 
 
 def visible_text(where: str, text: Any) -> str:
@@ -28,7 +28,7 @@ def visible_text(where: str, text: Any) -> str:
     if not isinstance(text, str):
         raise InputError(Fault(where, f"a {type(text).__name__}", VISIBLE))
     if not is_visible_text(text):
-        found = f"{len(text):,} characters" if len(text) > LONGEST else "characters that nobody can see, or no letter"
+        found = f"{len(text):,} characters" if len(text) > LONGEST else "empty, or with characters that nobody can see"
         raise InputError(Fault(where, found, VISIBLE))
     return text
 
