@@ -110,3 +110,58 @@ def test_values_that_occur_once_are_noted(tmp_path: Path) -> None:
     assert any("occur only once" in note and "bands" in note for note in made.verdict.notes)
     banded = sr.publish(TABLE, policy({"bands": EDGES}, k=3), sr.Ledger.open(tmp_path / "m.db"), dry_run=True)
     assert not any("occur only once" in note for note in banded.verdict.notes)
+
+
+def in_epoch(epoch: int, bands: list[float], **adversary: Any) -> sr.Policy:
+    return sr.Policy.from_dict(
+        {
+            "series": {"name": "pay", "respondent": "who", "epoch": epoch},
+            "columns": {"age": {"role": "quasi"}, "income": {"role": "sensitive", "bands": bands}},
+            "promise": {"k": 5},
+            "defence": {"method": "median"},
+            "adversary": adversary,
+        }
+    )
+
+
+def test_a_new_epoch_with_other_bands_is_judged_in_those_that_both_have(tmp_path: Path) -> None:
+    """Everybody counted as changed, and nothing was judged."""
+    ledger, bound = sr.Ledger.open(tmp_path / "l.db"), {"breach_share": 0.99}
+    first = sr.publish(TABLE, in_epoch(1, EDGES, **bound), ledger).verdict
+    assert first.released
+    later = TABLE.slice(20)
+    verdict = sr.publish(later, in_epoch(2, [2000.5, 3000, 4000], **bound), ledger).verdict
+    (finding,) = [one for one in verdict.findings if one.rule == "breach_share"]
+    assert (finding.result, finding.n_unjudged) == ("kept", 0)
+    assert not any("changed" in note for note in verdict.notes)
+    assert sr.attack(ledger, series="pay").sequence is None  # nobody's value changed
+    alone = sr.publish(later, in_epoch(1, EDGES, **bound), sr.Ledger.open(tmp_path / "alone.db")).verdict
+    (without,) = [one for one in alone.findings if one.rule == "breach_share"]
+    assert finding.worst > without.worst  # the first release tells something
+
+
+def test_values_that_changed_in_common_bands_are_counted(tmp_path: Path) -> None:
+    ledger = sr.Ledger.open(tmp_path / "l.db")
+    sr.publish(TABLE, in_epoch(1, EDGES, breach_share=0.99), ledger)
+    raised = TABLE["income"].to_numpy().copy()
+    raised[:40] += 5000
+    n = int((TABLE["income"].to_numpy()[:40] < 4000).sum())
+    view = TABLE.set_column(2, "income", pa.array(raised))
+    verdict = sr.publish(view, in_epoch(2, [2000.5, 3000, 4000], breach_share=0.99), ledger).verdict
+    (finding,) = [one for one in verdict.findings if one.rule == "breach_share"]
+    assert (finding.result, finding.n_unjudged) == ("partly judged", n)
+
+
+def test_beliefs_go_on_over_epochs_with_other_bands(tmp_path: Path) -> None:
+    """Nobody's income changes, so the people inferred so far stay inferred, and more are added."""
+    ledger, found = sr.Ledger.open(tmp_path / "l.db"), []
+    for at in range(7):
+        asked = in_epoch(1, EDGES, sure_share=1.0) if at < 4 else in_epoch(2, [2000.5, 3000, 4000], sure_share=1.0)
+        age = TABLE["age"].to_numpy() + np.random.default_rng(at).integers(-6, 7, len(TABLE))
+        verdict = sr.publish(TABLE.set_column(1, "age", pa.array(age)), asked, ledger).verdict
+        (estimate,) = [one for one in verdict.estimates if one.attack == "sequence"]
+        found.append((estimate.detail["people"], estimate.detail["changed"]))
+    assert [changed for _, changed in found] == [0] * 7
+    sure = [people for people, _ in found]
+    assert sure == sorted(sure)
+    assert sure[4] > sure[0]

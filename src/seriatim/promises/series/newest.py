@@ -10,6 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from seriatim.model import Draft, History, PastRelease, View
+from seriatim.model.common_bands import in_common_bands
 from seriatim.model.history import WithheldPeople
 from seriatim.model.judged import JudgedHistory
 from seriatim.model.scale import IntArray
@@ -24,7 +25,7 @@ def newest_judged(history: History, draft: Draft, view: View, column: str | None
 
 
 def newest_with_draft(history: History, draft: Draft, column: str | None) -> History:
-    """Return the releases so far and the draft after them."""
+    """Return the releases so far and the draft after them, in common bands unless values must never change."""
     kept = pc.and_(pc.invert(draft.groups.column("suppressed")), pc.is_valid(draft.groups.column("group")))
     table, out = draft.groups.filter(kept), draft.groups.filter(pc.invert(kept))
     counterfeit = table.column("counterfeit").combine_chunks().to_numpy(zero_copy_only=False).astype(np.bool_)
@@ -37,7 +38,8 @@ def newest_with_draft(history: History, draft: Draft, column: str | None) -> His
     marks = {name: table.column(name).to_numpy().astype(np.int64) for name in MARKS if name in table.column_names}
     respondents, withheld = _withheld(respondents, out, column)
     past = PastRelease(number, person=person, group=group.astype(np.int32), value=value, marks=marks, withheld=withheld)
-    return History(respondents, values, (*history.releases, past))
+    found = History(respondents, values, (*history.releases, past))
+    return found if draft.serial else in_common_bands(found)
 
 
 def _withheld(respondents: pa.Array, out: pa.Table, column: str | None) -> tuple[pa.Array, WithheldPeople]:

@@ -20,6 +20,7 @@ from seriatim.knowledge.appearances import Appearances
 from seriatim.knowledge.sequence_model import SequenceModel
 from seriatim.knowledge.sequential_adversary import SequentialAdversary
 from seriatim.knowledge.smoothing import SmoothingStart
+from seriatim.model.common_bands import bands_within
 from seriatim.model.history import History
 
 _BELIEF = "belief"
@@ -76,15 +77,23 @@ class BeliefMemory:
         """Return what older releases say about the people of a window."""
         known = SmoothingStart.nothing(rows, model)
         place = _places(self.people, rows.respondents.cast(pa.string()))
-        own = _places(self.values, pc.cast(window.values, pa.string()))
+        texts = pc.cast(window.values, pa.string())
+        own = _places(self._in_bands_of(texts), texts)
         here, there = np.flatnonzero(place >= 0), np.flatnonzero(own >= 0)
         state = np.zeros((len(here), model.n_states))
-        state[:, model.start[own[there]]] = self.beliefs[np.ix_(here, there)]
+        for value in there.tolist():  # several bands of older releases may be one by now
+            state[:, model.start[own[value]]] += self.beliefs[here, value]
         known.state[place[here]] = state
         known.met[place[here]] = state.sum(axis=1) > 0
         met = here[self.last[here] > 0]
         known.last[place[met]] = adversary.times_of(self.last[met].tolist())
         return known
+
+    def _in_bands_of(self, texts: pa.Array) -> pa.Array:
+        """Return the values, those that a window shows in wider bands under the names of these."""
+        strange = self.values.filter(pc.invert(pc.is_in(self.values, value_set=texts)))
+        wider = bands_within(strange.to_pylist(), texts.to_pylist()) if len(strange) else {}
+        return pa.array([wider.get(text, text) for text in self.values.to_pylist()], pa.string())
 
     def table(self) -> pa.Table:
         """Return it as the ledger keeps it."""

@@ -21,6 +21,7 @@ from seriatim.knowledge.knowledge_files import knowledge_of_adversary
 from seriatim.knowledge.revised_beliefs import WINDOW as WINDOW_OF_J
 from seriatim.knowledge.sequential_adversary import SequentialAdversary
 from seriatim.knowledge.smoothing import SmoothingStart, smoothing_forward, smoothing_start
+from seriatim.knowledge.value_texts import value_texts
 from seriatim.model import Estimate, Policy
 from seriatim.model.history import History, history_of_newest
 from seriatim.model.judged import JudgedHistory
@@ -69,7 +70,7 @@ def followed_people(judged: JudgedHistory, policy: Policy, memory: Mapping[str, 
         first, kept = 0, [None]
     window = history_of_newest(whole, len(whole) - first)
     about: dict[str, object] = {"column": judged.column} if policy.sensitive[1:] else {}
-    known = knowledge_of_adversary(policy.adversary, _order_of(policy, judged.column))
+    known = knowledge_of_adversary(policy.adversary, _order_of(policy, judged.column, window))
     rows = appearances_of(window, known.times_of(past.number for past in window))
     if not len(rows.person):
         return _nobody(window, kept, judged.column, {"sure": known.sure, "raised": known.raised, **about})
@@ -144,9 +145,12 @@ def _before_next_window(window: History, found: SequenceBeliefs) -> tuple[int, S
     return number, smoothing_forward(rows, found.model, found.adversary.rule, smoothing_start(rows)).after_last
 
 
-def _order_of(policy: Policy, column: str | None) -> tuple[str, ...] | None:
+def _order_of(policy: Policy, column: str | None, window: History) -> tuple[str, ...] | None:
+    """Return the order of the values, as the policy states it, or of the common bands of several epochs."""
     rule = policy.columns.get(column or "")
-    return rule.order if rule is not None else None
+    order = rule.order if rule is not None else None
+    texts = tuple(value_texts(window.values.to_pylist()))
+    return texts if order is not None and rule is not None and rule.bands and not set(texts) <= set(order) else order
 
 
 def _estimate(found: SequenceBeliefs, n_sure: int, n_people: int, about: Mapping[str, object]) -> Estimate:

@@ -1,0 +1,93 @@
+"""Values of releases with different bands, in the finest bands that all of them share.
+
+A new epoch may publish ``[1000,2000)`` where the one before said ``<2000``, or bands where it said numbers. By their
+labels everybody's value would have changed; in common bands it stays, or has really changed.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import replace
+
+import numpy as np
+import pyarrow as pa
+
+from seriatim.model.history import History
+from seriatim.model.spans import Span, span_of
+
+
+def in_common_bands(history: History) -> History:
+    """Return the history in common bands; as it is if none differ, or if nothing finer than one band is common."""
+    if len(history) < 2 or not pa.types.is_string(history.values.type):
+        return history
+    texts = history.values.to_pylist()
+    spans = {code: span_of(text) for code, text in enumerate(texts) if text is not None}
+    if None in spans.values():
+        return history
+    found = _joined((code, span) for code, span in spans.items() if span is not None)
+    if len(found) == len(spans) or len(found) < 2:
+        return history
+    for past in history:
+        shown = [(code, spans[code]) for code in np.unique(past.value).tolist() if code in spans]
+        if len(_joined((code, span) for code, span in shown if span is not None)) < len(shown):
+            return history  # labels that overlap in one release are no bands
+    names: list[str | None] = []
+    place = np.zeros(len(texts), dtype=np.int32)
+    for band in found:
+        place[[code for code, _ in band]] = len(names)
+        names.append(_name([texts[code] for code, _ in band], [span for _, span in band]))
+    if len(spans) < len(texts):
+        place[[code for code in range(len(texts)) if code not in spans]] = len(names)
+        names.append(None)
+    releases = tuple(replace(past, value=place[past.value]) for past in history)
+    return replace(history, values=pa.array(names, pa.string()), releases=releases)
+
+
+def bands_within(labels: Iterable[str | None], bands: Iterable[str | None]) -> dict[str | None, str | None]:
+    """Return which of the bands holds each label; labels that none of them holds whole are left out."""
+    known = {band: span_of(band) for band in bands if band is not None}
+    found: dict[str | None, str | None] = {}
+    for label in labels:
+        span = None if label is None else span_of(label)
+        if span is not None:
+            holds = [band for band, around in known.items() if around is not None and _within(span, around)]
+            found |= {label: holds[0]} if len(holds) == 1 else {}
+    return found
+
+
+def _joined(spans: Iterable[tuple[int, Span]]) -> list[list[tuple[int, Span]]]:
+    """Return the spans, from low to high, those together that overlap directly or through others."""
+    found: list[list[tuple[int, Span]]] = []
+    high, is_open = -math.inf, True
+    for code, span in sorted(spans, key=lambda one: (one[1].low, one[1].low_open)):
+        meets = span.low < high or (span.low == high and not (span.low_open or is_open))
+        if found and meets:
+            found[-1].append((code, span))
+        else:
+            found.append([(code, span)])
+            high, is_open = span.high, span.high_open
+        if span.high > high or (span.high == high and not span.high_open):
+            high, is_open = span.high, span.high_open
+    return found
+
+
+def _within(span: Span, around: Span) -> bool:
+    low = span.low > around.low or (span.low == around.low and (span.low_open or not around.low_open))
+    high = span.high < around.high or (span.high == around.high and (span.high_open or not around.high_open))
+    return low and high
+
+
+def _name(labels: list[str], spans: list[Span]) -> str:
+    """Return the label of a band: of the widest of its parts, or one as the builder of bands writes it."""
+    low = min(spans, key=lambda span: (span.low, span.low_open))
+    high = max(spans, key=lambda span: (span.high, not span.high_open))
+    for label, span in zip(labels, spans, strict=True):
+        if _within(low, span) and _within(high, span):
+            return label
+    ends = [f"{end:.15g}" for end in (low.low, high.high)]
+    if math.isinf(low.low):
+        return f"<{'' if high.high_open else '='}{ends[1]}"
+    if math.isinf(high.high):
+        return f">{'' if low.low_open else '='}{ends[0]}"
+    return f"{'(' if low.low_open else '['}{ends[0]},{ends[1]}{')' if high.high_open else ']'}"
