@@ -1,17 +1,15 @@
-"""Bounds from answers by three ways that agree, and refusals that do not depend on hidden values."""
+"""Bounds from answers by three ways that agree."""
 
 from __future__ import annotations
 
 from itertools import product
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
 import seriatim as sr
-from seriatim.ledger.answer_book import answer_books_in_words
-from seriatim.queries import Answering, Query, SampledRefusals, SpreadRefusals, bounds
+from seriatim.queries import Query, bounds
 from seriatim.queries.query_bounds import query_bounds_chained
 
 
@@ -91,56 +89,6 @@ def test_ranges_by_key_hold_all_ties() -> None:
     assert Query.between("sum", days, np.datetime64("2026-01-01"), np.datetime64("2026-01-31")).records == range(0, 2)
 
 
-def test_decimals_are_answered_as_decimals() -> None:
-    """In floats .1 + .2 is not .15 + .15: the last digit would tell the tables apart."""
-    told = []
-    for values in ([0.1, 0.2, 0.7], [0.15, 0.15, 0.7], [0.3, 0.0, 0.7]):
-        service = Answering(values, SpreadRefusals(3, spread=0.3), (0, 1))
-        told.append([service.ask(Query(kind, (0, 1))).value for kind in ("sum", "average")])
-    assert told == [[0.3, 0.15]] * 3
-
-
-def test_a_book_about_another_table_is_refused(tmp_path: Path) -> None:
-    ledger = sr.Ledger.open(tmp_path / "ledger.db")
-    service = Answering([1.0, 2, 3], SpreadRefusals(3, spread=0.3), (0, 10), ledger.answer_book("wages"))
-    assert service.ask(sums((0, 3))[0]).value == 6.0
-    for other in ([1.0, 2, 4], [1.0, 2]):
-        with pytest.raises(sr.InputError, match="answers about another table"):
-            Answering(other, SpreadRefusals(len(other), spread=0.3), (0, 10), ledger.answer_book("wages"))
-
-
-def test_another_rule_needs_a_name(tmp_path: Path) -> None:
-    """A book that was kept under one rule goes on under another only by a decision that it records."""
-    ledger, values = sr.Ledger.open(tmp_path / "ledger.db"), [1.0, 2, 3, 4]
-
-    def opened(rule: Any, **decided: str) -> Answering:
-        return Answering(values, rule, (0, 10), ledger.answer_book("wages"), **decided)
-
-    assert opened(SpreadRefusals(4, spread=0.8)).ask(sums((0, 4))[0]).value == 10
-    for other in (SpreadRefusals(4, spread=0.5), SpreadRefusals(4, 0.8, 3), SampledRefusals(4, (0, 10), 5)):
-        with pytest.raises(sr.InputError, match=r"another rule than the book's, .*spread 0.8.*approved_by"):
-            opened(other)
-    assert opened(SpreadRefusals(4, spread=0.8)).ask(sums((0, 2))[0]).refused
-    weaker = opened(SpreadRefusals(4, spread=0.5), approved_by="Ada Byron")
-    assert weaker.ask(sums((0, 2))[0]).value == 3
-    decision = ledger.answer_book("wages").entries()[2]
-    assert (decision["approved_by"], decision["instead_of"]["spread"], decision["rule"]["spread"]) == (
-        "Ada Byron", 0.8, 0.5,
-    )  # fmt: skip
-    again = opened(SpreadRefusals(4, spread=0.5))
-    assert again.share_answered == pytest.approx(2 / 3), "a decision is no query"
-    assert answer_books_in_words(ledger.entries()) == [
-        "wages: 3 queries, 2 answered; least_records 2, rule spread, spread 0.5; changed by Ada Byron"
-    ]
-    assert ledger.verify().sound
-
-
-def test_the_default_rule_keeps_spreads() -> None:
-    service = Answering([1.0, 2, 3, 4], None, (0, 10))
-    assert service.ask(sums((0, 4))[0]).value == 10
-    assert service.ask(sums((0, 3))[0]).refused == "it would reveal too much about a record"
-
-
 def test_weighted_sums() -> None:
     """2 a - b = 4 and a + c = 7, each from 0 to 10: b is even with a, and so on; by programmes."""
     asked = [Query("sum", (0, 1), (2, -1)), Query("sum", (0, 2), (1, 1))]
@@ -149,16 +97,6 @@ def test_weighted_sums() -> None:
     assert found.way == "programme"
     assert found.low == pytest.approx([2, 0, 0])
     assert found.high == pytest.approx([7, 10, 5])
-    values = [2.5, 1.0, 4.5]
-    service = Answering(values, SpreadRefusals(3, spread=0.2), (0, 10))
-    assert service.ask(asked[0]).value == 4.0
-    assert service.bounds().low == pytest.approx([2, 0, 0])
-    lopsided = Query("sum", (0, 1), (1000, 1))
-    assert SpreadRefusals(3, spread=0.2).reason(lopsided), "it tells the first record but for a thousandth"
-    sampled = SampledRefusals(3, (0, 10), queries=3, width=0.1, delta=0.5)
-    assert sampled.reason(lopsided)
-    tenths = Answering([0.1, 0.2, 0.7], SpreadRefusals(3, spread=0.1), (0, 1))
-    assert tenths.ask(Query("sum", (0, 1), (3, 1.5))).value == 0.6
 
 
 def test_weights_of_all_sizes() -> None:
@@ -168,13 +106,6 @@ def test_weights_of_all_sizes() -> None:
         found = bounds(asked, [4.0 * scale, 9.0 * scale], n=3, domain=(0, 10))
         assert found.low == pytest.approx([2, 0, 0], abs=1e-6)
         assert found.high == pytest.approx([6.5, 9, 3], abs=1e-6)
-
-
-def test_a_service_under_weights_goes_on_from_its_book(tmp_path: Path) -> None:
-    ledger = sr.Ledger.open(tmp_path / "ledger.db")
-    for _ in range(2):
-        service = Answering([2.0, 1.0], SpreadRefusals(2, spread=0.1), (0, 10), ledger.answer_book("wages"))
-        assert service.ask(Query("sum", (0, 1), (2, -1))).value == 3.0
 
 
 def test_numbers_that_are_whole_above_the_least_are_known_exactly() -> None:
@@ -314,21 +245,11 @@ BAD: list[tuple[Any, str]] = [
     (lambda: Query("sum", 3), "not whole numbers"),
     (lambda: Query.between("sum", [3, 1, 2], 1, 2), "rising order"),
     (lambda: Query.between("sum", [1, 2, 5], 3, 4), "no records between"),
-    (lambda: SpreadRefusals(0), "below 1"),
-    (lambda: SpreadRefusals(3, least_records=0), "below 1"),
-    (lambda: SampledRefusals(3, (1, 0), 5), "rising order"),
-    (lambda: SampledRefusals(3, (0, 1), 5, draws=0), "below 1"),
-    (lambda: Answering([1.0, 2.0], SpreadRefusals(3), (0, 2)), "another number of records"),
-    (lambda: Answering(["a", "b"], SpreadRefusals(2), (0, 2)), "not a list of numbers"),
     (lambda: Query("sum", ()), "empty, repeated"),
     (lambda: Query("sum", (0, 1), (1, 0)), "weights that do not fit"),
     (lambda: Query("sum", (0, 1), (1,)), "weights that do not fit"),
     (lambda: Query("sum", (0, 1), (1, float("nan"))), "weights that do not fit"),
     (lambda: Query("average", (0, 1), (1, 2)), "weights that do not fit"),
-    (lambda: SpreadRefusals(3, spread=0), "spread: 0"),
-    (lambda: SampledRefusals(3, (0, 1), 5, delta=1.0), "out of range"),
-    (lambda: Answering([1.0, 5.0], SpreadRefusals(2), (0, 2)), "outside"),
-    (lambda: Answering([1.0, float("nan")], SpreadRefusals(2), (0, 2)), "not a list of numbers"),
 ]
 
 
@@ -336,119 +257,3 @@ BAD: list[tuple[Any, str]] = [
 def test_bad_input_is_said(work: Any, fault: str) -> None:
     with pytest.raises(sr.InputError, match=fault):
         work()
-
-
-def some_ranges(rng: np.random.Generator, n: int, count: int, step: int = 1) -> list[Query]:
-    ends = [sorted(rng.choice(n // step + 1, 2, replace=False) * step) for _ in range(count)]
-    return sums(*[(int(first), int(last)) for first, last in ends])
-
-
-def test_nobody_is_determined_and_everyone_keeps_their_spread() -> None:
-    rng = np.random.default_rng(4)
-    values = rng.integers(0, 100, 40) * 1.0
-    rule = SpreadRefusals(40, spread=0.5)
-    service = Answering(values, rule, (0, 100))
-    asked = some_ranges(rng, 40, 200)
-    for query in asked:
-        service.ask(query)
-    answered = np.stack([query.row(40) for query, _ in service._answered])
-    covariance = np.eye(40) - np.linalg.pinv(answered) @ answered
-    assert np.sqrt(np.diag(covariance).clip(0)) == pytest.approx(rule.spread_left, abs=1e-6)
-    assert rule.spread_left.min() >= 0.5 - 1e-6
-    assert 0 < service.share_answered < 1
-    assert "queries answered" in repr(service)
-    assert service.share_exact <= 1
-
-
-def test_what_follows_from_the_answers_is_answered_again() -> None:
-    service = Answering([1.0, 2, 3, 4], SpreadRefusals(4, spread=0.5), (0, 10))
-    for query in sums((0, 4), (0, 2), (2, 4), (0, 2)):
-        assert service.ask(query).value == query.answer(np.array([1.0, 2, 3, 4]))
-    assert service.ask(sums((0, 3))[0]).refused == "it would reveal too much about a record"
-    assert service.ask(Query("max", (0, 1))).refused
-    assert service.ask(Query("sum", (3,))).refused == "fewer than 2 records"
-
-
-@pytest.mark.parametrize("rule", ["spread", "sampled"])
-def test_equal_answers_and_equal_seed_give_equal_refusals(rule: str) -> None:
-    """Two tables with the values of each pair swapped answer all queries about whole pairs alike."""
-    rng = np.random.default_rng(9)
-    one = rng.integers(0, 11, 12) * 1.0
-    other = one.reshape(-1, 2)[:, ::-1].ravel()
-    assert (one != other).any()
-    asked = some_ranges(rng, 12, 14, step=2)
-    told = []
-    for values in (one, other):
-        refusals: Any = (
-            SpreadRefusals(12, spread=0.8) if rule == "spread" else SampledRefusals(12, (0, 10), 10, draws=8, width=0.3)
-        )
-        service = Answering(values, refusals, (0, 10))
-        told.append([service.ask(query) for query in asked])
-    assert told[0] == told[1]
-    assert any(answer.refused for answer in told[0])
-    assert any(not answer.refused for answer in told[0])
-
-
-def test_a_slip_closes_the_record_and_is_no_deadlock() -> None:
-    values = np.array([0.0, 0.0, 5.0, 6.0, 4.0, 5.0])
-    rule = SampledRefusals(6, (0, 10), queries=20, width=0.2, delta=0.5, draws=10)
-    service = Answering(values, rule, (0, 10))
-    first = rule.answered(Query("sum", (0, 1)), 0.0)
-    assert first == (0, 1) == rule.closed
-    assert service.ask(sums((0, 3))[0]).refused == "it asks about a closed record"
-    assert service.ask(sums((2, 6))[0]).value == 20.0
-    assert service.ask(Query("sum", (3,))).refused
-
-
-@pytest.mark.parametrize("seed", range(8))
-def test_slips_by_paths_are_those_by_programmes(seed: int) -> None:
-    """One more sum moves shortest paths that are known already; a programme for each record says the same."""
-    rng = np.random.default_rng(seed)
-    n = int(rng.integers(4, 9))
-    values = rng.uniform(0, 100, n) if seed % 2 else rng.integers(0, 101, n) * 1.0
-    rule = SampledRefusals(n, (0, 100), queries=20, width=0.2, draws=6, seed=seed)
-    for query in some_ranges(rng, n, 3):
-        rule.answered(query, query.answer(values))
-    tables = rule._tables(np.random.default_rng(seed))
-    for query, answer in zip(rule._asked, rule._answers, strict=True):
-        assert tables @ query.row(n) == pytest.approx(np.full(6, answer)), "tables give the answers so far"
-    (query,) = some_ranges(rng, n, 1)
-    slow = [rule._slips_by_programme(query, float(total), list(rule._closed)) for total in tables @ query.row(n)]
-    assert rule._slips(query, tables) == sum(slow)
-
-
-def test_delta_is_told_by_enough_tables() -> None:
-    assert SampledRefusals(6, (0, 10), queries=20, delta=0.5)._n_draws == 80
-    rule = SampledRefusals(4, (0, 10), queries=5, width=0.3, delta=0.5)
-    service = Answering([5.0, 4, 6, 5], rule, (0, 10))
-    assert service.ask(Query("sum", (0, 1, 2, 3))).value == 20.0
-    assert service.ask(Query("sum", (0, 1, 2))).refused, "it would tell the fourth, given the first sum"
-
-
-def test_a_sum_at_an_end_of_the_domain_tells_all() -> None:
-    """No rule without values can prevent it, so the officer is told who is known."""
-    service = Answering([0.0, 0, 0, 7], SpreadRefusals(4, spread=0.3), (0, 10))
-    assert service.ask(sums((0, 3))[0]).value == 0
-    assert service.bounds().exact_records == (0, 1, 2)
-
-
-def test_the_budget_of_delta_ends() -> None:
-    rule = SampledRefusals(6, (0, 10), queries=1, width=0.05, delta=0.9, draws=5)
-    service = Answering(np.arange(6.0), rule, (0, 10))
-    assert service.ask(sums((0, 6))[0]).value == 15.0
-    assert "declared number" in service.ask(sums((0, 5))[0]).refused
-
-
-def test_a_service_goes_on_from_the_ledger(tmp_path: Path) -> None:
-    ledger = sr.Ledger.open(tmp_path / "ledger.db")
-    values = np.array([1.0, 2, 3, 4])
-    service = Answering(values, SpreadRefusals(4, spread=0.5), (0, 10), ledger.answer_book("wages"))
-    stale = Answering(values, SpreadRefusals(4, spread=0.5), (0, 10), ledger.answer_book("wages"))
-    assert service.ask(sums((0, 2))[0]).value == 3.0
-    assert service.ask(sums((0, 1))[0]).value is None
-    with pytest.raises(sr.LedgerMoved, match="answered meanwhile"):
-        stale.ask(sums((1, 3))[0])
-    again = Answering(values, SpreadRefusals(4, spread=0.5), (0, 10), ledger.answer_book("wages"))
-    assert again.share_answered == 0.5
-    assert again.ask(Query("sum", (0, 1, 2))).refused, "it would tell a record, given the first answer"
-    assert ledger.verify().sound

@@ -7,6 +7,7 @@ from typing import Any
 
 from seriatim.errors import LedgerMoved
 from seriatim.ledger import catalogue, chain
+from seriatim.queries.spread_refusals import terms_in_words
 from seriatim.storage.database import Database
 
 
@@ -48,6 +49,6 @@ def _in_words(book: list[Mapping[str, Any]]) -> str:
     asked = [entry for entry in book if "query" in entry]
     answered = sum(entry["answer"] is not None for entry in asked)
     rules = [entry["rule"] for entry in book if "rule" in entry]
-    rule = f"; {', '.join(f'{name} {value}' for name, value in rules[-1].items())}" if rules else ""
+    rule = f"; {terms_in_words(rules[-1])}" if rules else ""
     changed = [f"; changed by {entry['approved_by']}" for entry in book if "approved_by" in entry]
     return f"{len(asked)} queries, {answered} answered{rule}{''.join(changed)}"

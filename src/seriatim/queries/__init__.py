@@ -10,7 +10,6 @@ if TYPE_CHECKING:
     from seriatim.queries.answer_service import Answer, Answering
     from seriatim.queries.query_bounds import Bounds, bounds
     from seriatim.queries.query_kinds import Query
-    from seriatim.queries.sampled_refusals import SampledRefusals
     from seriatim.queries.spread_refusals import SpreadRefusals
 
 # loaded when first asked for: linear programmes take a second to import
@@ -19,7 +18,6 @@ _HOMES = {
     "Answering": "seriatim.queries.answer_service",
     "Bounds": "seriatim.queries.query_bounds",
     "Query": "seriatim.queries.query_kinds",
-    "SampledRefusals": "seriatim.queries.sampled_refusals",
     "SpreadRefusals": "seriatim.queries.spread_refusals",
     "bounds": "seriatim.queries.query_bounds",
 }
@@ -27,4 +25,4 @@ _HOMES = {
 
 __getattr__ = lazy_names(__name__, _HOMES)
 
-__all__ = ["Answer", "Answering", "Bounds", "Query", "SampledRefusals", "SpreadRefusals", "bounds"]
+__all__ = ["Answer", "Answering", "Bounds", "Query", "SpreadRefusals", "bounds"]

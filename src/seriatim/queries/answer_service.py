@@ -1,7 +1,6 @@
-"""A small answering service: sums over an ordered table, with everything answered so far on record.
+"""A small answering service: sums and averages over a table that is not published, with everything asked on record.
 
-What counts is how many queries are answered per record, and how many records are known exactly: there is a cliff at
-about one query per record, and a minimum set size hardly moves it.
+What answers reveal is what the sums of all groups reveal (:mod:`~seriatim.queries.spread_refusals`).
 """
 
 from __future__ import annotations
@@ -18,21 +17,9 @@ import numpy as np
 from seriatim.errors import Fault, InputError
 from seriatim.model.value_grid import value_grid
 from seriatim.model.visible_text import visible_text
-from seriatim.queries.query_bounds import Bounds, bounds
-from seriatim.queries.query_kinds import FloatArray, Query, checked_queries
-from seriatim.queries.spread_refusals import SpreadRefusals
-
-
-class Refusals(Protocol):
-    """Says which queries are refused. It never sees the table, only queries and answers."""
-
-    @property
-    def terms(self) -> Mapping[str, Any]:
-        """Return what it promises, for JSON: a book continues under the same terms, or by a decision on record."""
-
-    def reason(self, query: Query) -> str: ...
-
-    def answered(self, query: Query, answer: float) -> tuple[int, ...]: ...
+from seriatim.queries.query_bounds import Bounds
+from seriatim.queries.query_kinds import FloatArray, LongArray, Query, checked_queries, query_kind_rounding
+from seriatim.queries.spread_refusals import SpreadRefusals, finer_groups, terms_in_words
 
 
 class AnswerBook(Protocol):
@@ -62,8 +49,6 @@ class Answer:
 
     value: float | None
     refused: str = ""
-    closed: tuple[int, ...] = ()
-    """Records that the answer reveals too much about: for the officer, never for those who ask."""
 
 
 def _numbers(values: Any) -> FloatArray:
@@ -76,10 +61,6 @@ def _numbers(values: Any) -> FloatArray:
     return found
 
 
-def _written(terms: Mapping[str, Any]) -> str:
-    return ", ".join(f"{name} {value}" for name, value in terms.items())
-
-
 class Answering:
     """Answers queries about one table. Opened on a book with entries, it goes on where that ends.
 
@@ -90,7 +71,7 @@ class Answering:
     def __init__(
         self,
         values: Sequence[float] | FloatArray,
-        refusals: Refusals | None,
+        refusals: SpreadRefusals | None,
         domain: tuple[float, float],
         book: AnswerBook | None = None,
         *,
@@ -98,15 +79,17 @@ class Answering:
     ) -> None:
         self._values = _numbers(values)
         refusals = refusals or SpreadRefusals(len(self._values))
-        if getattr(refusals, "n", len(self._values)) != len(self._values):
+        if refusals.n != len(self._values):
             raise InputError(Fault("refusals", "made for another number of records", f"n = {len(self._values)}"))
         if (self._values < domain[0]).any() or (self._values > domain[1]).any():
             raise InputError(Fault("domain", "some values lie outside of it", "all values lie within it", "widen it"))
-        self._refusals, self._domain = refusals, domain
+        self._domain, self._unknown, self._spread = domain, refusals.unknown, refusals.spread
+        self._least_group = refusals.least_group(self._values)
+        self._terms = {**refusals.terms, "least_group": self._least_group}
         self._grid = value_grid(self._values)
         self._book: AnswerBook = book if book is not None else ListOfAnswers()
-        self._answered: list[tuple[Query, float]] = []
-        self._n_asked = 0
+        self._groups: LongArray = np.zeros(len(self._values), dtype=np.int64)
+        self._n_asked = self._n_answered = 0
         entries = self._book.entries()
         for entry in entries:
             if "query" in entry:
@@ -118,16 +101,16 @@ class Answering:
     def _must_be_its_rule(self, entries: Sequence[Mapping[str, Any]], approved_by: str) -> None:
         """Raise an error if the book was kept under another rule, unless somebody stands for the change."""
         before = [entry["rule"] for entry in entries if "rule" in entry]
-        terms = json.loads(json.dumps(dict(self._refusals.terms)))
+        terms = json.loads(json.dumps(self._terms))
         if not before or before[-1] == terms:
             return
         if not approved_by:
-            found = f"another rule than the book's, {_written(before[-1])}"
+            found = f"another rule than the book's, {terms_in_words(before[-1])}"
             raise InputError(Fault("refusals", found, "the same rule", "or name who decides: approved_by=..."))
         self._book.append({"rule": terms, "instead_of": before[-1], "approved_by": approved_by})
 
     def _must_be_of_this_table(self, query: Query, answer: float | None) -> None:
-        """Raise an error if an answer on record is not what this table gives: bounds would mix two tables."""
+        """Raise an error if an answer on record is not what this table gives: it would be about other people."""
         if max(query.records) < len(self._values):
             true = query.answer(self._values)
             if answer is None or abs(true - answer) <= 1e-9 * max(abs(true), 1.0):
@@ -135,53 +118,91 @@ class Answering:
         raise InputError(Fault("book", "answers about another table", "the table they are about", "use a new book"))
 
     def _answer(self, query: Query) -> float:
-        """Return the true answer; of decimals the decimal sum itself, whose last digits hide no order of adding."""
-        if query.is_sum and self._grid.slack == 0:
+        """Return the true answer, whose last digits hide no order of adding; of decimals the decimal sum itself."""
+        signs = query.counted.tolist()
+        if self._grid.slack == 0:
             steps = self._grid.steps[list(query.records)].tolist()
-            weights = [Fraction(str(weight)) for weight in query.weights or (1,) * len(steps)]
-            whole = sum(step * weight for step, weight in zip(steps, weights, strict=True))
+            whole = sum(int(sign) * step for sign, step in zip(signs, steps, strict=True))
             total = float(whole / Fraction(10) ** round(-math.log10(self._grid.step)))
-            return total / len(query.records) if query.kind == "average" else total
-        return query.answer(self._values)
+        else:
+            total = math.fsum(signs * self._values[list(query.records)])
+        return total / len(query.records) if query.kind == "average" else total
 
-    def _take_up(self, query: Query, answer: float | None) -> tuple[int, ...]:
+    def _reason(self, query: Query) -> str:
+        """Return why a query is refused; empty if it may be answered."""
+        if not query.is_sum or not np.isin(query.counted, (1.0, -1.0)).all():
+            return "only sums, differences of sums and averages are answered"
+        finer = finer_groups(self._groups, query)
+        sizes = np.bincount(finer[self._unknown], minlength=len(finer))
+        moved = np.isin(self._groups, self._groups[list(query.records)])
+        if (sizes[finer[moved]] < self._least_group).any():
+            return f"it would set fewer than {self._least_group} records apart"
+        return ""
+
+    def _take_up(self, query: Query, answer: float | None) -> None:
         self._n_asked += 1
-        if answer is None:
-            return ()
-        self._answered.append((query, answer))
-        return self._refusals.answered(query, answer)
+        if answer is not None:
+            self._n_answered += 1
+            self._groups = finer_groups(self._groups, query)
 
     def ask(self, query: Query) -> Answer:
         """Answer a query, or refuse it. It is on record before the answer is returned."""
         checked_queries([query], len(self._values))
-        reason = self._refusals.reason(query)
+        reason = self._reason(query)
         value = None if reason else self._answer(query)
         asked: dict[str, Any] = {"query": query.kind, "records": list(query.records)}
         if query.weights is not None:
             asked["weights"] = list(query.weights)
-        self._book.append({**asked, "answer": value, "refused": reason, "rule": dict(self._refusals.terms)})
-        return Answer(value, reason, self._take_up(query, value))
+        self._book.append({**asked, "answer": value, "refused": reason, "rule": self._terms})
+        self._take_up(query, value)
+        return Answer(value, reason)
+
+    @property
+    def groups(self) -> LongArray:
+        """Return the group of each record: a sum or average over whole groups is always answered."""
+        return self._groups.copy()
 
     def bounds(self) -> Bounds:
-        """Return what all answers together reveal about every record."""
-        queries, answers = [q for q, _ in self._answered], [a for _, a in self._answered]
-        return bounds(queries, answers, n=len(self._values), domain=self._domain)
+        """Return what each record can be, to whoever knows the sum of every group and the records of ``known``.
+
+        Answers tell no more, also to somebody who knows that values are whole numbers.
+        """
+        low, high = self._values.copy(), self._values.copy()
+        groups, (least, most) = self._groups[self._unknown], self._domain
+        sizes, totals = np.bincount(groups), np.bincount(groups, self._values[self._unknown])
+        others = (sizes - 1)[groups]
+        low[self._unknown] = np.maximum(least, totals[groups] - others * most)
+        high[self._unknown] = np.minimum(most, totals[groups] - others * least)
+        largest = int(sizes.max())
+        return Bounds(low, high, "closed form", query_kind_rounding(largest * least, largest * most))
+
+    @property
+    def exposed_records(self) -> tuple[int, ...]:
+        """Return the records whose group holds near values only, or but for one: for the officer, never for who asks.
+
+        Values are dealt to groups at random but for what the sets that were asked about say of them: where all of a set
+        hold nearly the same value, its sum tells it.
+        """
+        width = self._spread * float(np.sort(self._values).std())
+        groups, values = self._groups[self._unknown], self._values[self._unknown]
+        ordered = values[np.lexsort((values, groups))]
+        sizes = np.bincount(groups)
+        last = np.cumsum(sizes) - 1
+        first = last - sizes + 1
+        second = np.minimum(first + 1, last)  # without the least value, or without the largest
+        but_one = np.minimum(ordered[last] - ordered[second], ordered[np.maximum(last - 1, first)] - ordered[first])
+        return tuple(self._unknown[(but_one <= width)[groups]].tolist())
 
     @property
     def share_answered(self) -> float:
-        return len(self._answered) / self._n_asked if self._n_asked else 1.0
+        return self._n_answered / self._n_asked if self._n_asked else 1.0
 
     @property
     def queries_per_record(self) -> float:
-        return len(self._answered) / len(self._values)
-
-    @property
-    def share_exact(self) -> float:
-        """Return the share of records that the answers determine."""
-        return self.bounds().exact_share if self._answered else 0.0
+        return self._n_answered / len(self._values)
 
     def __repr__(self) -> str:
         return (
-            f"Answering({len(self._values):,} records; {len(self._answered)} of {self._n_asked} queries answered, "
-            f"{self.queries_per_record:.3g} per record; {self.share_exact:.1%} of records known exactly)"
+            f"Answering({len(self._values):,} records; {self._n_answered} of {self._n_asked} queries answered; "
+            f"groups of {self._least_group} or more; {len(self.exposed_records)} records exposed)"
         )

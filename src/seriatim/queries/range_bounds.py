@@ -9,13 +9,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
 from seriatim.model.value_grid import value_grid
 from seriatim.queries.query_bounds import contradiction_of_query_bounds
-from seriatim.queries.query_kinds import FloatArray, LongArray
+from seriatim.queries.query_kinds import FloatArray
 
 _ULPS = 8
 
@@ -27,61 +26,11 @@ def range_bounds(
 
     The third number is the width that rounding alone may give a record: 0 unless the values are no decimals.
     """
-    found = range_bound_paths(spans, totals, low, high)
-    at = np.arange(len(found.nodes) - 1)
-    least, most = found.values(-found.paths[at + 1, at], found.paths[at, at + 1])
-    sizes = np.diff(found.nodes)
-    return np.repeat(least, sizes), np.repeat(most, sizes), found.blur
-
-
-@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
-class RangePaths:
-    """Shortest paths between prefix sums, in steps above a base."""
-
-    nodes: LongArray
-    paths: FloatArray
-    least: FloatArray
-    """The domain's ends for the records from each node to the next."""
-    most: FloatArray
-    base: float
-    step: float
-    blur: float
-
-    def values(self, together_low: FloatArray, together_high: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Return the bounds of a record from each node to the next, given those of their sum."""
-        others = np.diff(self.nodes) - 1
-        low = np.maximum(self.least, together_low - others * self.most)
-        high = np.minimum(self.most, together_high - others * self.least)
-        return self.base + low * self.step, self.base + high * self.step
-
-    def widths_after(self, span: tuple[int, int], totals: FloatArray) -> FloatArray:
-        """Return the widths of records from each node to the next if one more sum were this; a row for each total.
-
-        The ends of the span are nodes. A path takes the new edge one way or the other or not at all: both together
-        have the length 0.
-        """
-        a, b = np.searchsorted(self.nodes, span)
-        new = ((totals - self.base * (span[1] - span[0])) / self.step)[:, None]
-        p, at = self.paths, np.arange(len(self.nodes) - 1)
-        up = np.minimum(p[at, a] + new + p[b, at + 1], p[at, b] - new + p[a, at + 1])
-        down = np.minimum(p[at + 1, a] + new + p[b, at], p[at + 1, b] - new + p[a, at])
-        low, high = self.values(-np.minimum(p[at + 1, at], down), np.minimum(p[at, at + 1], up))
-        return high - low
-
-
-def range_bound_paths(
-    spans: Sequence[tuple[int, int]],
-    totals: FloatArray,
-    low: FloatArray,
-    high: FloatArray,
-    also: tuple[int, ...] = (),
-) -> RangePaths:
-    """Return the shortest paths, with nodes where ranges end and at the places named beside."""
     from scipy.sparse import csr_array
     from scipy.sparse.csgraph import NegativeCycleError, johnson
 
     n = len(low)
-    edges = {0, n, *also, *(end for span in spans for end in span)}
+    edges = {0, n, *(end for span in spans for end in span)}
     edges |= set((np.flatnonzero(np.diff(low) != 0) + 1).tolist()) | set(
         (np.flatnonzero(np.diff(high) != 0) + 1).tolist()
     )
@@ -111,16 +60,12 @@ def range_bound_paths(
         paths = johnson(graph)
     except NegativeCycleError:
         raise contradiction_of_query_bounds() from None
+    at, others = np.arange(len(nodes) - 1), sizes - 1
     lead = nodes[:-1]
-    return RangePaths(
-        nodes=nodes,
-        paths=paths,
-        least=least[lead],
-        most=most[lead],
-        base=base,
-        step=step,
-        blur=2 * slack * len(nodes) * step,
-    )
+    lowest = np.maximum(least[lead], -paths[at + 1, at] - others * most[lead])
+    highest = np.minimum(most[lead], paths[at, at + 1] - others * least[lead])
+    blur = 2 * slack * len(nodes) * step
+    return base + np.repeat(lowest, sizes) * step, base + np.repeat(highest, sizes) * step, blur
 
 
 def _steps(numbers: FloatArray, largest: float = 0.0) -> tuple[float, int, FloatArray]:
