@@ -33,9 +33,14 @@ def played(world: ComingAndGoing, rules: SerialRules, other: Mapping[int, int]) 
 
 
 def alike(made: Made, again: Made) -> Iterator[tuple[SerialGrouping, SerialGrouping]]:
-    """Yield the releases up to the first in which others are withheld, other slots given up, or the bit is another."""
-    for (_, one), (_, other) in zip(made, again, strict=True):
+    """Yield the releases up to the first in which others are withheld, other slots given up, or the bit is another.
+
+    Also up to the first whose table holds other values, as it does once one of the two people has left: how often each
+    value occurs may decide how large cells are.
+    """
+    for (view, one), (changed, other) in zip(made, again, strict=True):
         same = np.array_equal(one.withheld, other.withheld) and one.counters == other.counters
+        same &= np.array_equal(np.sort(view.sensitive), np.sort(changed.sensitive))
         if not same or not np.array_equal(one.counterfeit_group, other.counterfeit_group):
             return
         yield one, other

@@ -194,14 +194,15 @@ def _memory_is_about_respondents(trial: DefenceTrial) -> None:
 def _values_move_nobody(trial: DefenceTrial) -> None:
     """Where its row says that it looks at no values: two people exchange theirs, and nobody's group or row moves.
 
-    Up to the first release in which others are withheld or other slots given up, which may depend on values.
+    Up to the first release in which the table holds other values (one of the two has left), others are withheld or
+    other slots given up: how often values occur may decide that.
     """
     defence = trial.policy.defence
     if defence is None or defence.looks or trial.policy.respondent is None or len(trial.policy.sensitive) != 1:
         return
     for exchanged in _exchanges(trial):
         for step, again in zip(trial.steps, trial.with_values(exchanged).steps, strict=True):
-            if step.draft.counters != again.draft.counters or not _same_people(step.draft, again.draft):
+            if not _alike_but_for_who(step, again):
                 break
             for name, file in step.draft.files.items():
                 kept = [one for one in file.column_names if one not in step.draft.sensitive]
@@ -223,8 +224,11 @@ def _exchanges(trial: DefenceTrial) -> Iterator[dict[Any, Any]]:
             yield {one[0]: other[1], other[0]: one[1]}
 
 
-def _same_people(one: Draft, other: Draft) -> bool:
-    return all(one.groups[name].equals(other.groups[name]) for name in ("suppressed", "counterfeit"))
+def _alike_but_for_who(step: TrialStep, again: TrialStep) -> bool:
+    one, other = step.draft, again.draft
+    name = step.view.sensitive[0].name
+    same = _texts(step.view.data[name]) == _texts(again.view.data[name]) and one.counters == other.counters
+    return same and all(one.groups[column].equals(other.groups[column]) for column in ("suppressed", "counterfeit"))
 
 
 def _texts(column: pa.ChunkedArray) -> Counter[str | None]:
