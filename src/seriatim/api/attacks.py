@@ -21,7 +21,7 @@ from seriatim.tables.views import view_of
 if TYPE_CHECKING:
     from seriatim.tables.folders import FolderTables
     from seriatim.usecases.attack.assembly import AssembledHistory
-    from seriatim.usecases.attack.attack import AttackResult
+    from seriatim.usecases.attack.attack import AttackResult, KnownAlgorithm
     from seriatim.usecases.attack.attack_page import AttackReport
 
 
@@ -68,15 +68,14 @@ def attack(
     declared = (adversary or {}).get("collusion")
     if private is not None:
         refuse_private_list(private)
-    known = _view(view, policy)
+    known = _known(view, policy)
     if isinstance(target, History):
         if by_name or sensitive is not None:
             found = "recipient, collusion or sensitive with a history"
             raise InputError(Fault("attack", found, "a ledger and its series, which know them", "pass the ledger"))
         if declared is not None:
             warn_of_unread("adversary", ["collusion"])
-        place = None if known is None else attack_case.attack_places(target, known)
-        history, result = target, attack_case.attack(target, plan, progress, place)
+        history, result = target, attack_case.attack(target, plan, progress, known)
     else:
         prepared_as_ledger(target)
         if series is None:
@@ -85,21 +84,21 @@ def attack(
         holders: tuple[Holder, ...] = ()
         if by_name or (declared is not None and ledger_holdings(target, series).names):
             holders = _holders_in(target, series, recipient, declared if collusion is None else collusion)
-        place = None if known is None else attack_case.attack_places(history, known)
-        result = attack_recipients(history, plan, holders, progress, place)
+        result = attack_recipients(history, plan, holders, progress, known)
     if private is not None:
         write_private_list(exposed_people(result.held_of(history), plan), private)
     return result
 
 
-def _view(view: Any, policy: Policy | None) -> View | None:
+def _known(view: Any, policy: Policy | None) -> KnownAlgorithm | None:
+    from seriatim.usecases.attack.attack import KnownAlgorithm
+
     if view is None:
         return None
     if policy is None:
-        raise InputError(
-            Fault("attack", "a view without its policy", "policy = the one it was published under", "add it")
-        )
-    return view if isinstance(view, View) else view_of(read_table(view), prepared_policy(policy))
+        raise InputError(Fault("attack", "a view without its policy", "the policy it was published under", "add it"))
+    chosen = prepared_policy(policy)
+    return KnownAlgorithm(view if isinstance(view, View) else view_of(read_table(view), chosen), chosen)
 
 
 def _holders_in(ledger: Ledger, series: str, recipient: str | None, collusion: int | None) -> tuple[Holder, ...]:

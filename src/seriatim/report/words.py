@@ -9,6 +9,7 @@ ATTACKS: dict[str, str] = {
     "sequence": "Uses which values usually follow one another",
     "belief": "Assumes people are exchangeable and infers values from group counts",
     "columns together": "Combines the tables of two sensitive columns, knowing how their values are related",
+    "refused exits": "Knows when leavers are given up, and that some had to wait",
     "withheld": "Guesses the value of people who are in the view and not in the release",
 }
 

@@ -14,10 +14,11 @@ from seriatim.attacks._sequence import MOST_VALUES, sequence
 from seriatim.attacks._sequence_figures import SequenceFigures, sequence_figures
 from seriatim.attacks._twins import certain_twins, forced_twins
 from seriatim.attacks._withheld import WithheldGuesses, withheld
-from seriatim.attacks.method import method_cuts
-from seriatim.defences.series.contract import SerialView
+from seriatim.attacks.method import ExitRule, method_cuts, refused_exits
+from seriatim.defences.series.caps import Caps
+from seriatim.defences.series.contract import SerialRules, SerialView
 from seriatim.errors import Fault, TableError
-from seriatim.kernels.arrays import Singles
+from seriatim.kernels.arrays import Longs, Singles
 from seriatim.knowledge.appearances import appearances_of
 from seriatim.knowledge.sequential_adversary import SequentialAdversary
 from seriatim.knowledge.value_texts import value_texts
@@ -25,6 +26,8 @@ from seriatim.model.chart import Bars, Chart, ChartAxis, Line, Lines
 from seriatim.model.header import header_of
 from seriatim.model.history import History
 from seriatim.model.holdings import Holder
+from seriatim.model.methods import method_named
+from seriatim.model.policy import Policy
 from seriatim.model.priors import PriorSets
 from seriatim.model.verdict import Estimate
 from seriatim.model.view import View
@@ -49,6 +52,14 @@ class AttackPlan:
 
 
 @dataclass(frozen=True, slots=True)
+class KnownAlgorithm:
+    """What someone knows of how releases were made: the table behind one of them, and its policy."""
+
+    view: View
+    policy: Policy
+
+
+@dataclass(frozen=True, slots=True)
 class MethodFigures:
     """What the cuts that made the groups reveal to someone who knows the algorithm and where everyone lies."""
 
@@ -58,6 +69,8 @@ class MethodFigures:
     """People breached at the fixed point of cuts and exclusion."""
     below: float
     """The share of people not compromised who have fewer than ``least`` values left, over the same draws."""
+    refused: Estimate | None = None
+    """What it says about leavers that they had to wait; None unless the method decides by values when they go."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,9 +127,9 @@ class AttackResult:
 
 
 def attack(
-    history: History, plan: AttackPlan, progress: Progress = no_progress, place: Singles | None = None
+    history: History, plan: AttackPlan, progress: Progress = no_progress, algorithm: KnownAlgorithm | None = None
 ) -> AttackResult:
-    """Run every serial attack on a history. ``place`` says where its respondents lie (:func:`attack_places`).
+    """Run every serial attack on a history, and those of someone who knows the algorithm if it is given.
 
     Twins follow from the groups alone; priors and exclusion then apply to all.
     """
@@ -149,8 +162,8 @@ def attack(
         n_undecided=found.twins.undecided,
         withheld=withheld(history) if any(past.withheld is not None for past in history) else None,
         n_joined=len(certain_twins(ground.traces, ground.settled, found.twins) - set(found.determined)),
-        method=None if place is None else _method_figures(ground, place, plan, seeds),
-        n_unseen=0 if place is not None else _lasting_groups(history),
+        method=None if algorithm is None else _method_figures(ground, algorithm, plan, seeds),
+        n_unseen=0 if algorithm is not None else _lasting_groups(history),
     )
 
 
@@ -169,14 +182,37 @@ def attack_places(history: History, view: View) -> Singles:
     return place
 
 
+def attack_exit_rule(history: History, policy: Policy) -> ExitRule | None:
+    """Return by which rule the method of a policy gives leavers up together; None for one that does not."""
+    row = method_named(policy.defence.method) if policy.defence is not None else None
+    m, odds = policy.terms.series.m, policy.terms.series.odds
+    if row is None or "baseline" not in row.marks or m is None or not history.releases:
+        return None
+    if any("baseline" not in past.marks for past in history):
+        return None
+    rules, baseline, caps = SerialRules(m, odds=odds), np.zeros(len(history.values), dtype=np.int64), []
+    for past in history:
+        np.maximum.at(baseline, past.value, past.marks["baseline"])
+        caps.append(Caps.of(baseline.copy(), m, odds))
+
+    def limits(at: int, size: int) -> Longs:
+        return caps[at].limit(size, rules.strangers)
+
+    return ExitRule(least=rules.batch, limits=limits, caps=caps[-1].num / caps[-1].den)
+
+
 def _lasting_groups(history: History) -> int:
     numbers = [np.unique(past.marks["lineage"]) for past in history if "lineage" in past.marks]
     return len(np.unique(np.concatenate(numbers))) if numbers else 0
 
 
-def _method_figures(ground: ExclusionGround, place: Singles, plan: AttackPlan, seeds: Sequence[int]) -> MethodFigures:
+def _method_figures(
+    ground: ExclusionGround, algorithm: KnownAlgorithm, plan: AttackPlan, seeds: Sequence[int]
+) -> MethodFigures:
     """Attack as someone who knows the algorithm as well."""
-    cuts = method_cuts(ground.traces, place)
+    history = ground.traces.history
+    cuts = method_cuts(ground.traces, attack_places(history, algorithm.view))
+    rule = attack_exit_rule(history, algorithm.policy)
     knowing = ground.knowing(cuts)
     runs = [knowing.compromise(knowing.draw(plan.compromised, seed), keep_log=False) for seed in seeds]
     few = [float((run.sizes < plan.least)[~run.compromised].mean()) for run in runs if not run.compromised.all()]
@@ -184,6 +220,7 @@ def _method_figures(ground: ExclusionGround, place: Singles, plan: AttackPlan, s
         n_cuts=0 if cuts is None else len(cuts.starts) - 1,
         iterated=estimate_share(knowing, plan.compromised, seeds),
         below=float(np.mean(few)) if few else 0.0,
+        refused=None if rule is None else refused_exits(history, rule).estimate,
     )
 
 

@@ -9,6 +9,7 @@ from seriatim.attacks._intersection import IntersectionCounts
 from seriatim.attacks._sequence import MOST_VALUES
 from seriatim.attacks._sequence_figures import SequenceFigures
 from seriatim.attacks._withheld import WithheldGuess, WithheldGuesses
+from seriatim.model.verdict import Estimate
 from seriatim.report import Banner, Charts, Definitions, FiledReport, Grid, Note, Page, Section, Tile, Tiles
 from seriatim.report.formats import format_percent, format_plain
 from seriatim.usecases.attack.assembly import GROUP, AssembledHistory
@@ -207,12 +208,26 @@ def attack_page_method(found: AttackResult) -> tuple[str, ...]:
         return (f"{told}; give a table that a release was made from (--view) and its policy",)
     if found.method is None:
         return ()
+    refused = () if found.method.refused is None else (attack_page_refused(found.method.refused),)
     if not found.method.n_cuts:
-        return ("the algorithm, known: no cut by values made these groups, or none that this view rebuilds",)
+        return ("the algorithm, known: no cut by values made these groups, or none that this view rebuilds", *refused)
     return (
         f"the algorithm, known: {found.method.n_cuts:,} cuts by values rebuilt; "
         f"{found.method.iterated.share:.2%} of people breached, {found.method.below:.2%} with fewer than "
         f"{found.least} values left",
+        *refused,
+    )
+
+
+def attack_page_refused(found: Estimate) -> str:
+    """Return what it says about leavers that they had to wait, in a sentence."""
+    if not found.n_people:
+        return "the algorithm, known: no leavers had to wait since a value was too frequent"
+    unjudged = f"; {found.detail['unjudged']:,} people of other cohorts not judged" if found.detail["unjudged"] else ""
+    return (
+        f"the algorithm, known: {found.n_people:,} leavers had to wait; a belief about {found.share:.1%} of them is "
+        f"over a tenth above its cap (95% interval {found.low:.1%} to {found.high:.1%}; not knowing the algorithm "
+        f"{found.detail['control']:.1%}), at most {found.detail['worst_in_caps']:.2f} caps{unjudged}"
     )
 
 

@@ -7,12 +7,11 @@ from dataclasses import replace
 
 from seriatim.attacks._exclusion import estimate_share, prepare
 from seriatim.errors import Fault, InputError
-from seriatim.kernels.arrays import Singles
 from seriatim.model.history import History
 from seriatim.model.holdings import Holder, Holdings
 from seriatim.model.verdict import Estimate
 from seriatim.ports import Progress, no_progress
-from seriatim.usecases.attack.attack import AttackPlan, AttackResult, HeldShare, attack
+from seriatim.usecases.attack.attack import AttackPlan, AttackResult, HeldShare, KnownAlgorithm, attack
 
 
 def chosen_recipients(holdings: Holdings, recipient: str | None, collusion: int | None) -> tuple[Holder, ...]:
@@ -33,16 +32,16 @@ def attack_recipients(
     plan: AttackPlan,
     holders: Sequence[Holder],
     progress: Progress = no_progress,
-    place: Singles | None = None,
+    algorithm: KnownAlgorithm | None = None,
 ) -> AttackResult:
     """Attack what each holder has. Return the figures of the worst, and the shares of all, worst first.
 
     Without holders everyone holds everything.
     """
     if not holders:
-        return attack(history, plan, progress, place)
+        return attack(history, plan, progress, algorithm)
     shares = _shares(history, plan, holders, progress)
-    found = attack(shares[0].holder.part_of(history), plan, progress, place)
+    found = attack(shares[0].holder.part_of(history), plan, progress, algorithm)
     return replace(found, holders=shares)
 
 

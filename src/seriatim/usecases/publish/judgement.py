@@ -31,7 +31,7 @@ from seriatim.model import (
 from seriatim.model.history import no_history
 from seriatim.model.holdings import Holder
 from seriatim.model.judged import JudgedHistory
-from seriatim.model.methods import METHODS
+from seriatim.model.methods import METHODS, method_named
 from seriatim.model.promises import PROMISES
 from seriatim.model.published import PublishedTable, published_of
 from seriatim.ports import Promise, Workers
@@ -127,6 +127,7 @@ def judgement_of(
             *(estimate for one in simulations for estimate in one.estimates),
             *(one.believed for one in judged.values() if one.believed is not None),
             *_withheld_people(case, judged),
+            *_refused_exits(case, judged),
         ),
         measures=measures,
         reasons=tuple(judgement_reason(finding) for finding in broken),
@@ -186,6 +187,19 @@ def _withheld_people(case: JudgementCase, judged: Mapping[str | None, JudgedHist
         for column, one in found.items()
         if one.n_people
     ]
+
+
+def _refused_exits(case: JudgementCase, judged: Mapping[str | None, JudgedHistory]) -> list[Estimate]:
+    """Return what it says about leavers that they had to wait, where the method decides by values when they go."""
+    row = method_named(case.policy.defence.method) if case.policy.defence is not None else None
+    if row is None or "baseline" not in row.marks:
+        return []
+    from seriatim.attacks.method import refused_exits
+    from seriatim.usecases.attack.attack import attack_exit_rule
+
+    rules = [(one.history, attack_exit_rule(one.history, case.policy)) for one in judged.values()]
+    found = [refused_exits(history, rule).estimate for history, rule in rules if rule is not None]
+    return [one for one in found if one.n_people]
 
 
 def judgement_by_followers(case: JudgementCase) -> dict[str | None, FollowedPeople]:
