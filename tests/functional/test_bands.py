@@ -70,7 +70,7 @@ def test_series_see_bands_too(tmp_path: Path) -> None:
         "series": {"name": "pay", "respondent": "who"},
         "columns": {"age": {"role": "quasi"}, "income": {"role": "sensitive", "bands": EDGES}},
         "promise": {"m": 2},
-        "defence": {"method": "lineage", "suppress": 0.2},
+        "defence": {"method": "cohort", "suppress": 0.2},
     }
     ledger = sr.Ledger.open(tmp_path / "l.db")
     for _ in range(2):

@@ -52,11 +52,11 @@ def test_a_serial_policy_tries_the_serial_methods(tmp_path: Path, view: pa.Table
 
 
 def test_a_series_that_ends_in_bad_input_counts_what_was_released(tmp_path: Path) -> None:
-    """Values that change end a lineage at the second view; the first was released."""
+    """Values that change end a cohort at the second view; the first was released."""
     views = hospital_months(300, 2, churn=0.0)
     other = pa.array(["none"] * 300)
     changed = views[1].set_column(views[1].column_names.index("disease"), "disease", other)
-    (found,) = sr.compare([views[0], changed], policy_of(tmp_path, SERIES), ["lineage"]).methods
+    (found,) = sr.compare([views[0], changed], policy_of(tmp_path, SERIES), ["cohort"]).methods
     assert (found.released, found.releases) == (False, 1)
     assert found.why.startswith("release 2: ")
     assert found.gcp is not None  # the figures are those of the last release
@@ -64,12 +64,12 @@ def test_a_series_that_ends_in_bad_input_counts_what_was_released(tmp_path: Path
 
 def test_a_method_that_cannot_is_a_line_and_not_an_end(tmp_path: Path, view: pa.Table) -> None:
     twice = pa.concat_tables([view, view.slice(0, 3)])
-    found = sr.compare(twice, policy_of(tmp_path, POLICY), ["median", "lineage", "median"])
-    median, lineage = found.methods
+    found = sr.compare(twice, policy_of(tmp_path, POLICY), ["median", "cohort", "median"])
+    median, cohort = found.methods
     assert median.gcp is not None
-    assert (lineage.gcp, lineage.released) == (None, False)
-    assert "3" in lineage.why
-    assert lineage.promises == "m = 3"  # the l that the policy asks for
+    assert (cohort.gcp, cohort.released) == (None, False)
+    assert "3" in cohort.why
+    assert cohort.promises == "m = 3"  # the l that the policy asks for
     with pytest.raises(sr.PolicyError, match=r"unknown: medium; allowed: median"):
         sr.compare(view, policy_of(tmp_path, POLICY), ["medium"])
 
@@ -91,31 +91,31 @@ def test_the_command_prints_writes_and_records_nothing(tmp_path: Path) -> None:
 def test_methods_of_both_families_over_several_views(tmp_path: Path) -> None:
     """Each is judged by its own promises; median passes every one of them and breaches people all the same."""
     views = hospital_months(900, 4, churn=0.15)
-    found = sr.compare(views, policy_of(tmp_path, POLICY), ["median", "lineage"])
-    median, lineage = found.methods
-    assert (median.releases, lineage.releases) == (4, 4), [one.why for one in found.methods]
-    assert (median.promises, lineage.promises) == ("k = 5, l = 3, t = 0.5", "m = 3")
+    found = sr.compare(views, policy_of(tmp_path, POLICY), ["median", "cohort"])
+    median, cohort = found.methods
+    assert (median.releases, cohort.releases) == (4, 4), [one.why for one in found.methods]
+    assert (median.promises, cohort.promises) == ("k = 5, l = 3, t = 0.5", "m = 3")
     assert all(one.kept == one.asked for one in found.methods)
     assert median.breached > 0.02
-    assert lineage.breached == 0
+    assert cohort.breached == 0
     assert found.head[3:5] == ("releases", "people breached")
     assert "judged by its own promises" in found.to_html()
-    again = sr.compare(views, policy_of(tmp_path, POLICY), ["lineage"]).methods[0]
-    assert (again.gcp, again.query_error) == (lineage.gcp, lineage.query_error)
+    again = sr.compare(views, policy_of(tmp_path, POLICY), ["cohort"]).methods[0]
+    assert (again.gcp, again.query_error) == (cohort.gcp, cohort.query_error)
 
 
 def test_a_serial_policy_beside_a_method_for_one_release(tmp_path: Path) -> None:
-    median, lineage = sr.compare(hospital_months(600, 2), policy_of(tmp_path, SERIES), ["median", "lineage"]).methods
-    assert (median.promises, lineage.promises) == ("k = 3, l = 3", "m = 3")
+    median, cohort = sr.compare(hospital_months(600, 2), policy_of(tmp_path, SERIES), ["median", "cohort"]).methods
+    assert (median.promises, cohort.promises) == ("k = 3, l = 3", "m = 3")
     assert median.released
-    assert lineage.released
+    assert cohort.released
 
 
 def test_a_bound_that_breaks_says_at_which_release(tmp_path: Path) -> None:
     text = POLICY + "\n[adversary]\nbreach_share = 0.01\n"
-    median, lineage = sr.compare(
-        hospital_months(900, 4, churn=0.15), policy_of(tmp_path, text), ["median", "lineage"]
+    median, cohort = sr.compare(
+        hospital_months(900, 4, churn=0.15), policy_of(tmp_path, text), ["median", "cohort"]
     ).methods
     assert median.releases < 4
     assert median.why.startswith(f"release {median.releases + 1}: breach_share")
-    assert lineage.releases == 4
+    assert cohort.releases == 4

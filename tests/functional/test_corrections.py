@@ -21,7 +21,7 @@ COLUMNS: dict[str, Any] = {
     "ward": {"role": "plain"},
     "disease": {"role": "sensitive"},
 }
-SERIAL = {"lineage": {"m": 3}, "invariant": {"m": 3}, "historical": {"m": 3, "n": 1}}
+SERIAL = {"cohort": {"m": 3}, "invariant": {"m": 3}, "historical": {"m": 3, "n": 1}}
 
 
 def policy_of(method: str) -> Any:
@@ -144,7 +144,7 @@ disease = { role = "sensitive" }
 [promise]
 m = 3
 [defence]
-method = "lineage"
+method = "cohort"
 suppress = 0.2
 """
 

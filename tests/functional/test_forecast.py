@@ -29,10 +29,10 @@ def ledger_of(folder: Path, text: str, n: int = 2) -> Any:
 
 
 def test_where_somebody_breaks_it_is_tried_what_lasts_longer(tmp_path: Path) -> None:
-    ledger = ledger_of(tmp_path, SERIES.replace("lineage", "invariant"))
+    ledger = ledger_of(tmp_path, SERIES.replace("cohort", "invariant"))
     found = api.forecast(ledger, "ward-visits", 4, {"m": 3, "compromised": 0.1})
     labels = [course.way.label for course in found.courses]
-    anew = [f"{method}, m = 3, a new series" for method in ("cohort", "lineage")]
+    anew = [f"{method}, m = 3, odds = 2, a new series" for method in ("cohort", "lineage")]
     assert labels[:4] == [*anew, "historical, m = 3, n = 1", "invariant, m = 3, as now"]
     base = found.courses[2]
     assert base.first_break is not None
@@ -85,7 +85,7 @@ def test_a_command_notes_what_it_does_not_read(tmp_path: Path) -> None:
 
 
 def test_values_that_change_are_forecast_as_episodes() -> None:
-    """Half of those who stay have another value in the second release: lineages take that as other people."""
+    """Half of those who stay have another value in the second release: cohorts take that as other people."""
     from dataclasses import replace
 
     from seriatim.defences.series.contract import SerialRules
@@ -107,12 +107,12 @@ def test_values_that_change_are_forecast_as_episodes() -> None:
     )
     found = forecast(history, ForecastOutlook(2, rules=SerialRules(3, 1), compromised=0.04), Threads())
     assert (found.leaving, found.joining, found.changing) == (0.0, 0.0, 0.5)
-    now, lineage = found.courses[0], next(one for one in found.courses if one.method == "lineage")
+    now, cohort = found.courses[0], next(one for one in found.courses if one.method == "cohort")
     assert now.way.label == "as now, in groups of 6 or more"
     assert now.numbers == (3, 4)
-    assert "an episode per value" in lineage.way.label
-    assert lineage.way.anew
-    assert not lineage.stopped
+    assert "an episode per value" in cohort.way.label
+    assert cohort.way.anew
+    assert not cohort.stopped
     assert all(one.estimates[-1].wrong == 0 for one in found.courses if one.estimates)
     steady = replace(history, releases=(history.releases[0], replace(history.releases[0], number=2)))
     assert forecast(steady, ForecastOutlook(1, rules=SerialRules(3, 1)), Threads()).changing == 0.0
@@ -129,7 +129,7 @@ def priors_but(history: History, never: str) -> dict[str, set[str]]:
 
 
 def test_priors_are_respected_and_newcomers_are_like_those_named(tmp_path: Path) -> None:
-    ledger = ledger_of(tmp_path, SERIES.replace("lineage", "invariant"))
+    ledger = ledger_of(tmp_path, SERIES.replace("cohort", "invariant"))
     priors = priors_but(ledger.history("ward-visits"), "influenza")
     rules = {"m": 3, "compromised": 0.05}
     plain = api.forecast(ledger, "ward-visits", 2, rules)
@@ -139,9 +139,9 @@ def test_priors_are_respected_and_newcomers_are_like_those_named(tmp_path: Path)
     # whoever stands with a case of influenza and cannot have it has two values left, and soon one
     assert told.today.share > plain.today.share
     # only people with influenza can stand with it: nobody to mix with, so they wait or are joined by counterfeits
-    lineage = [found.courses[0] for found in (plain, told)]
-    assert lineage[1].withheld + lineage[1].counterfeits > lineage[0].withheld + lineage[0].counterfeits
-    assert lineage[1].estimates[-1].wrong == 0
+    cohort = [found.courses[0] for found in (plain, told)]
+    assert cohort[1].withheld + cohort[1].counterfeits > cohort[0].withheld + cohort[0].counterfeits
+    assert cohort[1].estimates[-1].wrong == 0
     with pytest.raises(AdversaryError, match="other columns"):
         api.forecast(ledger, "ward-visits", 2, {"impossible": {"sex": {"male": ["influenza"]}}})
 
@@ -179,13 +179,3 @@ def test_the_room_of_common_values_is_that_of_the_series(tmp_path: Path) -> None
     assert course.withheld < 0.02
     with pytest.raises(AdversaryError, match="odds"):
         api.forecast(ledger, "skewed", 1, {"odds": 0.5})
-
-
-def test_cohorts_cannot_continue_lineages_and_are_forecast_as_a_new_series(tmp_path: Path) -> None:
-    """With common both store the same marks; the course used to be a sentence about another method in release 2."""
-    ledger = ledger_of(tmp_path, SERIES.replace("m = 3", "m = 3\ncommon = 1.5"), 3)
-    found = api.forecast(ledger, "ward-visits", 2, {"m": 3, "compromised": 0.0})
-    cohort = next(course for course in found.courses if course.method == "cohort")
-    assert cohort.way.anew
-    assert not cohort.stopped
-    assert cohort.numbers == (4, 5)

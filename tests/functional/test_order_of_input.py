@@ -33,7 +33,7 @@ CASES: dict[str, dict[str, Any]] = {
     "lattice": {"promise": {"k": 3}, "defence": {"method": "lattice", "suppress": 0.1}, "columns": INTERVALS},
     "invariant": {"promise": {"m": 3}, "defence": {"method": "invariant", "suppress": 0.3}},
     "historical": {"promise": {"m": 4, "n": 2}, "defence": {"method": "historical", "suppress": 0.3}},
-    "lineage": {"promise": {"m": 3}, "defence": {"method": "lineage", "suppress": 0.3}},
+    "cohort": {"promise": {"m": 3}, "defence": {"method": "cohort", "suppress": 0.3}},
 }  # fmt: skip
 
 
@@ -120,7 +120,7 @@ def test_csv_files_may_be_sorted_in_any_way(views: list[pa.Table], tmp_path: Pat
 
 def test_groups_come_back_in_the_order_of_the_view(views: list[pa.Table], tmp_path: Path) -> None:
     """Without a respondent nothing else says whose group it is."""
-    for name in ("median", "lineage"):
+    for name in ("median", "cohort"):
         sections = {key: CASES[name][key] for key in ("promise", "defence")}
         series = {"name": name, "respondent": "patient"}
         policy = sr.Policy.from_dict({**sections, "series": series, "columns": COLUMNS})

@@ -38,7 +38,7 @@ def view_of(first: int, columns: tuple[str, ...], n: int = N, same: bool = False
     return pa.table({"who": who, "age": ages[here], "town": towns[here], **told})
 
 
-def policy_of(sensitive: tuple[str, ...], method: str = "lineage", **sections: Any) -> sr.Policy:
+def policy_of(sensitive: tuple[str, ...], method: str = "cohort", **sections: Any) -> sr.Policy:
     return sr.Policy.from_dict(
         {
             "series": {"name": "wards", "respondent": "who", **sections.get("series", {})},
@@ -63,9 +63,8 @@ def texts(table: Any) -> list[dict[str, Any]]:
 @pytest.mark.parametrize(
     ("method", "columns"),
     [
-        ("lineage", ("ill", "drug")),
+        ("cohort", ("ill", "drug")),
         ("invariant", ("drug", "ward")),
-        ("lineage", ("ill", "drug", "ward")),
         ("cohort", ("ill", "drug", "ward")),
         ("historical", ("ill", "drug", "ward")),
     ],
@@ -159,7 +158,7 @@ def test_promises_may_differ_by_column(tmp_path: Path) -> None:
     columns = ("ill", "drug")
     policy = policy_of(columns, promise={"drug": {"m": 3}, "ill": {"withheld_leak": 2.0}})
     made = api.publish(view_of(0, columns), policy, api.open_ledger(tmp_path / "ledger.db"))
-    fair = {one.column: one.threshold for one in made.verdict.findings if one.rule == "fair_lineages"}
+    fair = {one.column: one.threshold for one in made.verdict.findings if one.rule == "fair_cells"}
     assert fair == {"ill": 1 / 2, "drug": 1 / 3}
     assert [one.column for one in made.verdict.findings if one.rule == "withheld_leak"] == ["ill"]
     one = policy_of(("ill",), promise={"ill": {"m": 3}})
@@ -170,7 +169,7 @@ def test_promises_may_differ_by_column(tmp_path: Path) -> None:
         "series": {"name": "wards", "respondent": "who"},
         "columns": {name: {"role": "sensitive"} for name in columns},
         "promise": {"k": 2, "drug": {"n": 1}},
-        "defence": {"method": "lineage"},
+        "defence": {"method": "cohort"},
     }
     with pytest.raises(PolicyError, match="n is set without m"):
         sr.Policy.from_dict(shape)
@@ -311,9 +310,9 @@ def test_folders_have_names_that_every_disk_takes() -> None:
     assert list(found.values()) == [f"column-{number}" for number in range(1, 8)]
 
 
-@pytest.mark.parametrize(("method", "certain"), [("historical", True), ("lineage", False)])
+@pytest.mark.parametrize(("method", "certain"), [("historical", True), ("cohort", False)])
 def test_tables_of_columns_that_go_together_are_weighed_together(tmp_path: Path, method: str, certain: bool) -> None:
-    """The drug follows from the disease: small groups have few combinations in common, a lineage has all of them."""
+    """The drug follows from the disease: small groups have few combinations in common, a cohort has all of them."""
     columns = ("ill", "drug")
     view = view_of(0, columns)
     drugs = pa.array([f"drug{cell[-1]}" for cell in view.column("ill").to_pylist()])

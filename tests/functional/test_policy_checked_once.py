@@ -14,7 +14,7 @@ from seriatim.usecases.publish import plan as plan_case
 COLUMNS = {"age": {"role": "quasi"}, **{name: {"role": "sensitive"} for name in ("ill", "drug", "ward")}}
 
 
-def policy(k: int = 2, method: str = "lineage", epoch: int = 1, **adversary: object) -> sr.Policy:
+def policy(k: int = 2, method: str = "cohort", epoch: int = 1, **adversary: object) -> sr.Policy:
     return sr.Policy.from_dict(
         {
             "series": {"name": "s", "respondent": "id", "epoch": epoch},

@@ -100,11 +100,11 @@ def test_four_years_end_to_end(tmp_path: Path, name: str, who: str, years: tuple
     audited = json.loads(ran(tmp_path, "audit", table, "-p", "policy.toml", "--json").out)
     assert audited["findings"]
     assert all(finding["kept"] for finding in audited["findings"])
-    compared = ran(tmp_path, "compare", *views, "-p", "policy.toml", "-m", "median", "-m", "lineage", "--json")
-    median, lineage = json.loads(compared.out)["methods"]
+    compared = ran(tmp_path, "compare", *views, "-p", "policy.toml", "-m", "median", "-m", "cohort", "--json")
+    median, cohort = json.loads(compared.out)["methods"]
     assert (median["released"], median["releases"]) == (True, 4)
-    assert lineage["released"] is False  # wages change from year to year, and a lineage follows values that stay
-    assert lineage["why"]
+    assert cohort["released"] is False  # wages change from year to year, and a cohort's values stay
+    assert cohort["why"]
     forecast = json.loads(ran(tmp_path, "forecast", "panel", "--releases", "2", "--json").out)
     assert forecast["courses"][0]["as_now"]
     assert forecast["changing"] > 0  # wages and visits change from year to year, and the forecast knows

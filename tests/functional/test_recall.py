@@ -178,7 +178,7 @@ LINEAGE = {
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("method", ["lineage", "invariant", "historical"])
+@pytest.mark.parametrize("method", ["cohort", "invariant", "historical"])
 def test_a_series_goes_on_as_if_the_recalled_release_had_not_been(tmp_path: Path, method: str) -> None:
     views = hospital_months(500, 3, churn=0.1)
     promise = {"m": 3, "n": 1} if method == "historical" else {"m": 3}

@@ -59,7 +59,7 @@ def people(n: int, first: int, chance: np.random.Generator) -> pa.Table:
     )
 
 
-@pytest.mark.parametrize("method", ["lineage", "historical", "invariant"])
+@pytest.mark.parametrize("method", ["cohort", "historical", "invariant"])
 @pytest.mark.parametrize("ladders", [False, True])
 def test_answers_are_near_the_truth(tmp_path: Path, method: str, ladders: bool) -> None:
     """With hierarchies, too, whose labels reach beyond the values there are ([15,19] of people from 18 on)."""

@@ -345,7 +345,7 @@ def test_a_comparison_of_several_tables_stays_on_its_card(browser, tmp_path, wid
             releases=2, breached=0.0043, gcp=0.234, class_size=1484.2, suppressed=0.021, query_error=0.058,
             seconds=12.34, stopped=name != "median", why="" if name == "median" else why,
         )
-        for name in ("median", "historical", "lineage")
+        for name in ("median", "historical", "cohort")
     ]  # fmt: skip
     path = tmp_path / "comparison.html"
     path.write_text(Comparison("income", tuple(rows), 3).to_html(), encoding="utf-8")

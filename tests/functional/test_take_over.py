@@ -1,4 +1,4 @@
-"""A running series is taken over by lineage or cohort: its releases become what the attacker knows."""
+"""A running series is taken over by cohort: its releases become what the attacker knows."""
 
 from __future__ import annotations
 
@@ -24,9 +24,8 @@ OLD = POLICY.replace("t = 0.5", "# t = 0.5")
 BOUND = "\n[adversary]\nbreach_share = 0.02\n"
 
 
-def new_policy(method: str, epoch: int = 2) -> str:
-    text = SERIES.replace('"lineage"', f'"{method}"') + BOUND
-    return text.replace('respondent = "patient"', f'respondent = "patient"\nepoch = {epoch}')
+def new_policy(epoch: int = 2) -> str:
+    return (SERIES + BOUND).replace('respondent = "patient"', f'respondent = "patient"\nepoch = {epoch}')
 
 
 def months() -> list[pa.Table]:
@@ -36,8 +35,8 @@ def months() -> list[pa.Table]:
     return [*views[:4], pa.concat_tables([views[4], views[0].filter(pc.invert(here)).slice(0, 40)]), views[5]]
 
 
-def taken_over(folder: Path, method: str, views: list[pa.Table], old: int = 3) -> tuple[Any, list[Any]]:
-    for name, text in (("old.toml", OLD), ("new.toml", new_policy(method))):
+def taken_over(folder: Path, views: list[pa.Table], old: int = 3) -> tuple[Any, list[Any]]:
+    for name, text in (("old.toml", OLD), ("new.toml", new_policy())):
         (folder / name).write_text(text)
     ledger = api.open_ledger(folder / "ledger.db")
     made = []
@@ -52,9 +51,9 @@ def remembered(ledger: Any) -> Candidates:
     return candidates_remembered(ledger.memory("ward-visits")["candidates"])
 
 
-@pytest.fixture(scope="module", params=["lineage", "cohort"])
-def running(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> tuple[Any, list[Any]]:
-    return taken_over(tmp_path_factory.mktemp(request.param), request.param, months())
+@pytest.fixture(scope="module")
+def running(tmp_path_factory: pytest.TempPathFactory) -> tuple[Any, list[Any]]:
+    return taken_over(tmp_path_factory.mktemp("cohort"), months())
 
 
 def test_old_and_new_releases_together_keep_the_bound(running: tuple[Any, list[Any]]) -> None:
@@ -121,7 +120,7 @@ def test_the_private_list_names_those_taken_as_known(tmp_path: Path) -> None:
     for number, view in enumerate(months()[:4], 1):
         write_csv(view, tmp_path / f"month-{number}.csv")
     (tmp_path / "old.toml").write_text(OLD)
-    (tmp_path / "new.toml").write_text(new_policy("lineage"))
+    (tmp_path / "new.toml").write_text(new_policy())
     for number in (1, 2, 3):
         assert seriatim(tmp_path, "publish", f"month-{number}.csv", "-p", "old.toml").code == 0
     ran = seriatim(tmp_path, "publish", "month-4.csv", "-p", "new.toml", "--private", "exposed.csv")
@@ -144,14 +143,14 @@ def test_a_delivery_and_a_forecast_after_a_take_over(running: tuple[Any, list[An
 
 def test_imported_releases_are_taken_over(tmp_path: Path) -> None:
     views = months()
-    _, made = taken_over(tmp_path, "lineage", views[:2], old=2)
+    _, made = taken_over(tmp_path, views[:2], old=2)
     rows = [
         {"release": number, "respondent": row["respondent"], "group": row["group"], "disease": row["disease"]}
         for number, release in enumerate(made, 1)
         for row in release.groups.to_pylist()
     ]
     write_csv(pa.Table.from_pylist(rows), tmp_path / "history.csv")
-    policy = new_policy("lineage", 1).replace("ward-visits", "imported")
+    policy = new_policy(1).replace("ward-visits", "imported")
     (tmp_path / "imported.toml").write_text(policy)
     ran = seriatim(tmp_path, "ledger", "import", "history.csv", "-p", "imported.toml")
     assert ran.code == 0, (ran.out, ran.err)
@@ -163,7 +162,7 @@ def test_imported_releases_are_taken_over(tmp_path: Path) -> None:
 
 def test_a_value_that_has_changed_since_is_open_again(tmp_path: Path) -> None:
     views = months()[:4]
-    ledger, _ = taken_over(tmp_path, "lineage", views[:3], old=3)
+    ledger, _ = taken_over(tmp_path, views[:3], old=3)
     found = api.publish(views[3], api.load_policy(tmp_path / "new.toml"), ledger, dry_run=True)
     assert found.verdict.released
     here, value = views[3]["patient"].to_pylist(), views[3]["disease"].to_pylist()

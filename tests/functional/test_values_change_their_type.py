@@ -12,7 +12,7 @@ import pytest
 
 import seriatim as sr
 
-METHODS = [{"method": "invariant"}, {"method": "historical"}, {"method": "lineage"}]
+METHODS = [{"method": "invariant"}, {"method": "historical"}, {"method": "cohort"}]
 
 
 def policy(method: dict[str, str]) -> Any:

@@ -13,7 +13,7 @@ from support.command_line import seriatim
 import seriatim as sr
 from seriatim.tables.writer import write_csv
 
-METHODS = ("lineage", "historical", "invariant")
+METHODS = ("cohort", "historical", "invariant")
 COLUMNS = {"age": {"role": "quasi", "kind": "number"}, "grade": {"role": "sensitive"}}
 
 
@@ -51,7 +51,7 @@ def test_more_than_a_twentieth_withheld_is_refused_with_the_cause(
     assert not list((tmp_path / "out").rglob("table*"))
 
 
-@pytest.mark.parametrize("method", ["lineage", "median"])
+@pytest.mark.parametrize("method", ["cohort", "median"])
 def test_empty_cells_are_named_as_the_cause_where_they_are(tmp_path: Path, method: str) -> None:
     """It said that values are not the cause, and to allow a larger share or ask for less."""
     chance = np.random.default_rng(5)
@@ -62,7 +62,7 @@ def test_empty_cells_are_named_as_the_cause_where_they_are(tmp_path: Path, metho
         {
             "series": {"name": "panel", "respondent": "who"},
             "columns": columns,
-            "promise": {"m": 3} if method == "lineage" else {"k": 5},
+            "promise": {"m": 3} if method == "cohort" else {"k": 5},
             "defence": {"method": method, "suppress": 0.05},
         }
     )
@@ -78,7 +78,7 @@ def with_grades(*counts: int) -> pa.Table:
     return pa.table({"who": np.arange(len(grade)), "age": ages, "grade": grade})
 
 
-@pytest.mark.parametrize("method", ["lineage", "cohort"])
+@pytest.mark.parametrize("method", ["cohort"])
 def test_surplus_of_one_value_is_not_withheld_in_silence(tmp_path: Path, method: str) -> None:
     """Everyone withheld held the one frequent value, the release was green and nobody counted as breached."""
     view = with_grades(720, 430, 430, 420)
@@ -98,7 +98,7 @@ def test_surplus_of_one_value_is_not_withheld_in_silence(tmp_path: Path, method:
     assert sr.publish(view, with_room, sr.Ledger.open(tmp_path / "other.db")).verdict.released
 
 
-@pytest.mark.parametrize("method", ["lineage", "cohort"])
+@pytest.mark.parametrize("method", ["cohort"])
 def test_people_whom_being_withheld_gives_away_count_as_breached(tmp_path: Path, method: str) -> None:
     """A surplus of 14 in 2,000 is small enough for the method, and these people are certain all the same."""
     view = with_grades(680, 440, 440, 440)
@@ -124,7 +124,7 @@ def test_people_whom_being_withheld_gives_away_count_as_breached(tmp_path: Path,
 
 def test_the_policy_may_say_otherwise(tmp_path: Path) -> None:
     """Newcomers who wait until enough have come."""
-    ledger, policy = sr.Ledger.open(tmp_path / "ledger.db"), asked("lineage", suppress=0.9)
+    ledger, policy = sr.Ledger.open(tmp_path / "ledger.db"), asked("cohort", suppress=0.9)
     view = with_grades(*[80] * 6)
     assert sr.publish(view.slice(0, 470), policy, ledger).verdict.released
     made = sr.publish(view, policy, ledger)
@@ -183,7 +183,7 @@ def test_historical_without_n_is_judged_at_one(tmp_path: Path) -> None:
 
 
 def test_none_at_all_is_a_bound_of_its_own(tmp_path: Path, skewed: pa.Table) -> None:
-    none, silent = asked("lineage", suppress=0), asked("lineage")
+    none, silent = asked("cohort", suppress=0), asked("cohort")
     assert (none.defence.allowed, silent.defence.allowed) == (0, 0.05)
     assert none.digest != silent.digest
     made = sr.publish(skewed, none, sr.Ledger.open(tmp_path / "ledger.db"))
@@ -206,7 +206,7 @@ def test_the_summary_counts_withheld_people_and_counterfeits(tmp_path: Path, ske
     write_csv(skewed, tmp_path / "panel.csv")
     (tmp_path / "policy.toml").write_text(
         '[series]\nname = "panel"\nrespondent = "who"\n[columns]\nage = { role = "quasi", kind = "number" }\n'
-        'grade = { role = "sensitive" }\n[promise]\nm = 3\n[defence]\nmethod = "lineage"\n'
+        'grade = { role = "sensitive" }\n[promise]\nm = 3\n[defence]\nmethod = "cohort"\n'
     )
     told = seriatim(tmp_path, "publish", "panel.csv", "-p", "policy.toml")
     assert told.code == 3

@@ -54,7 +54,7 @@ def quiet(folder: Path, ran: Ran) -> None:
     assert [name for name, text in texts.items() if CANARY.search(text)] == []
 
 
-@pytest.mark.parametrize("method", ["lineage", "historical"])
+@pytest.mark.parametrize("method", ["cohort", "historical"])
 def test_no_cell_leaves_but_in_the_tables_of_several_columns(tmp_path: Path, method: str) -> None:
     lay_out(tmp_path, method)
     for month in (1, 2):

@@ -243,7 +243,7 @@ def test_odd_types_make_classes_too():
 
 def test_a_published_group_is_the_class_of_a_serial_method_only():
     table = Table(pa.table({"group": [7, 7, 3, 3], "zip": ["a", "b", "c", "d"], "disease": ["x", "y", "x", "x"]}))
-    serial = replace(policy("zip"), defence=DefenceSettings("lineage"))
+    serial = replace(policy("zip"), defence=DefenceSettings("cohort"))
     assert audited(table, serial).classes["size"].to_pylist() == [2, 2]
     for other in (policy("zip"), replace(policy("zip"), defence=DefenceSettings("median"))):
         with pytest.raises(TableError, match="column 'group': not declared"):

@@ -151,4 +151,4 @@ def test_a_degree_is_at_most_m() -> None:
         assert len(caught.value.faults) == 1
     policy_from_dict({**shape, "promise": {"m": 3, "n": 3}})
     # a lineage has no degree: n is not read, which the verdict notes
-    policy_from_dict({**shape, "defence": {"method": "lineage"}, "promise": {"m": 3, "n": 7}})
+    policy_from_dict({**shape, "defence": {"method": "cohort"}, "promise": {"m": 3, "n": 7}})

@@ -41,7 +41,7 @@ def test_a_table_without_withheld_people_tells_the_truth(tmp_path: Path) -> None
 
 
 def test_withholding_a_value_shows_in_the_margin(tmp_path: Path) -> None:
-    made = published(tmp_path, "lineage", {"m": 3}, suppress=0.9)
+    made = published(tmp_path, "cohort", {"m": 3}, suppress=0.9)
     assert made.verdict.reasons[0].startswith("eligible_table")
     truth, shown = view()["grade"].to_numpy(), np.array(made.table["grade"].to_pylist())
     values = np.unique(truth)
@@ -55,7 +55,7 @@ def test_cohorts_with_common_values_stay_near_the_truth(tmp_path: Path) -> None:
     made = published(tmp_path, "cohort", {"m": 3, "odds": 1.5})
     assert made.verdict.measure("margin_error").value == 0
     (tmp_path / "other").mkdir()
-    skewed = published(tmp_path / "other", "lineage", {"m": 3}, suppress=0.9)
+    skewed = published(tmp_path / "other", "cohort", {"m": 3}, suppress=0.9)
     errors = [one.verdict.measure("value_query_error_5%").value for one in (made, skewed)]
     assert errors[0] < errors[1]
 
@@ -64,7 +64,7 @@ def test_the_command_line_says_it_when_values_are_off(tmp_path: Path) -> None:
     write_csv(view(), tmp_path / "panel.csv")
     (tmp_path / "policy.toml").write_text(
         '[series]\nname = "panel"\nrespondent = "who"\n[columns]\nage = { role = "quasi", kind = "number" }\n'
-        'grade = { role = "sensitive" }\n[promise]\nm = 3\n[defence]\nmethod = "lineage"\nsuppress = 0.9\n'
+        'grade = { role = "sensitive" }\n[promise]\nm = 3\n[defence]\nmethod = "cohort"\nsuppress = 0.9\n'
     )
     told = seriatim(tmp_path, "publish", "panel.csv", "-p", "policy.toml")
     assert told.code == 3

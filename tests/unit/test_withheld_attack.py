@@ -88,7 +88,7 @@ def policy(**promise: Any) -> sr.Policy:
             "series": {"name": "panel", "respondent": "id"},
             "columns": {**quasi, "grade": {"role": "sensitive", "kind": "category"}},
             "promise": {"m": 3, **promise},
-            "defence": {"method": "lineage", "suppress": 0.9},
+            "defence": {"method": "cohort", "suppress": 0.9},
         }
     )
 

@@ -64,7 +64,7 @@ def compare_command(
 
     Example: seriatim compare visits.csv --policy policy.toml --risk area --statistic mean:age
 
-    Example: seriatim compare month-1.csv month-2.csv month-3.csv --policy policy.toml --method median --method lineage
+    Example: seriatim compare month-1.csv month-2.csv month-3.csv --policy policy.toml --method median --method cohort
     """
     from seriatim import api
     from seriatim.cli import output

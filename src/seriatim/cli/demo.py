@@ -62,7 +62,7 @@ class DemoOutcome:
             "released": self.first.verdict.released,
             "refused": list(self.refused.verdict.reasons),
             "naive": {"months": MONTHS, "breached": self.naive.iterated.share},
-            "lineage": {"months": MONTHS, "breached": self.safe.iterated.share},
+            "cohort": {"months": MONTHS, "breached": self.safe.iterated.share},
             "files": sorted(str(path) for path in self.release_folder.glob("*/*")),
             "views": str(self.folder / "views"),
             "policies": [str(path) for path in sorted(self.folder.glob("*.toml"))],
@@ -85,7 +85,7 @@ class DemoOutcome:
         )
         say("\nA policy that bounds this share refuses the second month:\n")
         output.output_verdict(self.refused, None, dry_run=False)
-        say("\nThe method lineage keeps three diseases possible for everyone over all months:\n")
+        say("\nThe method cohort keeps three diseases possible for everyone over all months:\n")
         say(_table(self.safe))
         say(f"\n[bold green]{self.safe.iterated.share:.0%} breached[/] by the same attack after {MONTHS} months.")
         say("\nLook around:")
@@ -151,7 +151,7 @@ def run_demo(out: Path, patients: int = 3_000, progress: Progress = lambda *_: N
 
 
 def write_demo_policies(folder: Path) -> list[Path]:
-    """Write three policies for the same table: month by month, bounded over time, and with method lineage."""
+    """Write three policies for the same table: month by month, bounded over time, and with method cohort."""
     from seriatim.studies.worlds.hospital import POLICY, SERIES
 
     policies = {

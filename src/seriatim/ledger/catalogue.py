@@ -16,6 +16,7 @@ from sqlalchemy.engine import Connection
 from seriatim.ledger import chain, shelf, statements
 from seriatim.ledger.chain import ChainEntry, chain_text
 from seriatim.model.history import PastView, SeriesState
+from seriatim.model.policy_in_force import policy_in_force
 from seriatim.model.verdict import Approval
 from seriatim.ports import ReleaseRecord
 from seriatim.storage import schema
@@ -239,6 +240,13 @@ def catalogue_past(connection: Connection, series: str) -> PastReleases:
         frozenset(facts["number"] for kind, facts in told if kind == chain.RECALLED),
         erased,
     )
+
+
+def catalogue_methods(connection: Connection, releases: Sequence[Facts]) -> dict[str, str]:
+    """Return the method of every policy that one of these releases was published under, by its digest."""
+    digests = {facts["policy"] for facts in releases}
+    texts = {digest: connection.execute(statements.POLICY, {"digest": digest}).scalar() for digest in digests}
+    return {digest: policy_in_force(text).method or "" for digest, text in texts.items()}
 
 
 @functools.lru_cache(maxsize=2048)

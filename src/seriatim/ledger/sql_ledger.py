@@ -93,7 +93,8 @@ class SqlLedger:
             past = catalogue.catalogue_past(connection, series)
             crowd, facts = stored_people(self.shelf, series, past), past.counting
             read = facts if newest is None else facts[max(len(facts) - newest, 0) :]
-            return stored_history(self.shelf, series, read, crowd, sensitive)
+            methods = catalogue.catalogue_methods(connection, read)
+            return stored_history(self.shelf, series, read, crowd, sensitive, methods)
 
     def memory(self, series: str) -> Mapping[str, pa.Table]:
         """Return what the method of the newest release remembered about people, by name; ``respondent`` as text."""

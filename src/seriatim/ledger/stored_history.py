@@ -83,10 +83,16 @@ def stored_memory(connection: Connection, place: Shelf, series: str) -> dict[str
 
 
 def stored_history(
-    place: Shelf, series: str, facts: Sequence[Facts], crowd: ReservedPeople, sensitive: str | None
+    place: Shelf,
+    series: str,
+    facts: Sequence[Facts],
+    crowd: ReservedPeople,
+    sensitive: str | None,
+    methods: Mapping[str, str],
 ) -> History:
     """Return the published rows, with people as positions in ``respondents`` and values as positions in ``values``.
 
+    ``methods`` are those of the policies that the releases were published under, by digest.
     Releases without the sensitive column say nothing about it, and are left out.
     """
     if not facts:
@@ -111,6 +117,7 @@ def stored_history(
             value=code,
             marks=_marks(table),
             withheld=_withheld(out, column),
+            method=methods.get(one["policy"], ""),
         )
         for one, (table, out), code in zip(facts, read, codes, strict=True)
     )

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import KW_ONLY, dataclass, field
+from dataclasses import KW_ONLY, dataclass, field, replace
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
 from seriatim.model.candidate_values import Candidates
+from seriatim.model.methods import Method
 from seriatim.model.scale import IntArray
 
 
@@ -39,6 +40,13 @@ class PastRelease:
     """Lasting numbers that a defence stores with its rows (lineage, slot); never published."""
     withheld: WithheldPeople | None = None
     """Who was withheld, as the publisher knows; None if that is not known."""
+    method: str = ""
+    """The method of the policy that it was published under; empty if that is not known."""
+
+    def continued_by(self, method: Method) -> bool:
+        """Return whether a method finds its own marks here; one that stores none can go on from any release."""
+        ours = self.method in ("", method.name) and set(method.marks) <= self.marks.keys()
+        return ours or not method.marks
 
     @property
     def n_groups(self) -> int:
@@ -78,10 +86,7 @@ def history_of_newest(history: History, n: int) -> History:
         return History(history.respondents, history.values, releases)
     place = np.full(len(history.respondents) + 1, -1, dtype=np.int32)  # the last entry is for counterfeits
     place[people] = np.arange(len(people), dtype=np.int32)
-    fewer = tuple(
-        PastRelease(past.number, person=place[past.person], group=past.group, value=past.value, marks=past.marks)
-        for past in releases
-    )
+    fewer = tuple(replace(past, person=place[past.person], withheld=None) for past in releases)
     return History(history.respondents.take(pa.array(people)), history.values, fewer)
 
 

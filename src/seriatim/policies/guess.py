@@ -126,7 +126,7 @@ method = "median"             # guess: a good start for most tables
 suppress = 0.05               # guess: at most this share of the records may be withheld; else nothing is released"""
 
 _SEVERAL = """
-# Methods for a series of releases (lineage, cohort) publish a table for each sensitive column."""
+# A method for a series of releases (cohort) publishes a table for each sensitive column."""
 
 
 _CELLS = {

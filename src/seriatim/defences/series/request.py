@@ -24,13 +24,14 @@ from seriatim.errors import Fault, PolicyError
 from seriatim.model import Candidates, Draft, History, Policy, PriorSets, SeriesState, View
 from seriatim.model.history import no_history
 from seriatim.model.identity import identity_numbers
+from seriatim.model.methods import method_named
 from seriatim.ports import Workers
 
 
 def draft_request(method: SerialMethod, view: View, policy: Policy, state: SeriesState, workers: Workers) -> Draft:
     """Make a draft by a serial method: codes and memory go in, groups come out, rows are shuffled."""
     stage, rules, draw = _ready(view, policy, state)
-    return shuffled_draft(view, stage, method(stage.codes, rules, _pasts(state), draw, workers), draw, workers)
+    return shuffled_draft(view, stage, method(stage.codes, rules, _pasts(policy, state), draw, workers), draw, workers)
 
 
 def check_first_series_request(view: View, policy: Policy) -> None:
@@ -114,6 +115,11 @@ def _rules_of(policy: Policy) -> SerialRules:
     )
 
 
-def _pasts(state: SeriesState) -> list[RememberedRows]:
+def _pasts(policy: Policy, state: SeriesState) -> list[RememberedRows]:
+    """Return the releases that the method goes on from; the marks of another method mean nothing to it."""
     first = 0 if state.candidates is None else state.candidates.until + 1
-    return [RememberedRows.of(past) for past in state.history or no_history() if past.number >= first]
+    row = method_named(policy.defence.method) if policy.defence is not None else None
+    pasts = (past for past in state.history or no_history() if past.number >= first)
+    return [
+        RememberedRows.of(past if row is None or past.continued_by(row) else replace(past, marks={})) for past in pasts
+    ]

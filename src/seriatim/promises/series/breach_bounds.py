@@ -125,8 +125,8 @@ def _way_out(judged: JudgedHistory, estimate: Estimate, allowed: float) -> str:
             "it over: [adversary] sure_share judges what is believed about them"
         )
     if judged.history.releases and "slot" in judged.history.releases[-1].marks:
-        return "publish less often, or with a larger m or larger groups ([defence] lineage_size or cohort_size)"
-    return 'publish less often, or let method = "lineage" take over the series'
+        return "publish less often, or with a larger m or larger groups ([defence] cohort_size)"
+    return 'publish less often, or let method = "cohort" take over the series'
 
 
 @dataclass(frozen=True, slots=True)

@@ -51,7 +51,7 @@ class RemainingValues:
         return Finding(
             self.rule, not short.any(), float(worst), threshold, column=column,
             n_classes=len(np.unique(group[judged_rows][short])), n_people=int(short.sum()), detail=detail,
-            remedy="" if not short.any() else "larger groups ([defence] lineage_size or cohort_size), or a smaller m",
+            remedy="" if not short.any() else "larger groups ([defence] cohort_size), or a smaller m",
         )  # fmt: skip
 
     def _before(self) -> np.ndarray:

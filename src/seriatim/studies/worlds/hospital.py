@@ -60,8 +60,9 @@ l = 3           # with at least three different diseases
 t = 0.5         # and its mix of diseases stays close to the whole table's
 """,
     """m = 3           # three diseases stay possible for everyone, over all releases
+odds = 2        # and in a group the odds of a common disease are at most twice those in the table
 """,
-).replace('method = "median"\nsuppress = 0.05', 'method = "lineage"')
+).replace('method = "median"\nsuppress = 0.05', 'method = "cohort"')
 """The same columns under a promise that holds over time."""
 
 

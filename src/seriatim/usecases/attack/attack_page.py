@@ -343,7 +343,7 @@ def _words(found: AttackResult) -> tuple[tuple[str, str], ...]:
         (
             "what to do",
             "What is published cannot be taken back. Before the next release, bound the share of people breached by "
-            "all releases together ([adversary] breach_share), or let method lineage take over the series. Where "
+            "all releases together ([adversary] breach_share), or let method cohort take over the series. Where "
             "values change, bound the share inferred with certainty instead (sure_share).",
         ),
         ("checked", f"Every conclusion was compared with the truth: {found.wrong} were wrong."),

@@ -135,7 +135,8 @@ def _policy_to_compare(policy: Policy, method: str) -> Policy:
         return replace(policy, defence=old or DefenceSettings(method))
     shared = set(row.options) & {"when_not_eligible"}
     settings = DefenceSettings(method, old.suppress, form=old.form, options=old.options.only(tuple(shared)))
-    return replace(policy, defence=settings, terms=_terms_for(policy, serial=row.serial))
+    # it is no longer the policy of the text, which names the method that made a release
+    return replace(policy, defence=settings, terms=_terms_for(policy, serial=row.serial), canonical="")
 
 
 def _terms_for(policy: Policy, serial: bool) -> PromiseTerms:

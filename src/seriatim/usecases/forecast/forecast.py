@@ -251,15 +251,6 @@ def _course(start: _Start, outlook: ForecastOutlook, way: ForecastWay, workers: 
     """Return the future of one way; as a new series where the method cannot continue this one."""
     if way.alone is not None:
         return _course_alone(start, outlook, way, way.alone)
-    found = _course_continued(start, outlook, way, workers)
-    if found.numbers or found.way.anew or way.now:
-        return found
-    # lineages and cohorts store the same marks, but a slot of a cohort has one person for good
-    again = _course_continued(start, outlook, replace(way, anew=True), workers)
-    return again if again.numbers else found
-
-
-def _course_continued(start: _Start, outlook: ForecastOutlook, way: ForecastWay, workers: Workers) -> ForecastCourse:
     history = start.history
     chance = open_chance(SEED, way.method)
     world = made_up_world(history, chance, start.crowd)
@@ -299,10 +290,10 @@ def _course_continued(start: _Start, outlook: ForecastOutlook, way: ForecastWay,
 def _continued(history: History, way: ForecastWay) -> list[PastRelease]:
     """Return the releases that the method continues; none if it must start a new series.
 
-    Lineages continue their own releases, also where they took over a series. The other methods could continue any, but
+    Cohorts continue their own releases, also where they took over a series. The other methods could continue any, but
     their drafts would break a promise if earlier groups broke it.
     """
-    foreign = [at for at, past in enumerate(history) if not set(way.row.marks) <= past.marks.keys()]
+    foreign = [at for at, past in enumerate(history) if not past.continued_by(way.row)]
     own = history.releases[foreign[-1] + 1 if foreign else 0 :]
     kept = not way.row.past_keeps or _keeps(replace(history, releases=own), way)
     return list(own) if kept and not way.anew and not way.episodes else []
@@ -317,7 +308,7 @@ def _attacked(
 ) -> tuple[Estimate, ...]:
     """Attack after each made-up release, last one first: later releases reveal more, so stop once nobody is breached.
 
-    As before a real release, an adversary of lineages knows that a counterfeit is the person who left.
+    As before a real release, an adversary of cohorts knows that a counterfeit is the person who left.
     """
     priors, first = world.priors(), len(pasts) - fresh
     found: list[Estimate] = []

@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 
 COLUMN = "column"
 _APART = (
-    'drop one of the two columns, publish them as one column, or start a new series with method = "lineage" or '
-    '"cohort", whose groups are large'
+    'drop one of the two columns, publish them as one column, or start a new series with method = "cohort", '
+    "whose groups are large"
 )
 MOST_WEIGHED = 30_000_000
 """Groups times values of a column, beyond which its tables are not weighed together."""

@@ -52,17 +52,17 @@ class TakenOver:
 def taken_over(view: View, policy: Policy, history: History, memory: Mapping[str, pa.Table]) -> TakenOver | None:
     """Return what releases of another method leave possible; None if this method made all of them, or needs no marks.
 
-    It is computed when the series is taken over, and remembered.
+    It is computed when the series is taken over, and remembered until another method takes it over.
     """
     row = method_named(policy.defence.method) if policy.defence is not None else None
     m = policy.terms.series.m
     if row is None or not row.marks or m is None or len(policy.sensitive) != 1:
         return None
-    remembered = memory.get(CANDIDATES)
-    if remembered is None:
-        foreign = [at for at, past in enumerate(history) if not set(row.marks) <= past.marks.keys()]
-        if not foreign:
-            return None
+    foreign = [at for at, past in enumerate(history) if not past.continued_by(row)]
+    if not foreign:
+        return None
+    remembered, until = memory.get(CANDIDATES), history.releases[foreign[-1]].number
+    if remembered is None or candidates_remembered(remembered).until < until:
         from seriatim.attacks._candidates import candidates  # brings compiled kernels
 
         earlier = replace(history, releases=history.releases[: foreign[-1] + 1])
