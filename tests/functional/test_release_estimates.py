@@ -123,3 +123,39 @@ def test_labels_of_all_spellings_find_their_place() -> None:
     assert days.span("2024-02") == (2, 30)
     assert days.span("[2023-12-24,2024-01-31]") == (0, 1)
     assert days.span("2024") == (0, 32)
+
+
+@pytest.mark.parametrize(
+    ("method", "promise"), [("cohort", "m = 3"), ("median", "k = 5"), ("lattice", "k = 5"), ("lineage", "m = 3")]
+)
+def test_a_folder_says_all_that_its_reader_needs(tmp_path: Path, method: str, promise: str) -> None:
+    """Without axes: labels, sets and the values of a hierarchy come from the codebook; the relation from the cells."""
+    (tmp_path / "land.csv").write_text("".join(f"{land};{part};*\n" for land, part in LANDS.items()))
+    text = POLICY.format(age="hierarchy = { interval = [5, 20] }", born="", degree="", method=method)
+    text = text.replace("m = 3\n", f"{promise}\n").replace('kind = "date"', 'hierarchy = { date = ["year"] }')
+    (tmp_path / "policy.toml").write_text(text + "suppress = 0.2")
+    view = people(4000, 0, np.random.default_rng(6))
+    policy, ledger = api.load_policy(tmp_path / "policy.toml"), api.open_ledger(tmp_path / "l.db")
+    made = api.publish(view, policy, ledger, out=tmp_path / "out")
+    assert made.verdict.released, made.verdict.reasons
+    asked = open_release(tmp_path / "out" / "asked-0001")
+    assert {*asked.axes} == {"age", "born", "land"}
+    assert {*LANDS} == {*asked.axes["land"].values}
+    truth = np.array(view["land"].to_pylist()) == "jp"
+    assert asked.count({"land": "jp"}) == pytest.approx(truth.sum(), rel=0.25)
+    told = asked.relation("ill").share("a", {"land": "jp"})
+    assert told.low <= (np.array(view["ill"].to_pylist())[truth] == "a").mean() <= told.high
+    table = asked.relation("ill").two_way("land")
+    assert sum(table["people"].to_pylist()) == pytest.approx(made.release.draft.table.num_rows, rel=0.02)
+    (tmp_path / "out" / "asked-0001" / "public" / "codebook.json").unlink()
+    with pytest.raises(TableError, match=r"no codebook\.json"):
+        open_release(tmp_path / "out" / "asked-0001")
+
+
+def test_the_values_of_buckets_are_in_a_table_of_their_own(tmp_path: Path) -> None:
+    (tmp_path / "table.csv").write_text("group,age\n" + "".join(f"{n % 3},{20 + n % 3}\n" for n in range(60)))
+    values = "".join(f"{n % 3},{'a' if n < 15 * (n % 3) else 'b'}\n" for n in range(60))
+    (tmp_path / "values.csv").write_text("group,ill\n" + values)
+    asked = open_release(tmp_path, {"age": Axis.whole_numbers(20, 22)})
+    held = {(one["age"], one["ill"]): one["people"] for one in asked.relation("ill").two_way("age").to_pylist()}
+    assert [held[str(age), "a"] for age in (20, 21, 22)] == pytest.approx([0, 5, 10])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_left, bisect_right
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
 from functools import cached_property
@@ -19,6 +19,10 @@ from seriatim.model.spans import span_of, span_point
 from seriatim.reading.range_counts import Boxes
 
 GROUP, COUNTERFEITS, TOP = "group", "counterfeits", "*"
+Range = tuple[object, object] | object
+"""First and last value, both included; or a single value or label."""
+MOST_NUMBERS = 20_000
+"""Whole numbers over a wider range are read at the ends of the boxes alone."""
 _LAST = chr(0x10FFFF)
 """Sorts after every text with the same beginning."""
 
@@ -35,19 +39,77 @@ class Axis:
     values: Sequence[str]
     nodes: Mapping[str, tuple[str, str]]
     """The first and last value under each label of a hierarchy."""
+    ranked: bool = False
+    """Whether neighbours on the axis are alike, as with numbers and dates."""
 
     @classmethod
     def whole_numbers(cls, low: int, high: int) -> Axis:
-        return cls([str(number) for number in range(low, high + 1)], {})
+        return cls([str(number) for number in range(low, high + 1)], {}, ranked=True)
 
     @classmethod
     def dates(cls, first: date, last: date) -> Axis:
         """Return an axis with every day from the first to the last."""
-        return cls([str(first + timedelta(days=n)) for n in range((last - first).days + 1)], {})
+        return cls([str(first + timedelta(days=n)) for n in range((last - first).days + 1)], {}, ranked=True)
 
     @classmethod
-    def ordered(cls, values: Sequence[str], nodes: Mapping[str, tuple[str, str]] | None = None) -> Axis:
-        return cls(list(values), dict(nodes or {}))
+    def ordered(
+        cls, values: Sequence[str], nodes: Mapping[str, tuple[str, str]] | None = None, ranked: bool = False
+    ) -> Axis:
+        """Return an axis of these values; ``ranked`` says that their order means something."""
+        return cls(list(values), dict(nodes or {}), ranked)
+
+    @classmethod
+    def of_labels(
+        cls,
+        labels: Iterable[str | None],
+        order: Sequence[str] = (),
+        nodes: Mapping[str, Sequence[str]] | None = None,
+    ) -> Axis:
+        """Return the axis that published labels span.
+
+        ``order`` is that of the policy, if it declares one; ``nodes`` has the values under labels of a hierarchy.
+        """
+        shown = {label for label in labels if label is not None and label != TOP}
+        if nodes:
+            return cls._of_nodes(shown, nodes)
+        spans = [span_of(label) for label in shown]
+        ends = sorted({end for span in spans if span for end in (span.low, span.high) if math.isfinite(end)})
+        if shown and all(spans) and ends and not order:
+            whole = all(end.is_integer() for end in ends) and ends[-1] - ends[0] <= MOST_NUMBERS
+            if whole:
+                return cls.whole_numbers(int(ends[0]), int(ends[-1]))
+            return cls([f"{end:.12g}" for end in ends], {}, ranked=True)
+        members = {member for label in shown for member in box_members(label) or (label,)}
+        try:
+            days = sorted(date.fromisoformat(member) for member in members)
+        except ValueError:
+            days = []
+        if days:
+            return cls.dates(days[0], days[-1])
+        known = [*order, *sorted(members - {*order})]
+        stems = {one: one.rstrip(TOP) for one in known if one[-1:] == TOP}
+        masks = {mask for mask, stem in stems.items() if any(one.startswith(stem) for one in known if one != mask)}
+        return cls([one for one in known if one not in masks], {}, ranked=bool(order))
+
+    @classmethod
+    def _of_nodes(cls, shown: set[str], nodes: Mapping[str, Sequence[str]]) -> Axis:
+        """Return an axis on which the values under each label stand together."""
+        used = {label: {*members} for label, members in nodes.items() if label in shown}
+        leaves = set().union(*used.values()) | (shown - used.keys())
+        wide = sorted(used.values(), key=len, reverse=True)
+        values = sorted(leaves, key=lambda leaf: ([leaf not in one for one in wide], leaf))
+        if numbers := not any(math.isnan(span_point(leaf)) for leaf in leaves):
+            values = sorted(leaves, key=span_point)
+        place = {value: at for at, value in enumerate(values)}
+        ends = {label: sorted(place[leaf] for leaf in members) for label, members in used.items()}
+        return cls(values, {label: (values[at[0]], values[at[-1]]) for label, at in ends.items()}, numbers)
+
+    def covered(self, label: str | None) -> range | list[int]:
+        """Return the positions a label covers; none for a label that this axis does not have."""
+        if label is not None and label[:1] == "{" and (members := box_members(label)):
+            return [self._place[member] for member in members if member in self._place]
+        span = self.span(label)
+        return range(0) if span is None else range(span[0], span[1] + 1)
 
     def span(self, label: str | None) -> tuple[int, int] | None:
         """Return the first and last position a label covers; None for a label that this axis does not have."""
@@ -63,12 +125,20 @@ class Axis:
         first, end = self._between(label)
         return (first, end - 1) if first < end else None
 
+    def range_of(self, name: str, wanted: Range) -> tuple[int, int]:
+        """Return the first and last position of what is asked for; ``name`` is the column's, for the error."""
+        first, last = wanted if isinstance(wanted, tuple) else (wanted, wanted)
+        spans = self.span(str(first)), self.span(str(last))
+        if spans[0] is None or spans[1] is None:
+            raise TableError(Fault(f"column {name!r}", "a range that is not on its axis", "values of the axis"))
+        return spans[0][0], spans[1][1]
+
     def _between(self, label: str) -> tuple[int, int]:
         """Return the values within a range or with a prefix, by bisection; nothing for any other label."""
-        if self._numbers is not None and (span := span_of(label)) is not None:
+        if self.numbers is not None and (span := span_of(label)) is not None:
             low = bisect_right if span.low_open else bisect_left
             high = bisect_left if span.high_open else bisect_right
-            return low(self._numbers, span.low), high(self._numbers, span.high)
+            return low(self.numbers, span.low), high(self.numbers, span.high)
         if not self._sorted:
             return 0, 0
         ends = box_members(label) if label.startswith("[") else ()
@@ -80,7 +150,7 @@ class Axis:
         return {value: i for i, value in enumerate(self.values)}
 
     @cached_property
-    def _numbers(self) -> list[float] | None:
+    def numbers(self) -> list[float] | None:
         """Return the values as numbers, if all of them are numbers in ascending order."""
         numbers = [span_point(value) for value in self.values]
         return numbers if all(a < b for a, b in pairwise(numbers)) and not any(map(math.isnan, numbers)) else None

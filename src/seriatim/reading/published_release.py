@@ -7,7 +7,8 @@ group.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import json
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -20,11 +21,9 @@ import pyarrow.parquet as pq
 from seriatim.errors import Fault, TableError
 from seriatim.model.own_tables import own_table_folder
 from seriatim.ports import PUBLIC
-from seriatim.reading.published_boxes import COUNTERFEITS, GROUP, Axis, box_real_rows, boxes_of_rows
+from seriatim.reading.published_boxes import COUNTERFEITS, GROUP, Axis, Range, box_real_rows, boxes_of_rows
 from seriatim.reading.range_counts import Boxes, RangeQueries, count_in_ranges
-
-Range = tuple[object, object] | object
-"""First and last value, both included; or a single value or label."""
+from seriatim.reading.relation import Relation
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -44,7 +43,7 @@ class PublishedRelease:
         """
         axes = {name: self._axis(name) for name in where} or dict(list(self.axes.items())[:1])
         boxes = self._boxes(axes, having or {})
-        spans = [_span(axis, name, where.get(name, "*")) for name, axis in axes.items()]
+        spans = [axis.range_of(name, where.get(name, "*")) for name, axis in axes.items()]
         ends = np.array(spans, dtype=np.int32).reshape(1, len(axes), 2)
         return float(count_in_ranges(boxes, RangeQueries(ends[:, :, 0].copy(), ends[:, :, 1].copy()))[0])
 
@@ -56,7 +55,7 @@ class PublishedRelease:
         depend on the value. ``people`` is how many were in the view, if that is known: those withheld then count as
         the others do.
         """
-        table = self._table_with([column])
+        table = self.table_with([column])
         shown = table.column(column)
         shown = shown.cast(shown.type.value_type) if pa.types.is_dictionary(shown.type) else shown
         coded = shown.cast(pa.string()).dictionary_encode(null_encoding="encode").combine_chunks()
@@ -64,6 +63,13 @@ class PublishedRelease:
         found = np.bincount(coded.indices.to_numpy(), weights=weights, minlength=len(coded.dictionary))
         scale = 1.0 if people is None or not found.sum() else people / found.sum()
         return {value: float(n * scale) for value, n in zip(coded.dictionary.to_pylist(), found, strict=True)}
+
+    def relation(self, sensitive: str, earlier: Sequence[PublishedRelease] = ()) -> Relation:
+        """Return how the values of a sensitive column go with the quasi columns, read from all cells joined.
+
+        ``earlier`` are earlier releases of the series: they have cells that this one no longer has.
+        """
+        return Relation((*earlier, self), sensitive)
 
     def _real_share_of_rows(self) -> np.ndarray:
         """Return for each row the share of its group's rows that are real people."""
@@ -78,7 +84,7 @@ class PublishedRelease:
         )
         return np.asarray((1 - counterfeits / np.maximum(rows, 1))[number])
 
-    def _table_with(self, names: Iterable[str]) -> pa.Table:
+    def table_with(self, names: Iterable[str]) -> pa.Table:
         """Return the table that has all of these columns; raise an error if none has."""
         tables = [self.table, *([] if self.plain is None else [self.plain])]
         known = [name for table in tables for name in table.column_names]
@@ -98,7 +104,7 @@ class PublishedRelease:
         return self.axes[name]
 
     def _boxes(self, axes: Mapping[str, Axis], having: Mapping[str, object]) -> Boxes:
-        table = self._table_with(having)
+        table = self.table_with(having)
         meant = _meant(table, having)
         if GROUP not in table.column_names:  # without groups a row is a record
             return boxes_of_rows(box_real_rows(table.filter(meant), None, list(axes)), axes)
@@ -107,27 +113,46 @@ class PublishedRelease:
         return replace(boxes, people=boxes.people * _shares(self.table, meant, rows.column(GROUP)))
 
 
-def open_release(folder: str | Path, axes: Mapping[str, Axis], sensitive: str | None = None) -> PublishedRelease:
+def open_release(
+    folder: str | Path, axes: Mapping[str, Axis] | None = None, sensitive: str | None = None
+) -> PublishedRelease:
     """Open the folder of a release as delivered: table, counterfeits and plain columns, as CSV or Parquet.
 
-    ``sensitive`` names the column whose table to open, where each sensitive column has a table of its own.
+    Without ``axes`` the quasi columns are those of the codebook, on axes that span what the labels say. ``sensitive``
+    names the column whose table to open, where each sensitive column has a table of its own.
     """
     place = Path(folder)
     if (place / PUBLIC).is_dir():
         place = place / PUBLIC
-    place = _own_table(place, sensitive)
+    path = place / "codebook.json"
+    codebook = path.read_bytes() if path.is_file() else None
+    if codebook is not None:  # where each sensitive column has a table of its own, in a folder of its own
+        place = place / own_table_folder(codebook, str(place), sensitive)
     table = _read(place, "table")
     if table is None:
         raise TableError(
             Fault(str(folder), "no table.csv or table.parquet", "the folder of a release", "check the path")
         )
+    values = _read(place, "values")
+    if values is not None:  # buckets: which value of a group is whose is secret, so any of them will do
+        table = table.sort_by(GROUP)
+        for name in values.drop_columns(GROUP).column_names:
+            table = table.append_column(name, values.sort_by(GROUP).column(name))
+    if axes is None:
+        axes = _axes_by_codebook(table, codebook, str(folder))
     return PublishedRelease(table, _read(place, "counterfeits"), axes, _read(place, "plain"))
 
 
-def _own_table(place: Path, sensitive: str | None) -> Path:
-    """Return the folder of a column's own table, as the codebook has it; the folder itself if there is one table."""
-    codebook = place / "codebook.json"
-    return place / own_table_folder(codebook.read_bytes(), str(place), sensitive) if codebook.is_file() else place
+def _axes_by_codebook(table: pa.Table, codebook: bytes | None, where: str) -> dict[str, Axis]:
+    """Return the axes that the labels of the quasi columns span; the codebook has the order of values, if it counts."""
+    if codebook is None:
+        raise TableError(Fault(where, "no codebook.json", "the folder of a release", "name the axes of its columns"))
+    found = {}
+    for column in json.loads(codebook)["columns"]:
+        if column["role"] == "quasi" and column["name"] in table.column_names:
+            labels = pc.unique(table.column(column["name"]).cast(pa.string())).to_pylist()
+            found[column["name"]] = Axis.of_labels(labels, column.get("order", ()), column.get("labels"))
+    return found
 
 
 def _read(folder: Path, stem: str) -> pa.Table | None:
@@ -140,14 +165,6 @@ def _read(folder: Path, stem: str) -> pa.Table | None:
     # as text, so that postcodes keep leading zeros
     kinds = {name: pa.int64() if name in (GROUP, COUNTERFEITS) else pa.string() for name in names}
     return pacsv.read_csv(path, convert_options=pacsv.ConvertOptions(column_types=kinds))
-
-
-def _span(axis: Axis, name: str, wanted: Range) -> tuple[int, int]:
-    first, last = wanted if isinstance(wanted, tuple) else (wanted, wanted)
-    spans = axis.span(str(first)), axis.span(str(last))
-    if spans[0] is None or spans[1] is None:
-        raise TableError(Fault(f"column {name!r}", "a range that is not on its axis", "values of the axis"))
-    return spans[0][0], spans[1][1]
 
 
 def _meant(table: pa.Table, having: Mapping[str, object]) -> pa.Array:

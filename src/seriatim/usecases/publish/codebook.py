@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from seriatim.model import Draft, Kind, Policy, Verdict
+from seriatim.model import TOP, Draft, Generalised, Kind, Policy, Verdict
 from seriatim.model.draft import PLAIN
+from seriatim.model.hierarchies.paths import Hierarchy
 from seriatim.model.noise_bell import SPREAD
 from seriatim.model.own_tables import folders_of_own_tables
 from seriatim.report import promises_for_recipients
@@ -104,19 +105,35 @@ def _noise(policy: Policy, draft: Draft, name: str) -> dict[str, str]:
     return {"noise": NOISY.format(most=f"{number:g}{unit}", spread=f"{SPREAD * number:.3g}{unit}")}
 
 
+def _labels(hierarchy: Hierarchy, shown: Generalised | None) -> dict[str, dict[str, list[str]]]:
+    """Return the values under each published label, as the file of the hierarchy has them."""
+    known = hierarchy.known()
+    if known is None or shown is None:
+        return {}
+    found: dict[str, list[str]] = {label: [] for label in shown.labels if label is not None and label != TOP}
+    for value, path in zip(known, hierarchy.paths(known), strict=True):
+        for label in {*(path or ())} - {value}:
+            if label in found:
+                found[label].append(value)
+    return {"labels": {label: values for label, values in found.items() if values}}
+
+
 def codebook_of(policy: Policy, draft: Draft, verdict: Verdict, number: int) -> dict[str, Any]:
     """Return columns, how values are written, and the promises that were kept; nothing about anyone."""
     forms = {column.name: column.form for column in draft.generalised}
     columns = []
     for name in _names(draft):
         rule = policy.columns.get(name)
-        entry = {"name": name, "role": rule.role.value if rule else "group"}
+        entry: dict[str, Any] = {"name": name, "role": rule.role.value if rule else "group"}
         if name in forms and not draft.buckets:
             entry["form"] = forms[name]
         if rule and rule.unit:
             entry["unit"] = rule.unit
+        if rule and rule.order:
+            entry["order"] = list(rule.order)
         if rule and rule.hierarchy:
             entry["hierarchy"] = rule.hierarchy.source
+            entry |= _labels(rule.hierarchy, {column.name: column for column in draft.generalised}.get(name))
         if rule and (rule.rounding or rule.level):
             told = f"multiples of {rule.rounding:g}" if rule.rounding else f"level {rule.level} of its hierarchy"
             entry["coarser"] = f"values were replaced by {told} first"
