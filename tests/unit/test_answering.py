@@ -95,7 +95,7 @@ def test_known_records_hide_nobody() -> None:
     least = service._least_group
     assert service.ask(Query("sum", range(8 + least - 1))).refused
     assert service.ask(Query("sum", (*known, *range(8, 8 + least)))).value is not None
-    for wrong in ((24,), (-1,), (0.5,)):
+    for wrong in ((24,), (-1,), (0.5,), (3, 3), 3):
         with pytest.raises(sr.InputError):
             SpreadRefusals(24, known=wrong)  # type: ignore[arg-type]
 

@@ -38,8 +38,8 @@ class SpreadRefusals:
             raise InputError(Fault("spread", f"{self.spread:g}", "above 0 and below 1"))
         if self.n < 1 or self.least_records < 1:
             raise InputError(Fault("refusals", "n or least_records below 1", "whole numbers from 1"))
-        if len(self.known):
-            known = tuple(sorted(set(Query("sum", tuple(set(self.known))).records)))
+        if np.size(self.known):
+            known = tuple(sorted(Query("sum", self.known).records))
             if known[-1] >= self.n:
                 raise InputError(Fault("known", "a record beyond the last", f"positions below {self.n}"))
             object.__setattr__(self, "known", known)
@@ -99,5 +99,5 @@ def finer_groups(groups: LongArray, query: Query) -> LongArray:
 
 
 def terms_in_words(terms: Mapping[str, Any]) -> str:
-    """Return a rule of a book as a line; lists of records are counted."""
-    return ", ".join(f"{name} {len(value) if isinstance(value, list) else value}" for name, value in terms.items())
+    """Return a rule of a book as a line; records that are known are counted."""
+    return ", ".join(f"{name} {len(value) if name == 'known' else value}" for name, value in terms.items())
