@@ -73,6 +73,8 @@ def __getattr__(name: str) -> Any:
         raise AttributeError(f"module 'seriatim' has no attribute {name!r}")
     home, _, inner = _HOMES[name].partition(":")
     value = getattr(import_module(f"seriatim.{home}"), inner or name)
+    if home not in ("api", "errors"):  # the names of api have their doors, and errors need none
+        value = import_module("seriatim.model.doors").at_door(value)
     globals()[name] = value
     return value
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import cache
 from importlib import import_module
 from typing import Any
 
@@ -16,6 +17,21 @@ def lazy_names(package: str, homes: Mapping[str, str]) -> Callable[[str], Any]:
         return getattr(import_module(homes[name]), name)
 
     return load
+
+
+def public_names(package: str, homes: Mapping[str, str]) -> Callable[[str], Any]:
+    """Do the same for a package that users import from: each name comes with its door (``seriatim.model.doors``)."""
+    load = lazy_names(package, homes)
+
+    @cache
+    def load_at_door(name: str) -> Any:
+        at_door = import_module("seriatim.model.doors").at_door
+        for other in homes if name in homes else ():
+            if homes[other] == homes[name] and isinstance(load(other), type):
+                at_door(load(other))  # what a function returns has methods
+        return at_door(load(name))
+
+    return load_at_door
 
 
 def lazy_names_by_home(package: str, homes: Mapping[str, tuple[str, ...]]) -> Callable[[str], Any]:

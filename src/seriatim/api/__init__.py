@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from seriatim.lazy_names import lazy_names
+from seriatim.lazy_names import public_names
 
 if TYPE_CHECKING:
     from seriatim.api.attacks import attack, attack_exposed_people, attack_history_of_folder, attack_report
@@ -93,7 +93,7 @@ _HOMES = {
 }
 
 
-__getattr__ = lazy_names(__name__, _HOMES)
+__getattr__ = public_names(__name__, _HOMES)
 
 __all__ = [
     "HistoryFace",

@@ -20,7 +20,8 @@ _HOMES = {"Revision": "sequence_model", "SequenceModel": "sequence_model", "post
 def __getattr__(name: str) -> Any:
     if name not in _HOMES:
         raise AttributeError(f"module 'seriatim.knowledge' has no attribute {name!r}")
-    value = getattr(import_module(f"seriatim.knowledge.{_HOMES[name]}"), name)
+    at_door = import_module("seriatim.model.doors").at_door
+    value = at_door(getattr(import_module(f"seriatim.knowledge.{_HOMES[name]}"), name))
     globals()[name] = value
     return value
 

@@ -107,7 +107,7 @@ class SequenceModel:
         """Return the model of one number: people keep their value with chance ``stay``, else take one by the margin."""
         if not 0.0 <= stay <= 1.0:
             raise AdversaryError(Fault("stay", f"{stay}", "0 to 1"))
-        share = model_priors(np.array(margin, dtype=np.float64), len(values))[0]
+        share = model_priors(model_numbers("margin", margin), len(values))[0]
         table = stay * np.eye(len(values)) + (1.0 - stay) * share[None, :]
         return replace(cls.from_matrix(table, values, share), kind="constant" if stay == 1.0 else "stay")
 

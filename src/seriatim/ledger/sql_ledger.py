@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -29,6 +29,7 @@ from seriatim.ledger.recall import clear_recalled, recall_release
 from seriatim.ledger.reservations import ReservedFolder
 from seriatim.ledger.shelf import Shelf
 from seriatim.ledger.stored_history import stored_history, stored_memory, stored_people
+from seriatim.model.doors import at_door
 from seriatim.model.history import History, SeriesState
 from seriatim.model.policy import Policy
 from seriatim.model.verdict import Approval, approval_given
@@ -68,6 +69,7 @@ def _refuse_undeliverable(record: ReleaseRecord) -> None:
         raise InputError(Fault(where, found, "", "copy its table yourself, and omit the folder (out)"))
 
 
+@at_door
 @dataclass(frozen=True, slots=True)
 class SqlLedger:
     """``seriatim.ports.Ledger`` on SQLite or PostgreSQL."""
@@ -219,14 +221,14 @@ class SqlLedger:
         """Forget who a person is, and return the number of files that named them."""
         return erasure_of_person(self.database, self.shelf, series, respondent)
 
-    def resume(self, series: str | None = None, out: Path | None = None) -> Sequence[ReleaseRecord]:
+    def resume(self, series: str | None = None, out: str | Path | None = None) -> Sequence[ReleaseRecord]:
         """Finish what a crash left: seal what is reserved, end erasures, clear dead staging folders.
 
         With ``out`` the reserved releases go there, should their own destination no longer take them.
         """
         unfinished = [record for record in self.records(series) if not self._finished(record)]
         if out is not None:
-            self._redirect([record for record in unfinished if record.state == chain.RESERVED], out.absolute())
+            self._redirect([record for record in unfinished if record.state == chain.RESERVED], Path(out).absolute())
         done = [self.seal(record.series, record.number) for record in unfinished]
         everything = self.records(series)
         for name in {record.series for record in everything}:
@@ -261,10 +263,10 @@ class SqlLedger:
         self,
         series: str,
         number: int,
-        recipients: Sequence[str] = (),
-        out: Path | None = None,
+        recipients: Iterable[str] = (),
+        out: str | Path | None = None,
         *,
-        to: Sequence[str] = (),
+        to: Iterable[str] = (),
         policy: Policy | None = None,
         approved_by: str | None = None,
         override: str | None = None,
@@ -283,7 +285,7 @@ class SqlLedger:
         reservations.check_reservation_storable({"out": str(out or "")})
         if out is None:
             return self._record_delivery(asked, None)
-        out = out.absolute()
+        out = Path(out).absolute()
         refuse_destination(out, self.shelf)
         unfinished = "the delivery is recorded but not copied: run seriatim ledger resume"
         with durable_disk_errors(self.shelf.root, unfinished):
@@ -353,8 +355,8 @@ class SqlLedger:
         """Return the queries that were answered about a series; ``seriatim.queries.Answering`` goes on from them."""
         return LedgerAnswerBook(self.database, series)
 
-    def verify(self, published: Sequence[Path] = ()) -> LedgerCheck:
+    def verify(self, published: Sequence[str | Path] = ()) -> LedgerCheck:
         """Recompute the chain, compare every row with it, hash every file, and look for unknown manifests."""
         from seriatim.ledger.verification import verify_ledger
 
-        return verify_ledger(self.database, self.shelf, published)
+        return verify_ledger(self.database, self.shelf, [Path(folder) for folder in published])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from seriatim.lazy_names import lazy_names
+from seriatim.lazy_names import public_names
 
 if TYPE_CHECKING:
     from seriatim.queries.answer_service import Answer, Answering
@@ -23,6 +23,6 @@ _HOMES = {
 }
 
 
-__getattr__ = lazy_names(__name__, _HOMES)
+__getattr__ = public_names(__name__, _HOMES)
 
 __all__ = ["Answer", "Answering", "Bounds", "Query", "SpreadRefusals", "bounds"]

@@ -47,10 +47,14 @@ class Query:
         ``keys`` is the column by which the table is ordered, rising; never the confidential one.
         """
         column = np.asarray(keys)
-        if column.ndim != 1 or bool((column[1:] < column[:-1]).any()):
+        try:
+            falls = column.ndim != 1 or bool((column[1:] < column[:-1]).any())
+            first = 0 if falls else int(np.searchsorted(column, low, side="left"))
+            last = 0 if falls else int(np.searchsorted(column, high, side="right"))
+        except TypeError:
+            raise InputError(Fault("keys, low, high", "cannot be compared", "a column, and two of its keys")) from None
+        if falls:
             raise InputError(Fault("keys", "not in rising order", "the column by which the table is ordered"))
-        first = int(np.searchsorted(column, low, side="left"))
-        last = int(np.searchsorted(column, high, side="right"))
         if first >= last:
             raise InputError(Fault("query", "no records between these keys", "a wider range"))
         return cls(kind, range(first, last))

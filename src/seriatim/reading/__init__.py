@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from seriatim.lazy_names import lazy_names_by_home
+from seriatim.lazy_names import public_names
 
 if TYPE_CHECKING:
     from seriatim.reading.published_boxes import Axis, read_boxes
@@ -11,12 +11,17 @@ if TYPE_CHECKING:
     from seriatim.reading.relation import Estimated, Relation
 
 _HOMES = {
-    "seriatim.reading.published_boxes": ("Axis", "read_boxes"),
-    "seriatim.reading.published_release": ("PublishedRelease", "open_release"),
-    "seriatim.reading.relation": ("Estimated", "Relation"),
-    "seriatim.reading.range_counts": ("Boxes", "RangeQueries", "count_in_ranges"),
+    "Axis": "seriatim.reading.published_boxes",
+    "Boxes": "seriatim.reading.range_counts",
+    "Estimated": "seriatim.reading.relation",
+    "PublishedRelease": "seriatim.reading.published_release",
+    "RangeQueries": "seriatim.reading.range_counts",
+    "Relation": "seriatim.reading.relation",
+    "count_in_ranges": "seriatim.reading.range_counts",
+    "open_release": "seriatim.reading.published_release",
+    "read_boxes": "seriatim.reading.published_boxes",
 }
-__getattr__ = lazy_names_by_home(__name__, _HOMES)
+__getattr__ = public_names(__name__, _HOMES)
 
 __all__ = [
     "Axis",

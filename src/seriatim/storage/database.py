@@ -237,6 +237,8 @@ def _translated(name: str) -> Iterator[None]:
         raise _translation(name, error.orig) from None
     except exc.SQLAlchemyError as error:
         raise LedgerError(f"{name}: {type(error).__name__}") from None
+    except OverflowError:
+        raise InputError(Fault("number", "too large", "a whole number below 2^63")) from None
     except (sqlite3.Error, UnicodeDecodeError) as error:  # from the driver itself, while it connects
         raise _translation(name, error) from None
 

@@ -1,0 +1,166 @@
+"""Doors: a public function checks what it is handed against its own annotations, before an inner line fails on it.
+
+The packages that users import from open every function and class at its door (``lazy_names``); our own code, which mypy
+checks, goes past it. What an annotation leaves open (``Any``, frames) the function itself must check.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import os
+import types
+import typing
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence, Set
+from numbers import Integral, Real
+from pathlib import Path
+from typing import Any, TypeVar
+
+import numpy as np
+
+from seriatim.errors import Fault, InputError
+from seriatim.model.arguments import shown_argument
+
+Opened = TypeVar("Opened")
+Check = Callable[[Any], bool]
+Demand = tuple[Check, str]
+"""Whether a value will do, and what will."""
+
+_PLAIN: dict[Any, Demand] = {
+    type(None): (lambda value: value is None, ""),
+    bool: (lambda value: isinstance(value, bool | np.bool_), "True or False"),
+    int: (lambda value: isinstance(value, Integral) and not isinstance(value, bool), "a whole number"),
+    float: (lambda value: isinstance(value, Real) and not isinstance(value, bool), "a number"),
+    str: (lambda value: isinstance(value, str), "a text"),
+    Path: (lambda value: isinstance(value, os.PathLike), "a path"),
+    os.PathLike: (lambda value: isinstance(value, os.PathLike), "a path"),
+    Hashable: (lambda value: isinstance(value, Hashable), "a name or a number"),
+}
+_REMEDIES = {
+    "Policy": "sr.Policy.load or sr.Policy.from_dict makes one",
+    "History": "sr.History.from_frame makes one",
+    "Ledger": "sr.Ledger.open opens one",
+    "Approval": "sr.Approval(by, override) makes one",
+}
+
+
+def at_door(public: Opened) -> Opened:
+    """Return a function with its door, or a class whose public methods have theirs; anything else as it is."""
+    if inspect.isfunction(public):
+        return typing.cast(Opened, _with_door(public))
+    if inspect.isclass(public) and not issubclass(public, BaseException):
+        _open_methods(public)
+    return public
+
+
+def _open_methods(kind: type) -> None:
+    for name, member in vars(kind).copy().items():
+        if name.startswith("_") and name != "__init__":
+            continue
+        if isinstance(member, classmethod | staticmethod):
+            setattr(kind, name, type(member)(_with_door(member.__func__)))
+        elif inspect.isfunction(member):
+            setattr(kind, name, _with_door(member))
+
+
+def _with_door(function: Callable[..., Any]) -> Callable[..., Any]:
+    if hasattr(function, "__wrapped__") or inspect.isgeneratorfunction(function):
+        return function
+    names = tuple(inspect.signature(function).parameters)
+    demands: dict[str, Demand | None] = {}  # of the parameters that were ever given
+
+    def fits(name: str, value: Any) -> bool:
+        if name not in demands:
+            demands[name] = _demand_of_parameter(function, name)
+        return _all(demands[name], (value,))
+
+    @functools.wraps(function)
+    def door(*given: Any, **named: Any) -> Any:
+        asked = dict(zip(names, given, strict=False)) | named
+        if faults := [_fault(name, value, demands[name]) for name, value in asked.items() if not fits(name, value)]:
+            raise InputError(faults)
+        return function(*given, **named)
+
+    return door
+
+
+def _fault(name: str, value: Any, demand: Demand | None) -> Fault:
+    assert demand is not None
+    remedy = next((_REMEDIES[word] for word in demand[1].split() if word in _REMEDIES), "")
+    return Fault(name, shown_argument(value), demand[1], remedy)
+
+
+def _demand_of_parameter(function: Callable[..., Any], name: str) -> Demand | None:
+    annotation = function.__annotations__.get(name)
+    if isinstance(annotation, str):
+        try:
+            annotation = eval(annotation, inspect.unwrap(function).__globals__)  # noqa: S307 - our own annotation
+        except (NameError, AttributeError, TypeError):
+            return None  # a name that only the type checker loads
+    return None if annotation is None else _demand_of(annotation)
+
+
+def _demand_of(annotation: Any) -> Demand | None:
+    """Return what an annotation demands; None if it says nothing that can be checked."""
+    origin, inner = typing.get_origin(annotation), typing.get_args(annotation)
+    if annotation in _PLAIN or origin in _PLAIN:
+        return _PLAIN[annotation if annotation in _PLAIN else origin]
+    if origin in (typing.Union, types.UnionType):
+        return _demand_of_one(inner)
+    if origin is typing.Literal:
+        return (lambda value: isinstance(value, str) and value in inner), ", ".join(map(str, inner))
+    if origin is np.ndarray:
+        return (lambda value: isinstance(value, np.ndarray)), "an array"
+    if isinstance(origin, type) and issubclass(origin, Mapping):
+        each = _demand_of(inner[1])  # keys may be spelled as TOML has them
+        return (lambda value: isinstance(value, Mapping) and _all(each, value.values())), "a mapping"
+    if isinstance(origin, type) and issubclass(origin, Iterable):
+        return _demand_of_many(origin, inner)
+    if isinstance(annotation, type) and annotation not in (Any, object):
+        return _demand_of_class(annotation)
+    return None
+
+
+def _demand_of_one(kinds: Iterable[Any]) -> Demand | None:
+    demands = [_demand_of(kind) for kind in kinds]
+    if None in demands:
+        return None
+    known = [demand for demand in demands if demand is not None]
+    words = " or ".join(dict.fromkeys(words for _, words in known if words))
+    return (lambda value: any(check(value) for check, _ in known)), words
+
+
+def _demand_of_many(kind: type, inner: Sequence[Any]) -> Demand:
+    apart = issubclass(kind, tuple) and Ellipsis not in inner
+    each = None if apart else _demand_of(inner[0])
+    words = f"{len(inner)} values" if apart else f"a list, each {each[1]}" if each is not None else "a list"
+    one_text = kind is Iterable or each is None or each is _PLAIN[Hashable]
+
+    def check(value: Any) -> bool:
+        if isinstance(value, str):
+            return one_text and not apart
+        if isinstance(value, bytes | Mapping) or getattr(value, "ndim", 1) != 1 or not isinstance(value, Iterable):
+            return False
+        if apart:
+            return isinstance(value, tuple | list) and len(value) == len(inner) and all(map(_fits, inner, value))
+        if issubclass(kind, Sequence) and (isinstance(value, Set) or not hasattr(value, "__len__")):
+            return False
+        return not isinstance(value, Sequence | Set) or _all(each, value)
+
+    return check, words
+
+
+def _fits(annotation: Any, value: Any) -> bool:
+    return _all(_demand_of(annotation), (value,))
+
+
+def _all(demand: Demand | None, values: Iterable[Any]) -> bool:
+    return demand is None or all(map(demand[0], values))
+
+
+def _demand_of_class(kind: type) -> Demand:
+    words = f"a {kind.__name__.removesuffix('Face')}"
+    if getattr(kind, "_is_protocol", False):
+        members = [name for name in dir(kind) if not name.startswith("_")]
+        return (lambda value: not isinstance(value, type) and all(hasattr(value, name) for name in members)), words
+    return (lambda value: isinstance(value, kind)), words

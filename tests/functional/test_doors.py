@@ -1,0 +1,125 @@
+"""Public functions check their arguments at the door: whatever is handed in, it works or is told in a line of ours."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pytest
+from support.ledgers import publish
+
+import seriatim as sr
+from seriatim.errors import SeriatimError
+from seriatim.ledger import open_ledger
+
+ROWS = {"release": [1, 1, 2], "respondent": ["a", "b", "a"], "group": [1] * 3, "sensitive": ["x", "y", "x"]}
+FAIR, TABLE = [0.5, 0.5], pa.table({"a": [1, 2]})
+SHAPE: dict[str, Any] = {"series": {"name": "s"}, "columns": {"a": {"role": "quasi"}}, "promise": {"k": 1}}
+WRONG: dict[str, Any] = {
+    "nothing": None,
+    "zero": 0,
+    "minus": -1,
+    "half": 1.5,
+    "nan": float("nan"),
+    "huge": 2**70,
+    "truth": True,
+    "empty": "",
+    "text": "x",
+    "bytes": b"x",
+    "list": [],
+    "of nothing": [None],
+    "of texts": ["x"],
+    "mapping": {"x": 1},
+    "object": object(),
+    "function": len,
+    "array": np.zeros((2, 2)),
+    "frame": pd.DataFrame({"x": [1]}),
+    "path": Path("/nonexistent/file"),
+    "set": {1},
+    "type": int,
+}
+History = sr.History.from_frame(pa.table(ROWS))
+DOORS: dict[str, tuple[Callable[[Path], Callable[..., Any]], dict[str, Any]]] = {
+    "publish": (
+        lambda _: sr.publish,
+        {"view": TABLE, "policy": None, "ledger": None, "recipients": ["A"], "approved_by": "A", "dry_run": True},
+    ),
+    "state": (lambda home: opened(home).state, {"series": "ward", "destination": None, "head": None}),
+    "deliver": (
+        lambda home: opened(home).deliver,
+        {"series": "ward", "number": 1, "recipients": ["A"], "out": None, "to": (), "policy": None, "override": None},
+    ),
+    "recall": (lambda home: opened(home).recall, {"series": "ward", "number": 1, "reason": "why", "approved_by": "A"}),
+    "erase": (lambda home: opened(home).erase, {"series": "ward", "respondent": "ann"}),
+    "resume": (lambda home: opened(home).resume, {"series": None, "out": None}),
+    "record": (lambda home: opened(home).record, {"series": "ward", "number": 1}),
+    "verify": (lambda home: opened(home).verify, {"published": []}),
+    "open": (lambda home: sr.Ledger.open, {"url": "sqlite:////nonexistent/l.db", "shelf": None, "create": True}),
+    "load": (lambda _: sr.Policy.load, {"path": "none.toml"}),
+    "from_dict": (lambda _: sr.Policy.from_dict, {"mapping": SHAPE, "base": None}),
+    "exclusion": (lambda _: sr.attacks.exclusion, {"history": History, "compromised": (), "priors": None}),
+    "share": (
+        lambda _: sr.attacks.exclusion_share,
+        {"history": History, "share": 0.1, "seeds": [1]},
+    ),
+    "belief": (lambda _: sr.attacks.belief(History).sure, {"above": 0.9}),
+    "twins": (lambda _: sr.attacks.twins, {"history": History}),
+    "leakage": (lambda _: sr.measures.leakage, {"prior": FAIR, "posterior": FAIR}),
+    "query": (lambda _: sr.queries.Query, {"kind": "sum", "records": (0, 1), "weights": None}),
+    "between": (lambda _: sr.queries.Query.between, {"kind": "sum", "keys": [1, 2], "low": 1, "high": 2}),
+    "refusals": (lambda _: sr.queries.SpreadRefusals, {"n": 5, "spread": 0.7, "least_records": 2, "known": ()}),
+    "answers": (lambda _: sr.queries.Answering, {"values": [1.0, 2.0], "domain": (0.0, 9.0), "approved_by": "A"}),
+    "gate": (lambda _: sr.gate.Gate, {"baseline": FAIR, "targets": 2, "alpha": 0.2, "queue": True, "joint": False}),
+    "stay": (
+        lambda _: sr.knowledge.SequenceModel.from_stay,
+        {"stay": 0.7, "margin": FAIR, "values": ["x", "y"]},
+    ),
+    "axis": (lambda _: sr.reading.Axis.ordered, {"values": ["a", "b"], "nodes": None}),
+    "boxes": (lambda _: sr.reading.read_boxes, {"table": TABLE, "counterfeits": None, "axes": {}}),
+}
+
+
+def opened(home: Path) -> Any:
+    ledger = open_ledger(home / "l.db")
+    if not ledger.records():
+        publish(ledger)
+    return ledger
+
+
+@pytest.mark.parametrize("name", DOORS)
+def test_no_argument_ends_in_an_error_of_an_inner_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    monkeypatch.chdir(tmp_path)  # some texts are taken for paths
+    make, valid = DOORS[name]
+    if name == "publish":
+        policy = sr.Policy.from_dict({**SHAPE, "defence": {"method": "median"}})
+        valid = {**valid, "policy": policy, "ledger": sr.Ledger.open(tmp_path / "l.db")}
+    if name == "answers":
+        valid = {**valid, "refusals": None}
+    for key in valid:
+        for what, wrong in WRONG.items():
+            try:
+                make(tmp_path)(**{**valid, key: wrong})
+            except SeriatimError as error:
+                said = str(error)
+                if "object at 0x" in said:
+                    pytest.fail(f"{key}, {what}: {said}")
+
+
+def test_one_name_is_one_recipient_and_nobody_is_no_delivery(tmp_path: Path) -> None:
+    ledger = opened(tmp_path)
+    assert ledger.deliver("ward", 1, "Ann").recipients == ("office", "Ann")
+    for nobody in ({}, {"recipients": []}, {"to": ()}):
+        with pytest.raises(sr.InputError, match="recipients: nobody"):
+            ledger.deliver("ward", 1, **nobody)
+    with pytest.raises(sr.InputError, match="no public part"):  # the folder may be a text
+        ledger.deliver("ward", 1, "Bob", out=str(tmp_path / "out"))
+    with pytest.raises(sr.InputError) as caught:
+        ledger.deliver(3, "1", "Bob")
+    assert [fault.where for fault in caught.value.faults] == ["series", "number"]
+    assert ledger.records()[0].recipients == ("office", "Ann")
