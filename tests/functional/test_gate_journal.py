@@ -238,7 +238,7 @@ def test_there_is_one_writer(ledger_url: str) -> None:
     second = open_journal(ledger_url).writer(GATE)
     assert len(past_of(second)) == 1
     with pytest.raises(SeriatimError):
-        second.append([JournalEntry(REQUEST, AT, "2" * 32, 1, 1), JournalEntry(REQUEST, AT, "0" * 32, 1, 1)])
+        second.append([JournalEntry(REQUEST, AT, "2" * 32, 1, 1), JournalEntry(None, AT, "0" * 32, 1, 1)])  # type: ignore[arg-type]
     second.close()
     third = open_journal(ledger_url).writer(GATE)
     assert len(past_of(third)) == 1, "all entries of a transaction or none"

@@ -85,8 +85,8 @@ def same_state(one: GateDesk, other: GateDesk) -> None:
     """Two desks are equal bit for bit."""
     n, n_out = len(one), one.intake.n_out
     assert (len(other), other.intake.n_out, other.n_entries) == (n, n_out, one.n_entries)
-    assert (one.frozen, one.frozen_for, one.shown, one.shown_at, one.baseline) == (
-        other.frozen, other.frozen_for, other.shown, other.shown_at, other.baseline,
+    assert (one.frozen, one.frozen_for, one.shown, one.shown_at, one.seen_at, one.baseline) == (
+        other.frozen, other.frozen_for, other.shown, other.shown_at, other.seen_at, other.baseline,
     )  # fmt: skip
     assert one.book[:n].tobytes() == other.book[:n].tobytes()
     assert (_numbers(one), one.n_asked, one.expired) == (_numbers(other), other.n_asked, other.expired)

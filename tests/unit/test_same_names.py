@@ -57,6 +57,7 @@ TWINS: dict[str, tuple[Callable[..., Any], ...]] = {
     "gate suggest": (api.gate_suggest,),
     "gate hold": (api.gate_hold,),
     "gate show": (api.gate_show,),
+    "gate verify": (api.gate_verify,),
     "gate serve": (service_settings, open_journal, run_server),
     "gate token make": (TokenBook.make_token, open_journal),
     "gate token rotate": (TokenBook.rotate_token, open_journal),

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
         gate_show,
         gate_store,
         gate_suggest,
+        gate_verify,
     )
     from seriatim.api.knowledge_files import mine_knowledge_file, show_knowledge_file
     from seriatim.api.ledgers import (
@@ -64,6 +65,7 @@ _HOMES = {
     "gate_show": "seriatim.api.gates",
     "gate_store": "seriatim.api.gates",
     "gate_suggest": "seriatim.api.gates",
+    "gate_verify": "seriatim.api.gates",
     "guess_policy": "seriatim.policies",
     "ledger_history": "seriatim.api.ledgers",
     "attack_history_of_folder": "seriatim.api.attacks",
@@ -119,6 +121,7 @@ __all__ = [
     "gate_show",
     "gate_store",
     "gate_suggest",
+    "gate_verify",
     "guess_policy",
     "ledger_history",
     "ledger_holdings",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,6 +15,7 @@ from seriatim.wiring import wired_journal
 if TYPE_CHECKING:
     from seriatim.gate.baseline import Baseline
     from seriatim.gate.dependencies import Dependencies
+    from seriatim.journal.journal_check import JournalCheck
     from seriatim.usecases.gate.compare_tests import GateComparison
     from seriatim.usecases.gate.replay_page import ReplayReport
     from seriatim.usecases.gate.requests import GateRequests
@@ -161,6 +163,27 @@ def gate_show(journal: str | Path, gate: str) -> dict[str, Any]:
             for name, one in zip(newest.names, newest.baselines, strict=True)
         ],
     }
+
+
+def gate_verify(
+    journal: str | Path, gate: str, released: Sequence[str | Path] = (), head: str | Path | None = None
+) -> JournalCheck:
+    """Check all of a gate's journal, and that it knows what left.
+
+    ``released`` are saved answers of /v1/released; ``head`` is the file that notes the newest entry.
+    """
+    noted = None if head is None else Path(head)
+    return wired_journal(journal).verify(gate, [_head_of(Path(path)) for path in released], noted)
+
+
+def _head_of(path: Path) -> str:
+    try:
+        head = json.loads(path.read_bytes())["head"]
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
+        head = None
+    if not isinstance(head, str) or not head:
+        raise InputError(Fault(str(path), "no answer of /v1/released with a head", "one as the service gave it"))
+    return head
 
 
 def gate_compare(

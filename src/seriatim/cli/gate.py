@@ -42,6 +42,7 @@ BaselineFile = Annotated[
 
 app.command("hold")(gate_service.gate_service_hold_command)
 app.command("show")(gate_service.gate_service_show_command)
+app.command("verify")(gate_service.gate_service_verify_command)
 app.command("serve")(gate_service.gate_service_serve_command)
 app.add_typer(gate_service.token_app, name="token")
 

@@ -1,4 +1,4 @@
-"""seriatim gate serve, hold, show and token"""
+"""seriatim gate serve, hold, show, verify and token"""
 
 from __future__ import annotations
 
@@ -17,7 +17,12 @@ Journal = Annotated[
 ]
 GateName = Annotated[str, typer.Option("--gate", help="Name of the gate in the journal.")]
 Number = Annotated[int, typer.Argument(help="Number of the token, as token list shows it.")]
+HeadFile = Annotated[
+    Optional[Path],  # noqa: UP045
+    typer.Option("--head", help="File outside the journal that notes its newest entry (default: beside SQLite)."),
+]
 HERE = "sqlite:///journal.db"
+DAMAGED = 4
 
 token_app = typer.Typer(help="Make, rotate, revoke and list tokens.", rich_markup_mode=None, no_args_is_help=True)
 
@@ -81,6 +86,7 @@ def gate_service_serve_command(
     standby: Annotated[
         bool, typer.Option("--standby", help="Wait for the running service to stop, then take over.")
     ] = False,
+    head: HeadFile = None,
     quiet: Annotated[bool, typer.Option("--quiet", help="Log only what went wrong.")] = False,
 ) -> None:
     """Serve a gate over HTTP. Needs a stored replay and tokens.
@@ -91,8 +97,37 @@ def gate_service_serve_command(
     from seriatim.web.settings import service_settings
     from seriatim.wiring import wired_journal
 
-    settings = service_settings(gate, expire_days, host, port, batch_seconds=batch_seconds, rate=rate, standby=standby)
+    settings = service_settings(
+        gate, expire_days, host, port, batch_seconds=batch_seconds, rate=rate, standby=standby, head=head
+    )
     run_server(wired_journal(journal), settings, quiet)
+
+
+def gate_service_verify_command(
+    gate: GateName,
+    journal: Journal = HERE,
+    released: Annotated[
+        Optional[list[Path]],  # noqa: UP045
+        typer.Option("--released", help="A saved answer of /v1/released to compare with; may be repeated."),
+    ] = None,
+    head: HeadFile = None,
+    as_json: AsJson = False,
+) -> None:
+    """Find changed entries, baselines, tokens or records, and a restored old backup.
+
+    Example: seriatim gate verify --gate soldiers --released page.json
+    """
+    from dataclasses import asdict
+
+    from seriatim import api
+
+    found = api.gate_verify(journal, gate, released or (), head)
+    compared = f"{found.n_entries:,} entries, {found.n_records:,} held records; {found.n_heads} heads compared"
+    lines = [f"{'sound' if found.sound else 'DAMAGED'}: {compared}"]
+    lines += [f"  fault {fault}" for fault in found.faults]
+    _say({**asdict(found), "sound": found.sound}, "\n".join(lines), as_json)
+    if not found.sound:
+        raise typer.Exit(DAMAGED)
 
 
 @token_app.command("make")

@@ -16,6 +16,7 @@ from seriatim.errors import Fault, InputError
 from seriatim.model.visible_text import visible_text
 from seriatim.ports.journal import ROLES, JournalToken
 from seriatim.storage.database import Database
+from seriatim.storage.journal_chain import checked_rows, write_seal
 from seriatim.storage.journal_schema import tokens
 
 PREFIX = "seriatim_"
@@ -49,6 +50,7 @@ class TokenBook:
         bound = None if respondents is None else json.dumps(sorted(respondents))
         with self.database.writing() as connection:
             number = self.find(connection, gate)
+            checked_rows(connection, "tokens", number)
             newest = sa.select(sa.func.max(tokens.c.number)).where(tokens.c.gate == number)
             made = JournalToken(
                 number=(connection.execute(newest).scalar() or 0) + 1,
@@ -64,6 +66,7 @@ class TokenBook:
                     respondents=bound, quota=quota, made_at=now,
                 )
             )  # fmt: skip
+            write_seal(connection, "tokens", number)
         return made, secret
 
     def rotate_token(self, gate: str, number: int) -> str:
@@ -80,7 +83,7 @@ class TokenBook:
         """Return tokens by the SHA-256 of each, revoked ones too."""
         with self.database.reading() as connection:
             number = self.find(connection, gate)
-            found = connection.execute(sa.select(tokens).where(tokens.c.gate == number).order_by(tokens.c.number)).all()
+            found = checked_rows(connection, "tokens", number)
         return {
             row.digest: JournalToken(
                 number=row.number, role=row.role, label=row.label,
@@ -93,6 +96,7 @@ class TokenBook:
     def _change(self, gate: str, number: int, **values: str | int) -> None:
         with self.database.writing() as connection:
             owner = self.find(connection, gate)
+            checked_rows(connection, "tokens", owner)
             changed = (
                 tokens.update()
                 .where(tokens.c.gate == owner, tokens.c.number == number, tokens.c.revoked_at.is_(None))
@@ -100,6 +104,7 @@ class TokenBook:
             )
             if connection.execute(changed).rowcount != 1:
                 raise InputError(Fault("token", "no such token, or it was revoked", "", "seriatim gate token list"))
+            write_seal(connection, "tokens", owner)
 
 
 def _new_secret() -> str:

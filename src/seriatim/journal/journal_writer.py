@@ -6,8 +6,9 @@ table of gates is checked in every transaction: a writer whose lock was lost wit
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Mapping, Sequence
+from operator import attrgetter
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,17 +16,20 @@ import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
 from seriatim.errors import JournalHeld, LedgerDamaged, SeriatimError
+from seriatim.journal.noted_head import NotedHead
 from seriatim.ports.journal import PACKED, JournalEntry, JournalRecord, Past
 from seriatim.storage.database import Database
+from seriatim.storage.journal_chain import LINKED, chain_link, chain_start, seal_of, segment_seal
 from seriatim.storage.journal_schema import entries, gates, records, segments
 from seriatim.storage.series_lock import SeriesLock
 
 SEGMENT = 50_000
 """Entries that are packed into one segment."""
-_COLUMNS = "gate, seq, kind, at, request, x, y, about, token, mark, n_out, respondent, body"
-_SQLITE = f"INSERT INTO entries ({_COLUMNS}) VALUES ({', '.join('?' * 13)})"  # noqa: S608 - constants
+_COLUMNS = "gate, seq, kind, at, request, x, y, about, token, mark, n_out, respondent, body, chain"
+_SQLITE = f"INSERT INTO entries ({_COLUMNS}) VALUES ({', '.join('?' * 14)})"  # noqa: S608 - constants
 _TYPES = (
     "int", "bigint", "smallint", "bigint", "text", "int", "int", "bigint", "int", "bigint", "bigint", "text", "text",
+    "bytea",
 )  # fmt: skip
 _POSTGRESQL = (
     f"INSERT INTO entries ({_COLUMNS}) SELECT * FROM unnest("  # noqa: S608 - constants
@@ -37,7 +41,7 @@ _POSTGRESQL = (
 class SqlJournalWriter:
     """The only writer of one gate, until ``close`` or the end of the process."""
 
-    def __init__(self, database: Database, name: str, gate: int, patience: float) -> None:
+    def __init__(self, database: Database, name: str, gate: int, patience: float, noted: Path | None) -> None:
         self._database, self._gate = database, gate
         self._lock = SeriesLock(database, name)
         self._lock.take_lock(patience)
@@ -45,8 +49,10 @@ class SqlJournalWriter:
         self._file = database.file_identity()
         with database.transaction(self._connection) as connection:
             connection.execute(gates.update().where(gates.c.gate == gate).values(epoch=gates.c.epoch + 1))
-            row = connection.execute(sa.select(gates.c.epoch, gates.c.last).where(gates.c.gate == gate)).one()
-        self._epoch, self._last = int(row.epoch), int(row.last)
+            row = connection.execute(sa.select(gates).where(gates.c.gate == gate)).one()
+        self._epoch, self._last, self._head = int(row.epoch), int(row.last), row.head
+        self._start = chain_start(row.name, row.secret, row.made_at)
+        self._noted = NotedHead(database.name, name, noted) if noted is not None else None
         self._packed = 0
         self._loose: list[Past] | None = None
         """Entries that are in no segment yet; None until the past was read."""
@@ -55,30 +61,32 @@ class SqlJournalWriter:
         """Return everything that happened so far, in parts: packed segments, then the entries after them."""
         parts: list[Past] = []
         with self._database.transaction(self._connection) as connection:
-            self._packed = 0
+            self._packed, head, seal = 0, self._start, ""
             query = sa.select(segments).where(segments.c.gate == self._gate).order_by(segments.c.first)
             for row in connection.execute(query):
-                if row.first != self._packed or hashlib.sha256(row.packed).hexdigest() != row.digest:
+                if row.first != self._packed or segment_seal(seal, row.head or b"", row.packed) != row.digest:
                     raise LedgerDamaged(f"{self._database.name}: a packed segment has changed; restore a backup")
                 parts.append(np.frombuffer(row.packed, PACKED))
-                self._packed = int(row.last) + 1
-            parts.append(self._entries(connection, self._packed))
+                self._packed, head, seal = int(row.last) + 1, row.head, row.digest
+            parts.append(self._entries(connection, self._packed, head))
+            if self._noted is not None:
+                self._noted.check(self._last, lambda at: self._chain_at(connection, at))
         self._loose = parts[-1:]
-        missing = self._last - sum(map(len, parts))
-        if missing:
-            raise LedgerDamaged(f"{self._database.name}: entries that are missing: {missing:,}; restore a backup")
         return parts
 
     def append(self, added: Sequence[JournalEntry]) -> None:
         """Put entries on the disk, all or none, and a packed segment when there are enough."""
         if self._loose is None:
             self.past()
-        loose = self._loose or []
+        loose, head, chain = self._loose or [], self._head, []
+        for e in added:
+            head = chain_link(head, _linked(e))
+            chain.append(head)
         with self._database.transaction(self._connection) as connection:
             moved = (
                 gates.update()
                 .where(gates.c.gate == self._gate, gates.c.epoch == self._epoch, gates.c.last == self._last)
-                .values(last=self._last + len(added))
+                .values(last=self._last + len(added), head=head)
             )
             if self._database.file_identity() != self._file:  # an open file can be written to all the same
                 raise SeriatimError(f"{self._database.name}: was moved away or replaced; nothing was recorded")
@@ -86,27 +94,34 @@ class SqlJournalWriter:
                 raise JournalHeld(f"{self._database.name}: another service has taken this gate over")
             rows = [
                 (self._gate, self._last + i, e.kind, e.at, e.request, e.x, e.y, e.about, e.token, e.mark, e.n_out,
-                 e.respondent, e.body)
-                for i, e in enumerate(added)
+                 e.respondent, e.body, link)
+                for i, (e, link) in enumerate(zip(added, chain, strict=True))
             ]  # fmt: skip
             self._insert(connection, rows)
             if full := self._last + len(added) - self._packed >= SEGMENT:
-                loose = [self._pack(connection, np.concatenate((*loose, _packed(added))))]
-        self._last += len(added)
+                loose = [self._pack(connection, np.concatenate((*loose, packed_entries(added))))]
+        self._last, self._head = self._last + len(added), head
+        if self._noted is not None:
+            self._noted.note(self._last, head)
         if full:
             self._loose, self._packed = loose, self._packed + SEGMENT
         else:
-            loose.append(_packed(added))
+            loose.append(packed_entries(added))
 
     def held_records(self, respondents: Sequence[str]) -> Mapping[str, JournalRecord]:
         """Return the records of those people that are held."""
-        query = sa.select(records.c.respondent, records.c.x, records.c.y, records.c.body).where(
+        query = sa.select(records.c.respondent, records.c.x, records.c.y, records.c.body, records.c.seal).where(
             records.c.gate == self._gate, records.c.respondent.in_(respondents)
         )
         with self._database.transaction(self._connection) as connection:
-            return {row.respondent: JournalRecord(row.x, row.y, row.body) for row in connection.execute(query)}
+            found = connection.execute(query).all()
+        if any(seal_of(tuple(row[:4])) != row.seal for row in found):
+            raise LedgerDamaged(f"{self._database.name}: a held record has changed; hold the records again")
+        return {row.respondent: JournalRecord(row.x, row.y, row.body) for row in found}
 
     def close(self) -> None:
+        if self._noted is not None:
+            self._noted.close()
         self._connection.close()
         self._lock.close()
 
@@ -118,22 +133,42 @@ class SqlJournalWriter:
 
     def _pack(self, connection: Connection, loose: Past) -> Past:
         """Keep the oldest entries that are in no segment as one; return the others."""
-        packed = loose[:SEGMENT].tobytes()
+        packed, last = loose[:SEGMENT].tobytes(), self._packed + SEGMENT - 1
+        before = sa.select(segments.c.digest).where(segments.c.gate == self._gate, segments.c.last == self._packed - 1)
+        head = self._chain_at(connection, last) or b""
         made = segments.insert().values(
-            gate=self._gate, first=self._packed, last=self._packed + SEGMENT - 1, packed=packed,
-            digest=hashlib.sha256(packed).hexdigest(),
+            gate=self._gate, first=self._packed, last=last, packed=packed, head=head,
+            digest=segment_seal(connection.execute(before).scalar() or "", head, packed),
         )  # fmt: skip
         connection.execute(made)
         return loose[SEGMENT:]
 
-    def _entries(self, connection: Connection, first: int) -> Past:
-        query = sa.select(*(entries.c[name] for name in PACKED.names or ())).where(
-            entries.c.gate == self._gate, entries.c.seq >= first
-        )
-        return _packed(connection.execute(query.order_by(entries.c.seq)).all())
+    def _entries(self, connection: Connection, first: int, head: bytes) -> Past:
+        """Return the entries that are in no segment, each of which must follow from the one before."""
+        query = sa.select(entries).where(entries.c.gate == self._gate, entries.c.seq >= first).order_by(entries.c.seq)
+        rows = connection.execute(query).all()
+        for row in rows:
+            head = chain_link(head, _linked(row))
+            if head != row.chain:
+                raise LedgerDamaged(f"{self._database.name}: entry {row.seq} has changed; restore a backup")
+        if missing := self._last - first - len(rows):
+            raise LedgerDamaged(f"{self._database.name}: entries that are missing: {missing:,}; restore a backup")
+        if head != self._head:
+            raise LedgerDamaged(f"{self._database.name}: the last entries have changed; restore a backup")
+        return packed_entries(rows)
+
+    def _chain_at(self, connection: Connection, seq: int) -> bytes | None:
+        """Return the digest of an entry; -1 is before the first."""
+        if seq < 0:
+            return self._start
+        query = sa.select(entries.c.chain).where(entries.c.gate == self._gate, entries.c.seq == seq)
+        return connection.execute(query).scalar()
 
 
-def _packed(rows: Sequence[Any]) -> Past:
+_linked = attrgetter(*LINKED)
+
+
+def packed_entries(rows: Sequence[Any]) -> Past:
     """Return entries, or rows of the table with the columns of ``PACKED``, as the gate's state needs them."""
     found = np.zeros(len(rows), PACKED)
     for name in PACKED.names or ():

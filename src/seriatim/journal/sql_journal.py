@@ -8,20 +8,32 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
-from sqlalchemy.engine import Connection
+from sqlalchemy.engine import Connection, Row
 
-from seriatim.errors import Fault, InputError
+from seriatim.errors import Fault, InputError, LedgerDamaged
 from seriatim.journal.journal_tokens import TokenBook
 from seriatim.model.visible_text import visible_text
 from seriatim.ports.journal import JournalRecord, JournalToken, StoredBaseline
 from seriatim.storage.database import Database, open_database
+from seriatim.storage.journal_chain import (
+    LINKED,
+    NOTHING,
+    chain_link,
+    chain_start,
+    checked_rows,
+    seal_of,
+    seals_together,
+    write_seal,
+)
 from seriatim.storage.journal_schema import baselines, entries, gates, records
 from seriatim.storage.revisions import JOURNAL
+from seriatim.storage.series_lock import file_beside
 
 if TYPE_CHECKING:
+    from seriatim.journal.journal_check import JournalCheck
     from seriatim.journal.journal_writer import SqlJournalWriter
 
 _AT_ONCE = 5_000
@@ -44,25 +56,22 @@ class SqlJournal:
         now = _journal_clock()
         with self.database.writing() as connection:
             number = self._make(connection, gate, now)
-            last = connection.execute(
-                sa.select(sa.func.max(baselines.c.number)).where(baselines.c.gate == number)
-            ).scalar()
-            made = StoredBaseline((last or 0) + 1, version, content, rules, report)
+            before = checked_rows(connection, "baselines", number)
+            made = StoredBaseline(len(before) + 1, version, content, rules, report)
             connection.execute(
                 baselines.insert().values(
                     gate=number, number=made.number, version=version, content=content, rules=rules, report=report,
                     made_at=now,
                 )
             )  # fmt: skip
+            write_seal(connection, "baselines", number)
         return made
 
     def baselines(self, gate: str) -> tuple[StoredBaseline, ...]:
         """Return every version, oldest first; a gate that was never made has none."""
         with self.database.reading() as connection:
             number = self._find(connection, gate)
-            found = connection.execute(
-                sa.select(baselines).where(baselines.c.gate == number).order_by(baselines.c.number)
-            ).all()
+            found = [] if number is None else checked_rows(connection, "baselines", number)
         return tuple(StoredBaseline(row.number, row.version, row.content, row.rules, row.report) for row in found)
 
     def names(self) -> tuple[str, ...]:
@@ -77,16 +86,19 @@ class SqlJournal:
 
     def hold_records(self, gate: str, held: Iterable[tuple[str, JournalRecord]]) -> int:
         """Replace the records that requesters may ask for; return how many there are."""
-        rest, n = iter(held), 0
+        rest, n, sealed = iter(held), 0, NOTHING
         with self.database.writing() as connection:
             number = self.must_find(connection, gate)
             connection.execute(records.delete().where(records.c.gate == number))
             while part := list(islice(rest, _AT_ONCE)):
+                seals = [seal_of((who, one.x, one.y, one.body)) for who, one in part]
                 rows = [
-                    {"gate": number, "respondent": who, "x": one.x, "y": one.y, "body": one.body} for who, one in part
+                    {"gate": number, "respondent": who, "x": one.x, "y": one.y, "body": one.body, "seal": seal}
+                    for (who, one), seal in zip(part, seals, strict=True)
                 ]
                 connection.execute(records.insert(), rows)
-                n += len(rows)
+                n, sealed = n + len(rows), seals_together(sealed, seals)
+            connection.execute(gates.update().where(gates.c.gate == number).values(record_seal=sealed))
         return n
 
     def counts_records(self, gate: str) -> int:
@@ -104,17 +116,43 @@ class SqlJournal:
             return int(connection.execute(counted).scalar_one())
 
     def bodies(self, gate: str, places: Sequence[int]) -> Mapping[int, tuple[str, str]]:
-        """Return respondent and body of entries by their place in the journal, from 0."""
+        """Return respondent and body of entries by their place in the journal, from 0, each checked by its digest."""
         found: dict[int, tuple[str, str]] = {}
         with self.database.reading() as connection:
-            number = self.must_find(connection, gate)
-            for start in range(0, len(places), _ASKED_AT_ONCE):
-                wanted = [int(place) for place in places[start : start + _ASKED_AT_ONCE]]
-                query = sa.select(entries.c.seq, entries.c.respondent, entries.c.body).where(
-                    entries.c.gate == number, entries.c.seq.in_(wanted)
+            own = self._row(connection, gate)
+            start = chain_start(own.name, own.secret, own.made_at)
+            for first in range(0, len(places), _ASKED_AT_ONCE):
+                wanted = [int(place) for place in places[first : first + _ASKED_AT_ONCE]]
+                query = sa.select(entries).where(
+                    entries.c.gate == own.gate,
+                    entries.c.seq.in_({*wanted, *(place - 1 for place in wanted)}),
                 )
-                found |= {row.seq: (row.respondent or "", row.body or "{}") for row in connection.execute(query)}
+                rows = {row.seq: row for row in connection.execute(query)}
+                for place in wanted:
+                    row, before = rows.get(place), rows[place - 1].chain if place - 1 in rows else start
+                    if row is None or chain_link(before, [getattr(row, name) for name in LINKED]) != row.chain:
+                        raise LedgerDamaged(f"{self.database.name}: entry {place} has changed; restore a backup")
+                    found[place] = (row.respondent or "", row.body or "{}")
         return found
+
+    def head(self, gate: str, place: int) -> str:
+        """Return the digest of the entry at a place; that of none is empty."""
+        with self.database.reading() as connection:
+            query = sa.select(entries.c.chain).where(
+                entries.c.gate == self.must_find(connection, gate), entries.c.seq == place
+            )
+            return (connection.execute(query).scalar() or b"").hex()
+
+    def verify(self, gate: str, heads: Iterable[str] = (), head: Path | None = None) -> JournalCheck:
+        """Recompute every digest, and look for heads: those given out with what left, and the one that was noted."""
+        from seriatim.journal.journal_check import check_journal
+        from seriatim.journal.noted_head import NotedHead
+
+        path = head or self._head_beside(gate)
+        if path is not None and path.exists():
+            heads = [*heads, NotedHead(self.database.name, gate, path).read()[1].hex()]
+        with self.database.reading() as connection:
+            return check_journal(connection, self._row(connection, gate), heads)
 
     @property
     def token_book(self) -> TokenBook:
@@ -124,13 +162,23 @@ class SqlJournal:
         """Return tokens by the SHA-256 of each, revoked ones too."""
         return self.token_book.all(gate)
 
-    def writer(self, gate: str, patience: float = 0.0) -> SqlJournalWriter:
-        """Become the only writer of a gate. Raise JournalHeld if there is another."""
+    def writer(self, gate: str, patience: float = 0.0, head: Path | None = None) -> SqlJournalWriter:
+        """Become the only writer of a gate. Raise JournalHeld if there is another.
+
+        ``head`` is the file that is told the newest entry: one beside a SQLite journal if it is omitted.
+        """
         from seriatim.journal.journal_writer import SqlJournalWriter
 
         with self.database.reading() as connection:
             number = self.must_find(connection, gate)
-        return SqlJournalWriter(self.database, gate, number, patience)
+        return SqlJournalWriter(self.database, gate, number, patience, head or self._head_beside(gate))
+
+    def _head_beside(self, gate: str) -> Path | None:
+        return None if self.database.path is None else file_beside(self.database.path, "head", gate)
+
+    def _row(self, connection: Connection, gate: str) -> Row[Any]:
+        number = self.must_find(connection, gate)
+        return connection.execute(sa.select(gates).where(gates.c.gate == number)).one()
 
     def must_find(self, connection: Connection, gate: str) -> int:
         """Return the gate's number; raise InputError if it was never made."""
@@ -147,7 +195,11 @@ class SqlJournal:
         visible_text("gate", gate)
         number = self._find(connection, gate)
         if number is None:
-            made = gates.insert().values(name=gate, epoch=0, last=0, secret=secrets.token_bytes(32), made_at=now)
+            secret = secrets.token_bytes(32)
+            made = gates.insert().values(
+                name=gate, epoch=0, last=0, secret=secret, made_at=now, head=chain_start(gate, secret, now),
+                baseline_seal=seal_of([]), token_seal=seal_of([]), record_seal=NOTHING,
+            )  # fmt: skip
             number = int(connection.execute(made.returning(gates.c.gate)).scalar_one())
         return number
 

@@ -11,8 +11,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy.engine import Connection
-
 from seriatim.errors import LedgerError
 from seriatim.ledger import catalogue, chain, seals, shelf
 from seriatim.ledger.chain_replay import ReplayedCatalogue, ledger_replay_wrong_rows, replay_everything
@@ -29,7 +27,7 @@ from seriatim.ledger.manifests import (
 from seriatim.ledger.recall import recalled_files
 from seriatim.ledger.shelf import Shelf
 from seriatim.ports import PUBLIC, LedgerCheck, ReleaseRecord
-from seriatim.storage.database import Database
+from seriatim.storage.database import Database, unsound_database
 from seriatim.storage.durable_files import durable_disk_errors
 
 
@@ -45,7 +43,7 @@ def verify_ledger(database: Database, place: Shelf, published: Sequence[Path]) -
     findings = _Findings()
     try:
         with database.reading() as connection:
-            findings.faults += _unsound_database(connection)
+            findings.faults += unsound_database(connection)
             stored = replay_everything(connection)
     except LedgerError as error:
         return LedgerCheck(0, 0, 0, (*findings.faults, f"the database cannot be read: {error}"))
@@ -61,13 +59,6 @@ def verify_ledger(database: Database, place: Shelf, published: Sequence[Path]) -
         _check_permissions(database, place, findings)
     n_releases = len(expected.releases)
     return LedgerCheck(len(stored.entries), n_releases, findings.n_files, tuple(findings.faults), tuple(findings.notes))
-
-
-def _unsound_database(connection: Connection) -> list[str]:
-    if connection.dialect.name != "sqlite":
-        return []
-    said = connection.exec_driver_sql("PRAGMA integrity_check").scalars().all()
-    return [] if list(said) == ["ok"] else [f"the database file is damaged: integrity check found {len(said)} faults"]
 
 
 def _check_shelf(place: Shelf, expected: ReplayedCatalogue, findings: _Findings) -> None:

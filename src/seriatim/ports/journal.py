@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -113,7 +114,13 @@ class Journal(Protocol):
     def bodies(self, gate: str, places: Sequence[int]) -> Mapping[int, tuple[str, str]]:
         """Return respondent and body of entries by their place in the journal, from 0."""
 
+    def head(self, gate: str, place: int) -> str:
+        """Return the digest of the entry at a place; that of none is empty."""
+
     def counts_records(self, gate: str) -> int: ...
 
-    def writer(self, gate: str, patience: float = 0.0) -> JournalWriter:
-        """Become the only writer. Raise JournalHeld if there is another."""
+    def writer(self, gate: str, patience: float = 0.0, head: Path | None = None) -> JournalWriter:
+        """Become the only writer, and note each newest entry in the file ``head``.
+
+        Raise JournalHeld if there is another, LedgerBehind if the file knows more than the journal.
+        """

@@ -218,6 +218,14 @@ def _refuse_foreign(connection: Connection, found: str | None, database: Databas
         )
 
 
+def unsound_database(connection: Connection) -> list[str]:
+    """Return what SQLite finds wrong with its file; nothing of another database."""
+    if connection.dialect.name != "sqlite":
+        return []
+    said = connection.exec_driver_sql("PRAGMA integrity_check").scalars().all()
+    return [] if list(said) == ["ok"] else [f"the database file is damaged: integrity check found {len(said)} faults"]
+
+
 def _migrate(connection: Connection, kind: Revisions) -> None:
     from alembic import command
     from alembic.config import Config

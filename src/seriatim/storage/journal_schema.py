@@ -18,8 +18,13 @@ gates = sa.Table(
     sa.Column("last", sa.BigInteger, nullable=False),
     sa.Column("secret", sa.LargeBinary, nullable=False),
     sa.Column("made_at", sa.BigInteger, nullable=False),
+    sa.Column("head", sa.LargeBinary),
+    sa.Column("baseline_seal", sa.LargeBinary),
+    sa.Column("token_seal", sa.LargeBinary),
+    sa.Column("record_seal", sa.LargeBinary),
 )
-"""``epoch`` counts writers: only the newest may add entries. ``last`` is the newest entry."""
+"""``epoch`` counts writers: only the newest may add entries. ``last`` is how many there are, and ``head`` the newest
+one's digest."""
 
 baselines = sa.Table(
     "baselines",
@@ -50,11 +55,11 @@ entries = sa.Table(
     sa.Column("n_out", sa.BigInteger, nullable=False),
     sa.Column("respondent", sa.Text),
     sa.Column("body", sa.Text),
-    sa.Index("entries_by_request", "gate", "request", unique=True),
+    sa.Column("chain", sa.LargeBinary),
     sqlite_with_rowid=False,
 )
-"""``request`` is the id of a new request, else null; ``about`` names another entry or a baseline. ``n_out`` is how many
-records had left after the entry: a replay must find the same."""
+"""``chain`` is the entry's digest, after the one before. ``request`` is the id of a new request, else null; ``about``
+names another entry or a baseline. ``n_out`` is how many records had left after it: a replay must find the same."""
 
 segments = sa.Table(
     "segments",
@@ -64,8 +69,9 @@ segments = sa.Table(
     sa.Column("last", sa.BigInteger, nullable=False),
     sa.Column("packed", sa.LargeBinary, nullable=False),
     sa.Column("digest", sa.Text, nullable=False),
+    sa.Column("head", sa.LargeBinary),
 )
-"""Packed copies of runs of entries, for a fast start."""
+"""Packed copies of runs of entries, for a fast start. ``head`` is the digest of the last entry."""
 
 tokens = sa.Table(
     "tokens",
@@ -90,6 +96,7 @@ records = sa.Table(
     sa.Column("x", sa.Integer, nullable=False),
     sa.Column("y", sa.Integer, nullable=False),
     sa.Column("body", sa.Text, nullable=False),
+    sa.Column("seal", sa.LargeBinary),
     sqlite_with_rowid=False,
 )
 """The records that requesters may ask for; ``body`` is what leaves, as JSON."""

@@ -18,4 +18,4 @@ class Revisions:
 
 
 LEDGER = Revisions("ledger", HEAD, VERSION_TABLE, "migrations")
-JOURNAL = Revisions("journal", "0001", "journal_version", "journal_migrations")
+JOURNAL = Revisions("journal", "0002", "journal_version", "journal_migrations")

@@ -8,6 +8,7 @@ from __future__ import annotations
 import hashlib
 import sqlite3
 import time
+from pathlib import Path
 
 import sqlalchemy as sa
 from sqlalchemy import exc
@@ -15,6 +16,11 @@ from sqlalchemy.engine import Connection
 
 from seriatim.errors import JournalHeld
 from seriatim.storage.database import Database
+
+
+def file_beside(database: Path, purpose: str, name: str) -> Path:
+    """Return the file beside a SQLite journal that serves one of its gates."""
+    return database.with_name(f"{database.name}-{purpose}-{hashlib.sha256(name.encode()).hexdigest()[:12]}")
 
 
 class SeriesLock:
@@ -45,8 +51,7 @@ class SeriesLock:
 
     def _try_file(self) -> bool:
         assert self._database.path is not None
-        tail = hashlib.sha256(self._name.encode()).hexdigest()[:12]
-        path = self._database.path.with_name(f"{self._database.path.name}-writer-{tail}")
+        path = file_beside(self._database.path, "writer", self._name)
         # only the kind of lock matters: nothing is ever stored in the file
         file = sqlite3.connect(path, isolation_level=None, timeout=0, check_same_thread=False)
         try:

@@ -6,6 +6,7 @@ import logging
 import time
 from dataclasses import dataclass, field
 
+from seriatim.errors import LedgerDamaged
 from seriatim.journal.journal_tokens import token_digest
 from seriatim.ports.journal import Journal, JournalToken
 
@@ -26,9 +27,15 @@ class Access:
     _left: dict[int, tuple[float, float]] = field(default_factory=dict)
 
     def read_tokens(self) -> None:
-        """Read the tokens again; while the database is out of reach, those that are known stay."""
+        """Read the tokens again; while the database is out of reach, those that are known stay.
+
+        Where somebody has changed one by hand, nobody gets in.
+        """
         try:
             self._tokens = dict(self.journal.tokens(self.gate))
+        except LedgerDamaged as error:
+            self._tokens = {}
+            log.error("tokens were changed by hand", extra={"said": str(error)})
         except Exception as error:  # noqa: BLE001 - whatever it is, they must be read again a second later
             log.warning("tokens could not be read", extra={"kind": type(error).__name__})
 

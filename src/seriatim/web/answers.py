@@ -50,10 +50,15 @@ class ReleasedItem(BaseModel):
 
 
 class ReleasedPage(BaseModel):
-    """Released records in the order in which they were shown; ``next`` continues the list."""
+    """Released records in the order in which they were shown; ``next`` continues the list.
+
+    ``head`` is the digest of the journal as it was when the newest of all released records was first shown; empty for a
+    token that sees its own people only. A journal that does not know it is a restored backup.
+    """
 
     items: list[ReleasedItem]
     next: str
+    head: str
 
 
 class FreezeBody(BaseModel):

@@ -82,7 +82,7 @@ class Clerk:
 
     def open(self) -> None:
         """Become the only writer and read the journal. Raise JournalHeld if another service has the gate."""
-        self._writer = self.journal.writer(self.settings.gate, self.settings.patience)
+        self._writer = self.journal.writer(self.settings.gate, self.settings.patience, self.settings.head)
         self._read()
 
     def start(self, loop: asyncio.AbstractEventLoop) -> None:
@@ -237,7 +237,7 @@ class Clerk:
     def _recover(self) -> bool:
         try:
             if self._writer is None:
-                self._writer = self.journal.writer(self.settings.gate, 0.0)
+                self._writer = self.journal.writer(self.settings.gate, 0.0, self.settings.head)
             self._read()
         except JournalHeld as error:
             log.error("another service serves this gate", extra={"said": _said(error)})

@@ -92,10 +92,12 @@ def request_router(service: Service) -> APIRouter:
     async def list_released(after: Cursor = "", limit: Limit = 100, token: JournalToken = anyone) -> ReleasedPage:
         """List released records in the order in which they were shown; a token bound to people sees its own."""
         start = int(after or 0)
-        page = await service.look(lambda desk: _page(service, desk, token, start, limit))
-        found = await asyncio.to_thread(service.journal.bodies, service.settings.gate, [place for place, _ in page])
+        page, seen_at = await service.look(lambda desk: (_page(service, desk, token, start, limit), desk.seen_at))
+        gate, places = service.settings.gate, [place for place, _ in page]
+        found = await asyncio.to_thread(service.journal.bodies, gate, places)
+        head = "" if token.respondents is not None else await asyncio.to_thread(service.journal.head, gate, seen_at)
         items = [ReleasedItem(id=name, values=json.loads(found[place][1])) for place, name in page]
-        return ReleasedPage(items=items, next=str(start + len(items)))
+        return ReleasedPage(items=items, next=str(start + len(items)), head=head)
 
     return router
 

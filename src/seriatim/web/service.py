@@ -83,8 +83,7 @@ class Service:
 def open_service(journal: SqlJournal, settings: ServiceSettings, clerk: Clerk | None = None) -> Service:
     """Put a service together; ``clerk`` has the gate open already, else it is opened here."""
     clerk = clerk or open_clerk(journal, settings)
-    access = Access(journal, settings.gate, settings.rate)
-    access.read_tokens()
+    access = Access(journal, settings.gate, settings.rate, dict(journal.tokens(settings.gate)))
     held = journal.counts_records(settings.gate)
     return Service(
         journal=journal,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 
 from seriatim.errors import Fault, InputError
 
@@ -28,6 +29,8 @@ class ServiceSettings:
     """Bytes."""
     patience: float = 2.0
     """Seconds to wait for another service to end; a standby waits for ever."""
+    head: Path | None = None
+    """The file that is told the newest entry."""
 
     def __post_init__(self) -> None:
         for where, good, allowed in (
@@ -49,10 +52,12 @@ def service_settings(
     batch_seconds: float = 0.0,
     rate: float = 100.0,
     standby: bool = False,
+    head: Path | None = None,
 ) -> ServiceSettings:
     """Return the settings that `seriatim gate serve` makes of its options."""
     patience = float("inf") if standby else 2.0
     expire = round(min(expire_days * DAY, LONGEST + 1)) if expire_days > 0 else 0  # not a number is not above 0
     return ServiceSettings(
-        gate=gate, expire=expire, host=host, port=port, batch=batch_seconds, rate=rate, patience=patience
-    )
+        gate=gate, expire=expire, host=host, port=port, batch=batch_seconds, rate=rate, patience=patience,
+        head=head,
+    )  # fmt: skip

@@ -87,6 +87,8 @@ class GateDesk:
         """How many releases anyone may see, in batches."""
         self.shown_at = 0
         """Where in the journal they were shown."""
+        self.seen_at = -1
+        """Where in the journal the newest release that anyone may see became one; -1 for none."""
         self.batch_ends: list[int] = []
         self.n_asked: dict[int, int] = {}
         self.expired: set[int] = set()
@@ -167,7 +169,7 @@ class GateDesk:
             return []
         self.frozen, self.frozen_for = False, -1
         self.intake.settle()
-        return self._entered(JournalEntry(THAW, at, token=token, n_out=self._note_left()))
+        return self._settled(JournalEntry(THAW, at, token=token))
 
     def publish(self, at: int) -> list[JournalEntry]:
         """Show everything that has left, in batches; nothing happens when there is nothing new to show."""
@@ -178,7 +180,7 @@ class GateDesk:
     def rejudge(self, number: int, at: int, token: int) -> list[JournalEntry]:
         """Go on under another version of the baseline: what has left stays counted, what waits is judged again."""
         self._take_rules(number)
-        return self._entered(JournalEntry(BASELINE, at, about=number, token=token, n_out=self._note_left()))
+        return self._settled(JournalEntry(BASELINE, at, about=number, token=token))
 
     def may_take(self, rules: Sequence[GateRules]) -> None:
         """Refuse rules that cannot replace the present ones; nothing changes."""
@@ -251,6 +253,7 @@ class GateDesk:
             self.n_asked[token] = self.n_asked.get(token, 0) + int(asked[token])
         self._note_left(before)
         n_out = before + np.searchsorted(self.intake.left_at(before), np.arange(first, count), side="right")
+        self._note_seen(before, n_out)
         self.n_entries += len(past)
         if not bool((n_out == past["n_out"]).all()):
             _differs(place)
@@ -285,6 +288,7 @@ class GateDesk:
         part["head"], part["tail"] = ids["head"], ids["tail"]
         self._note_left(before)
         outs = before + np.searchsorted(self.intake.left_at(before), np.arange(first, count), side="right")
+        self._note_seen(before, outs)
         self.n_entries += len(fresh)
         for number, one in enumerate(fresh, first):
             self.n_asked[one.token] = self.n_asked.get(one.token, 0) + 1
@@ -338,9 +342,23 @@ class GateDesk:
         self.n_entries += 1
         return [entry]
 
+    def _settled(self, entry: JournalEntry) -> list[JournalEntry]:
+        """Note an entry by which records may have left that waited."""
+        before = self._n_noted
+        n_out = self._note_left()
+        self._note_seen(before, np.array([n_out]))
+        return self._entered(entry._replace(n_out=n_out))
+
+    def _note_seen(self, before: int, n_out: LongArray) -> None:
+        """Note at which of the next entries the newest release left, given how many had left after each."""
+        if not self.batches and n_out[-1] > before:
+            self.seen_at = self.n_entries + int(np.searchsorted(n_out, n_out[-1]))
+
     def _shown(self, entry: JournalEntry) -> list[JournalEntry]:
         if self.intake.n_out > self.shown:
             self.batch_ends.append(self.intake.n_out)
+            if self.batches:
+                self.seen_at = self.n_entries
         self.shown, self.shown_at = self.intake.n_out, self.n_entries
         return self._entered(entry)
 
