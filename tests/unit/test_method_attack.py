@@ -218,3 +218,13 @@ def test_attack_says_what_kept_releases_gave_away(tmp_path: Path) -> None:
     assert not found.wrong
     with pytest.raises(InputError, match="without its policy"):
         sr.attack(ledger, series="lineage", view=month)
+
+
+def test_invariant_halves_value_by_value_and_is_refused_for_it(tmp_path: Path) -> None:
+    shape = {**SHAPE, "defence": {"method": "invariant"}, "adversary": {"breach_share": 0.01, "compromised": 0.05}}
+    (month,) = hospital_months(1_000, 1)
+    made = sr.publish(month, sr.Policy.from_dict(shape), sr.Ledger.open(tmp_path / "l.db"))
+    assert not made.verdict.released
+    (told,) = [one for one in made.verdict.estimates if one.attack == "exclusion"]
+    assert told.share > 0.1
+    assert told.wrong == 0

@@ -25,7 +25,9 @@ FIGURE = "a figure of a distribution"
 CHANCE = "what a stream of chance is drawn for; another word would change published bytes"
 ELSEWHERE = {
     ("attacks/__init__.py", "sequence"): ATTACK,
-    ("cli/demo.py", "lineage"): "a key of the demo's JSON: it tells what the demo publishes with",
+    ("attacks/method.py", "lineage"): MARK,
+    ("attacks/refusals.py", "lineage"): MARK,
+    ("cli/demo.py", "cohort"): "a key of the demo's JSON: it tells what the demo publishes with",
     ("defences/series/memory.py", "lineage"): MARK,
     ("defences/series/sequence/grouping.py", "curve"): CHANCE,
     ("defences/series/shuffle.py", "lineage"): MARK,
@@ -42,6 +44,7 @@ ELSEWHERE = {
     ("promises/series/slots.py", "lineage"): MARK,
     ("report/words.py", "sequence"): ATTACK,
     ("testing/ledger.py", "median"): "any method will do: a ledger is checked with a release of it",
+    ("usecases/attack/attack.py", "lineage"): MARK,
     ("usecases/attack/attack.py", "sequence"): ATTACK,
     ("usecases/attack/attack_page.py", "sequence"): ATTACK,
     ("usecases/audit/audit_measures.py", "median"): FIGURE,

@@ -12,7 +12,7 @@ import pytest
 from support.lineages import Stand, claimed
 
 import seriatim as sr
-from seriatim.attacks.method import ExitRule, RefusalBeliefs, refused_exits
+from seriatim.attacks.refusals import ExitRule, RefusalBeliefs, refused_exits
 from seriatim.model.history import History
 from seriatim.usecases.attack.attack_page import attack_page_method
 

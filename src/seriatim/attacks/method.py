@@ -9,27 +9,26 @@ The order of the cells is granted, and how many people of each value are in each
 is where they fall into halves. A cut that the truth contradicts was not made by this algorithm: it is left out, and so
 are those below it. Cells that were made without a look at values therefore say nothing.
 
-``cohort`` also decides by values when leavers are given up: all at once, where they and those who stay are fair. That
-they had to wait says that they were not (:func:`refused_exits`).
+``invariant`` and ``historical`` halve a bucket, people with equally frequent values, into groups with one of each. All
+values are halved at once, so the groups on the left are those whose people lie lower on average. Where groups tie, it
+is granted which of them went left.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
 
 from seriatim.attacks.trace import Traces, trace_bit_words
 from seriatim.kernels.arrays import Flags, Floats, Ints, Longs, Singles
 from seriatim.kernels.deduce.halvings import Halvings
-from seriatim.model.chance import open_chance
-from seriatim.model.history import History
-from seriatim.model.verdict import Estimate
 
 ALIKE = 1e-9
 """Columns whose spreads differ by less than this share: nobody can tell which of them was cut."""
+ENTRIES = 20_000_000
+"""People times cuts that are looked at, at most: halves of halves of a large table are left out."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -52,22 +51,34 @@ class _Cut:
     common: Flags
 
 
-def method_cuts(traces: Traces, place: Singles, since: int = 0) -> Halvings | None:
+def method_cuts(traces: Traces, place: Singles, since: int = 0, halved: bool = False) -> Halvings | None:
     """Return the cuts by values that made the groups of a history, from a release on; None if there are none.
 
     ``place`` has a row per respondent of the history: where they lie along every quasi-identifier, 0 to 1, as the
-    method saw it; nan for people about whom nobody knows.
+    method saw it; nan for people about whom nobody knows. ``halved`` says that buckets were halved into groups with one
+    of each value; otherwise only groups whose numbers last were cut.
     """
-    found = [cut for cells in _founded(traces, since) for cut in _cuts_of(traces, cells, place[traces.respondent])]
+    own = place[traces.respondent]
+    cells = [cut for cells in _founded(traces, since) for cut in _cuts_of(traces, cells, own)]
+    found = [_as_halvings(cells)] if cells else []
+    found += _halved_buckets(traces, own, since) if halved else []
     if not found:
         return None
+    sizes = [np.diff(one.starts) for one in found]
     return Halvings(
-        np.concatenate(([0], np.cumsum([len(cut.who) for cut in found]))).astype(np.int64),
-        np.concatenate([cut.who for cut in found]).astype(np.int32),
-        np.concatenate([cut.spot for cut in found]),
-        np.concatenate([cut.right for cut in found]),
-        np.concatenate([cut.held for cut in found]).astype(np.int32),
-        trace_bit_words(np.array([cut.common for cut in found])),
+        np.concatenate(([0], np.cumsum(np.concatenate(sizes)))).astype(np.int64),
+        *(np.concatenate(parts) for parts in list(zip(*found, strict=True))[1:]),
+    )
+
+
+def _as_halvings(cuts: list[_Cut]) -> Halvings:
+    return Halvings(
+        np.concatenate(([0], np.cumsum([len(cut.who) for cut in cuts]))).astype(np.int64),
+        np.concatenate([cut.who for cut in cuts]).astype(np.int32),
+        np.concatenate([cut.spot for cut in cuts]),
+        np.concatenate([cut.right for cut in cuts]),
+        np.concatenate([cut.held for cut in cuts]).astype(np.int32),
+        trace_bit_words(np.array([cut.common for cut in cuts])),
     )
 
 
@@ -148,213 +159,92 @@ def _innermost(traces: Traces, who: Ints, spot: Singles, right: Flags) -> tuple[
     return inner, outer
 
 
-COHORTS, RUNS, WORLDS = 40, 5, 1_000
-"""Cohorts that are looked at, at most; repetitions for each, and worlds in each of these."""
-STUDENT = 2.776
-"""Half of a 95 % interval of the mean of five runs, in standard errors."""
-TENTH = 1.1
-"""A belief this many times its cap counts."""
+def _halved_buckets(traces: Traces, place: Singles, since: int) -> list[Halvings]:
+    """Return the cuts of all buckets, level by level: first each in two, then the halves, down to the groups."""
+    groups, node = _buckets(traces, since)
+    number = np.full(traces.n_groups, -1, dtype=np.int64)
+    number[groups] = np.arange(len(groups))
+    of = np.repeat(number, np.diff(traces.group_ptr))
+    known = (of >= 0) & np.isfinite(place[traces.people]).all(axis=1)
+    who, of = traces.people[known], of[known]
+    found: list[Halvings] = []
+    while len(groups) > 1 and len(who) and sum(len(one.who) for one in found) < ENTRIES:
+        spot, sure = _along_widest(place[who], node[of], int(node.max()) + 1)
+        right, sure = _upper_half(spot, of, node, sure)
+        sure &= _agrees(traces, who, spot, right[of], node[of], len(sure))
+        kept = sure[node]
+        number = np.cumsum(kept) - 1
+        inside = kept[of]
+        groups, node, right, who, of, spot = (
+            groups[kept], node[kept], right[kept], who[inside], number[of[inside]], spot[inside]
+        )  # fmt: skip
+        _, node = np.unique(node, return_inverse=True)
+        if len(groups):
+            found.append(_one_level(traces, groups, node, right, who, of, spot))
+            _, node = np.unique(2 * node + right, return_inverse=True)
+    return found
 
 
-@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
-class ExitRule:
-    """When leavers of a cohort are given up: they and those who stay are enough, and no value is above its limit."""
-
-    least: int
-    limits: Callable[[int, int], Longs]
-    """How many of each value some people may have: by the release's position in the history, and their number."""
-    caps: Floats
-    """The share of every value that a belief should not exceed."""
-
-
-@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
-class RefusalBeliefs:
-    """What is believed about people of cohorts whose leavers had to wait, by classes that nothing tells apart."""
-
-    size: Longs
-    waited: Flags
-    belief: Floats
-    """Class by value, given that the leavers did not go."""
-    off: Floats
-    """How far off that may be, 95 times in 100."""
-    control: Floats
-    """The same, sampled alike, of someone who does not know when leavers go."""
-    caps: Floats
-    n_refused: int
-    """How often leavers who were enough had to wait, so that everyone knows that a value was too frequent."""
-    n_unjudged: int
-    """People of cohorts that were not looked at, or whose refusals too few worlds explain."""
-
-    @property
-    def estimate(self) -> Estimate:
-        """Return the share of the people who had to wait about whom a belief is more than a tenth above its cap."""
-        size, bar = np.where(self.waited, self.size, 0), TENTH * self.caps
-        n = max(int(size.sum()), 1)
-        share, low, high, control = (
-            float(size[(found > bar).any(axis=1)].sum()) / n
-            for found in (self.belief, self.belief - self.off, self.belief + self.off, self.control)
-        )
-        everyone = float(self.size[(self.belief > bar).any(axis=1)].sum()) / max(int(self.size.sum()), 1)
-        detail = {
-            "control": control,
-            "worst_in_caps": float((self.belief / self.caps).max(initial=0.0)),
-            "of_their_cohorts": everyone,
-            "refused": self.n_refused,
-            "unjudged": self.n_unjudged,
-        }
-        return Estimate("refused exits", share, low, high, n_people=int(size.sum()), detail=detail)
+def _buckets(traces: Traces, since: int) -> tuple[Longs, Longs]:
+    """Return the groups that hold each of two values or more once, and the bucket of each: of a release, by values."""
+    width = np.diff(traces.sig_ptr)
+    if not len(width):
+        return width, width
+    lasting = np.array(["lineage" in past.marks for past in traces.history])[traces.release_of]
+    once = np.maximum.reduceat(traces.sig_cnt, traces.sig_ptr[:-1]) == 1
+    groups = np.flatnonzero(once & (width > 1) & (traces.release_of >= since) & ~lasting)
+    flags = np.zeros((traces.n_groups, traces.n_values), dtype=np.bool_)
+    flags[np.repeat(np.arange(traces.n_groups), width), traces.sig_val] = True
+    keys = np.column_stack((traces.release_of[groups].astype(np.uint64), trace_bit_words(flags[groups])))
+    return groups, np.unique(keys, axis=0, return_inverse=True)[1].ravel()
 
 
-def refused_exits(history: History, rule: ExitRule, seed: int = 1, most: int = COHORTS) -> RefusalBeliefs:
-    """Return what a series of cohorts reveals by not giving leavers up, where they go all at once or not at all.
-
-    How often each value occurs in a cell is public. So anyone draws values for its people, and keeps the worlds in
-    which the leavers had to wait whenever they did. The truth only says which refusals another rule may have made:
-    these are left out.
-    """
-    chance = open_chance(seed, "refused exits")
-    cohorts, n_unjudged = _waiting_cohorts(history, rule, chance, most)
-    found = []
-    for cohort in cohorts:
-        runs = [_drawn_worlds(cohort, chance, True) for _ in range(RUNS)]
-        told = [run for run in runs if run is not None]
-        if len(told) == RUNS:
-            found.append((cohort, np.array(told), _drawn_worlds(cohort, chance, False)))
-        else:
-            n_unjudged += len(cohort.cell)
-    shapes = np.empty((0, len(rule.caps)))
-    return RefusalBeliefs(
-        size=np.concatenate([np.empty(0, dtype=np.int64), *(cohort.sizes for cohort, _, _ in found)]),
-        waited=np.concatenate([np.empty(0, dtype=np.bool_), *(cohort.waited for cohort, _, _ in found)]),
-        belief=np.concatenate([shapes, *(runs.mean(axis=0) for _, runs, _ in found)]),
-        off=np.concatenate([shapes, *(STUDENT * runs.std(axis=0, ddof=1) / RUNS**0.5 for _, runs, _ in found)]),
-        control=np.concatenate([shapes, *(control for _, _, control in found if control is not None)]),
-        caps=rule.caps,
-        n_refused=sum(len(cohort.refusals) for cohort, _, _ in found),
-        n_unjudged=n_unjudged,
-    )
+def _along_widest(place: Singles, node: Longs, n_nodes: int) -> tuple[Singles, Flags]:
+    """Return where people lie along the column in which those of their node differ most, and where that is certain."""
+    n = np.maximum(np.bincount(node, minlength=n_nodes), 1)
+    wide = place.astype(np.float64).T
+    total, squares = (np.array([np.bincount(node, one, n_nodes) for one in part]) for part in (wide, wide**2))
+    spread = squares - total**2 / n
+    column = spread.argmax(axis=0)
+    most = spread.max(axis=0)
+    sure = (most > 0) & ((spread >= most * (1 - ALIKE)).sum(axis=0) == 1)
+    return np.take_along_axis(place, column[node][:, None], axis=1)[:, 0], sure
 
 
-class _Refusal(NamedTuple):
-    """A time when leavers had to wait: which classes they are, what their cohort held, and both limits."""
-
-    classes: Ints
-    standing: Longs
-    of_leavers: Longs
-    of_others: Longs
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _WaitingCohort:
-    """The slots of a cohort: their cell, and their class of people whom no cell and no refusal tells apart."""
-
-    cell: Ints
-    value: Ints
-    of_class: Ints
-    refusals: list[_Refusal]
-
-    @property
-    def sizes(self) -> Longs:
-        return np.bincount(self.of_class)
-
-    @property
-    def waited(self) -> Flags:
-        """Return which classes had to wait."""
-        out = np.zeros(len(self.sizes), dtype=np.bool_)
-        out[[one for refusal in self.refusals for one in refusal.classes]] = True
-        return out
+def _upper_half(spot: Singles, of: Longs, node: Longs, sure: Flags) -> tuple[Flags, Flags]:
+    """Return which groups are in the upper half of their node by their mean place, and which nodes have two halves."""
+    n = np.bincount(of, minlength=len(node))
+    order = np.lexsort((np.bincount(of, spot, len(node)) / np.maximum(n, 1), node))
+    size = np.bincount(node, minlength=len(sure))
+    first = np.cumsum(size) - size
+    right = np.zeros(len(node), dtype=np.bool_)
+    right[order] = np.arange(len(node)) - first[node[order]] >= (size // 2)[node[order]]
+    return right, sure & (size > 1) & (np.bincount(node, n == 0, len(sure)) == 0)
 
 
-def _waiting_cohorts(
-    history: History, rule: ExitRule, chance: np.random.Generator, most: int
-) -> tuple[list[_WaitingCohort], int]:
-    """Return some of the cohorts whose leavers had to wait though they were enough, and how many people of others."""
-    if not history.releases or any(not {"lineage", "slot"} <= past.marks.keys() for past in history):
-        return [], 0
-    n_slots, n = (1 + max(int(past.marks[name].max(initial=-1)) for past in history) for name in ("slot", "lineage"))
-    cohort, value, first, last = np.full((4, n_slots), -1, dtype=np.int64)
-    enough = np.zeros(n, dtype=np.bool_)
-    for at, past in enumerate(history):
-        slot, own = past.marks["slot"], past.marks["lineage"]
-        first[slot[first[slot] < 0]] = at
-        cohort[slot], value[slot], last[slot] = own, past.value, at
-        left = np.bincount(own[past.person < 0], minlength=n)
-        enough |= (left >= rule.least) & (np.bincount(own, minlength=n) - left >= rule.least)
-    order = np.argsort(cohort, kind="stable")
-    starts = np.searchsorted(cohort[order], np.arange(n + 1))
-    drawn = chance.permutation(np.flatnonzero(enough))
-    slots = [order[starts[one] : starts[one + 1]] for one in drawn[:most]]
-    told: list[list[tuple[int, Flags, Flags]]] = [[] for _ in slots]
-    for at, past in enumerate(history):
-        away = np.zeros(n_slots, dtype=np.bool_)
-        away[past.marks["slot"][past.person < 0]] = True
-        for mine, times in zip(slots, told, strict=True):
-            there = (first[mine] <= at) & (at <= last[mine])
-            if _refused(value[mine], away[mine], there, at, rule):
-                times.append((at, away[mine], there))
-    found = [
-        _waiting_cohort(last[mine], value[mine], times, rule) for mine, times in zip(slots, told, strict=True) if times
-    ]
-    return found, int(sum(starts[one + 1] - starts[one] for one in drawn[most:]))
+def _agrees(traces: Traces, who: Ints, spot: Singles, right: Flags, node: Longs, n_nodes: int) -> Flags:
+    """Return in which nodes the truth agrees: all holders of a value on the left lie at or below those on the right."""
+    keys, at = np.unique(node * traces.n_values + traces.value[who], return_inverse=True)
+    inner, outer = np.full(len(keys), -np.inf), np.full(len(keys), np.inf)
+    np.maximum.at(inner, at[~right], spot[~right])
+    np.minimum.at(outer, at[right], spot[right])
+    out = np.ones(n_nodes, dtype=np.bool_)
+    out[keys[inner > outer] // traces.n_values] = False
+    return out
 
 
-def _refused(value: Longs, away: Flags, there: Flags, at: int, rule: ExitRule) -> bool:
-    """Return whether leavers waited since a value was too frequent, and not since they or the others were too few."""
-    left, stay = value[away], value[there & ~away]
-    if min(len(left), len(stay)) < rule.least:
-        return False
-    over = [np.bincount(part, minlength=len(rule.caps)) > rule.limits(at, len(part)) for part in (left, stay)]
-    return bool(np.any(over))
-
-
-def _waiting_cohort(last: Longs, value: Longs, told: list[tuple[int, Flags, Flags]], rule: ExitRule) -> _WaitingCohort:
-    _, cell = np.unique(last, return_inverse=True)
-    kinds, of_class = np.unique(np.column_stack([cell, *(away for _, away, _ in told)]), axis=0, return_inverse=True)
-    refusals = [
-        _Refusal(
-            np.flatnonzero(kinds[:, 1 + number]).astype(np.int32),
-            np.bincount(value[there], minlength=len(rule.caps)),
-            rule.limits(at, int(away.sum())),
-            rule.limits(at, int(there.sum() - away.sum())),
-        )
-        for number, (at, away, there) in enumerate(told)
-    ]
-    return _WaitingCohort(cell.astype(np.int32), value.astype(np.int32), of_class.ravel().astype(np.int32), refusals)
-
-
-def _drawn_worlds(cohort: _WaitingCohort, chance: np.random.Generator, knowing: bool) -> Floats | None:
-    """Return the share of each value in each class, over worlds in which every refusal happens; None if none is found.
-
-    Classes are drawn when their people first have to wait. Worlds in which the leavers would have gone then are
-    replaced by copies of others.
-    """
-    every, sizes, n_values = np.arange(WORLDS), cohort.sizes, len(cohort.refusals[0].standing)
-    decks = [np.tile(cohort.value[cohort.cell == one], (WORLDS, 1)) for one in range(int(cohort.cell.max()) + 1)]
-    taken = np.zeros(len(decks), dtype=np.int64)
-    cell_of = np.zeros(len(sizes), dtype=np.int64)
-    cell_of[cohort.of_class] = cohort.cell
-    drawn = np.zeros((len(sizes), WORLDS, n_values), dtype=np.int32)
-    done = np.zeros(len(sizes), dtype=np.bool_)
-    for refusal in cohort.refusals:
-        for one in refusal.classes[~done[refusal.classes]].tolist():
-            deck, done[one] = decks[cell_of[one]], True
-            for at in range(taken[cell_of[one]], taken[cell_of[one]] + sizes[one]):
-                pick = at + (chance.random(WORLDS) * (deck.shape[1] - at)).astype(np.int64)
-                drawn[one, every, deck[every, pick]] += 1
-                deck[every, pick], deck[:, at] = deck[:, at], deck[every, pick]
-            taken[cell_of[one]] += sizes[one]
-        if not knowing:
-            continue
-        left = drawn[refusal.classes].sum(axis=0)
-        over = (left > refusal.of_leavers) | (refusal.standing - left > refusal.of_others)
-        kept = np.flatnonzero(over.any(axis=1))
-        if not len(kept):
-            return None
-        again = chance.choice(kept, WORLDS)
-        drawn, decks = drawn[:, again], [deck[again] for deck in decks]
-    held = np.zeros((len(decks), n_values))
-    np.add.at(held, (cohort.cell, cohort.value), 1)
-    mean = drawn.mean(axis=1)
-    np.subtract.at(held, cell_of[done], mean[done])
-    mean[~done] = held[cell_of[~done]]  # those who never had to wait: one class in each cell
-    return np.asarray(mean / sizes[:, None])
+def _one_level(
+    traces: Traces, groups: Longs, node: Longs, right: Flags, who: Ints, of: Longs, spot: Singles
+) -> Halvings:
+    """Return a cut for each node, between its groups on the left and on the right."""
+    n, side = int(node.max()) + 1, 2 * node + right
+    width = np.diff(traces.sig_ptr)[groups]
+    shown = np.repeat(traces.sig_ptr[groups] - np.cumsum(width) + width, width) + np.arange(int(width.sum()))
+    held = np.zeros((2 * n, traces.n_values + 1), dtype=np.int32)
+    np.add.at(held, (np.repeat(side, width), traces.sig_val[shown]), 1)
+    unknown = held.sum(axis=1) - np.bincount(side[of], minlength=2 * n)
+    held = np.maximum(held - unknown[:, None], 0).astype(np.int32)
+    order = np.lexsort((spot, node[of]))
+    words = np.zeros((n, max(1, -(-traces.n_values // 64))), dtype=np.uint64)
+    starts = np.concatenate(([0], np.cumsum(np.bincount(node[of], minlength=n)))).astype(np.int64)
+    return Halvings(starts, who[order].astype(np.int32), spot[order], right[of][order], held, words)

@@ -76,6 +76,8 @@ class Method:
     """What it looks at of who holds which value when it groups people; ``check_defence`` tries methods without it."""
     blind_cuts: bool = False
     """Whether it looks at no values with [defence] cuts = "blind"."""
+    halves_values: bool = False
+    """Whether it halves people value by value, so that anyone who knows it learns from who is with whom."""
     leavers_known: bool = False
     """Whether a counterfeit holds a leaver's slot: attacks are then told so, which is more than a reader can know."""
 
@@ -130,6 +132,7 @@ _ROWS = (
         family=MethodFamily.SERIES,
         summary="keeps everyone among the same values; groups overlap, so most people are certain after six releases",
         options=("when_not_eligible",),
+        halves_values=True,
         judged_by=("m_uniqueness", "m_invariance"),
         past_keeps="m_uniqueness",
         needs_eligible=True,

@@ -14,7 +14,8 @@ from seriatim.attacks._sequence import MOST_VALUES, sequence
 from seriatim.attacks._sequence_figures import SequenceFigures, sequence_figures
 from seriatim.attacks._twins import certain_twins, forced_twins
 from seriatim.attacks._withheld import WithheldGuesses, withheld
-from seriatim.attacks.method import ExitRule, method_cuts, refused_exits
+from seriatim.attacks.method import method_cuts
+from seriatim.attacks.refusals import ExitRule, refused_exits
 from seriatim.defences.series.caps import Caps
 from seriatim.defences.series.contract import SerialRules, SerialView
 from seriatim.errors import Fault, TableError
@@ -211,7 +212,9 @@ def _method_figures(
 ) -> MethodFigures:
     """Attack as someone who knows the algorithm as well."""
     history = ground.traces.history
-    cuts = method_cuts(ground.traces, attack_places(history, algorithm.view))
+    row = method_named(algorithm.policy.defence.method) if algorithm.policy.defence is not None else None
+    halved = row is not None and row.halves_values
+    cuts = method_cuts(ground.traces, attack_places(history, algorithm.view), halved=halved)
     rule = attack_exit_rule(history, algorithm.policy)
     knowing = ground.knowing(cuts)
     runs = [knowing.compromise(knowing.draw(plan.compromised, seed), keep_log=False) for seed in seeds]

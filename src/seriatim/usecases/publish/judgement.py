@@ -194,7 +194,7 @@ def _refused_exits(case: JudgementCase, judged: Mapping[str | None, JudgedHistor
     row = method_named(case.policy.defence.method) if case.policy.defence is not None else None
     if row is None or "baseline" not in row.marks:
         return []
-    from seriatim.attacks.method import refused_exits
+    from seriatim.attacks.refusals import refused_exits
     from seriatim.usecases.attack.attack import attack_exit_rule
 
     rules = [(one.history, attack_exit_rule(one.history, case.policy)) for one in judged.values()]

@@ -101,7 +101,8 @@ def simulation_of_exclusion(
         known = policy.adversary
         work = BUDGET / max(len({holder.releases for holder in holders}), 1) / max(len(draft.sensitive), 1)
         ground = prepare(part, priors)
-        ground = ground.knowing(method_cuts(ground.traces, place, since=len(part) - 1))
+        halved = row is not None and row.halves_values
+        ground = ground.knowing(method_cuts(ground.traces, place, len(part) - 1, halved))
         if left is not None:
             ground = ground.taken_as_known(left.known, left.until)
         estimate = complete_share(ground, known.share_known, SEEDS, known.breach_share, work)
