@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 from functools import cache
 from pathlib import Path
@@ -9,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from pyarrow import csv
+from support.command_line import seriatim
 from support.old_cut import OldCut, first_release
 
 import seriatim as sr
@@ -216,6 +218,11 @@ def test_attack_says_what_kept_releases_gave_away(tmp_path: Path) -> None:
     assert found.method.n_cuts == 3
     assert found.method.iterated.share > 0.02
     assert not found.wrong
+    listed = tmp_path / "exposed.csv"
+    sr.attack(ledger, {"compromised": 0.04}, "lineage", view=month, policy=sr.Policy.from_dict(SHAPE), private=listed)
+    people = csv.read_csv(listed)
+    assert people.num_rows > 0.02 * 2_200
+    assert "the method's cuts: in " in people.column("chain")[0].as_py()
     with pytest.raises(InputError, match="without its policy"):
         sr.attack(ledger, series="lineage", view=month)
 
@@ -228,3 +235,19 @@ def test_invariant_halves_value_by_value_and_is_refused_for_it(tmp_path: Path) -
     (told,) = [one for one in made.verdict.estimates if one.attack == "exclusion"]
     assert told.share > 0.1
     assert told.wrong == 0
+
+
+def test_the_command_takes_a_view_and_its_policy(tmp_path: Path) -> None:
+    shutil.copytree(ROOT / "tests" / "kept" / "cut-by-values", tmp_path / "kept")
+    csv.write_csv(hospital_months(2_200, 2)[0], tmp_path / "month.csv")
+    columns = "".join(
+        f'[columns.{name}]\nrole = "{rule["role"]}"\n' + (f'kind = "{rule["kind"]}"\n' if "kind" in rule else "")
+        for name, rule in SHAPE["columns"].items()
+    )
+    head = '[series]\nname = "lineage"\nrespondent = "patient"\n'
+    (tmp_path / "safe.toml").write_text(f'{head}{columns}[promise]\nm = 3\n[defence]\nmethod = "lineage"\n')
+    asked = ["attack", "--ledger", "sqlite:///kept/ledger.db", "--series", "lineage", "--compromised", "0.04"]
+    bare = seriatim(tmp_path, *asked)
+    assert "give a table that a release was made from (--view) and its policy" in bare.out
+    told = seriatim(tmp_path, *asked, "--view", "month.csv", "--policy", "safe.toml")
+    assert re.search(r"the algorithm, known: 3 cuts by values rebuilt; 2\.\d\d% of people breached", told.out)

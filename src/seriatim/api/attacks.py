@@ -86,7 +86,7 @@ def attack(
             holders = _holders_in(target, series, recipient, declared if collusion is None else collusion)
         result = attack_recipients(history, plan, holders, progress, known)
     if private is not None:
-        write_private_list(exposed_people(result.held_of(history), plan), private)
+        write_private_list(exposed_people(result.held_of(history), plan, known), private)
     return result
 
 

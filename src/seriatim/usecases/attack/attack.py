@@ -207,20 +207,24 @@ def _lasting_groups(history: History) -> int:
     return len(np.unique(np.concatenate(numbers))) if numbers else 0
 
 
+def attack_knowing(ground: ExclusionGround, algorithm: KnownAlgorithm) -> ExclusionGround:
+    """Return the ground of someone who knows the algorithm as well, and rebuilds its cuts."""
+    row = method_named(algorithm.policy.defence.method) if algorithm.policy.defence is not None else None
+    halved = row is not None and row.halves_values
+    place = attack_places(ground.traces.history, algorithm.view)
+    return ground.knowing(method_cuts(ground.traces, place, halved=halved))
+
+
 def _method_figures(
     ground: ExclusionGround, algorithm: KnownAlgorithm, plan: AttackPlan, seeds: Sequence[int]
 ) -> MethodFigures:
     """Attack as someone who knows the algorithm as well."""
-    history = ground.traces.history
-    row = method_named(algorithm.policy.defence.method) if algorithm.policy.defence is not None else None
-    halved = row is not None and row.halves_values
-    cuts = method_cuts(ground.traces, attack_places(history, algorithm.view), halved=halved)
+    history, knowing = ground.traces.history, attack_knowing(ground, algorithm)
     rule = attack_exit_rule(history, algorithm.policy)
-    knowing = ground.knowing(cuts)
     runs = [knowing.compromise(knowing.draw(plan.compromised, seed), keep_log=False) for seed in seeds]
     few = [float((run.sizes < plan.least)[~run.compromised].mean()) for run in runs if not run.compromised.all()]
     return MethodFigures(
-        n_cuts=0 if cuts is None else len(cuts.starts) - 1,
+        n_cuts=0 if knowing.cuts is None else len(knowing.cuts.starts) - 1,
         iterated=estimate_share(knowing, plan.compromised, seeds),
         below=float(np.mean(few)) if few else 0.0,
         refused=None if rule is None else refused_exits(history, rule).estimate,
