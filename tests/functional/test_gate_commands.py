@@ -8,10 +8,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 from support.command_line import Ran, seriatim
+from support.gate_services import served_journal
+from support.gates import GATE
 
 from seriatim import api
 from seriatim.errors import InputError
+from seriatim.journal import open_journal
 from seriatim.studies.safe_release_counts import AGES, FIGURE_2, LOCATIONS
+from seriatim.web.opened_clerk import open_clerk
+from seriatim.web.settings import DAY, ServiceSettings
 
 
 def run(arguments: list[str]) -> Ran:
@@ -88,6 +93,39 @@ def test_bad_input_is_told_in_one_line(requests: Path, more: list[str], said: st
     ran = run(["gate", "replay", str(requests), *more])
     assert ran.code == 2
     assert said in ran.err
+
+
+def test_of_one_journal_one_gate_guards_a_dependency(requests: Path, tmp_path: Path) -> None:
+    """Each gate stops at its critical value; four over the same records let out 2.4 times as much."""
+    journal = tmp_path / "journal.db"
+
+    def store(gate: str, *dependencies: str) -> Ran:
+        told = [part for one in dependencies for part in ("--dependency", one)]
+        return run(["gate", "replay", str(requests), *told, "--journal", str(journal), "--gate", gate])
+
+    assert store("first", "age ~> location").code == 0
+    assert store("first", "age ~> location").code == 0, "another version of the same gate"
+    for gate, dependencies in (
+        ("same", ["age ~> location"]),
+        ("more", ["age, shoe ~> location"]),
+        ("both", ["shoe ~> location", "age ~> location"]),
+        ("turned", ["location ~> age"]),
+    ):
+        ran = store(gate, *dependencies)
+        assert ran.code == 2, gate
+        assert "gate 'first' of this journal" in ran.err.replace("\n", " ")
+    assert store("other", "shoe ~> location").code == 0
+    assert store("first", "age ~> location", "shoe ~> location").code == 2
+    assert open_journal(journal).names() == ("first", "other")
+
+
+def test_a_second_gate_of_a_journal_of_before_is_not_served(tmp_path: Path) -> None:
+    journal = served_journal(tmp_path / "journal.db")
+    first = journal.baselines(GATE)[0]
+    journal.add_baseline("second", first.version, first.content, first.rules, first.report)
+    open_clerk(journal, ServiceSettings(gate=GATE, expire=DAY)).stop()
+    with pytest.raises(InputError, match="the two would add up"):
+        open_clerk(journal, ServiceSettings(gate="second", expire=DAY))
 
 
 def test_the_study_runs(tmp_path: Path) -> None:

@@ -100,15 +100,16 @@ def gate_replay(
 
 def gate_store(report: ReplayReport, requests: GateRequests, journal: str | Path, gate: str) -> int:
     """Store a baseline with its replay in a gate's journal, as the next version; return the version's number."""
-    from seriatim.usecases.gate.serving_rules import serving_rules_json, serving_rules_required
+    from seriatim.gate.dependencies import dependencies_from_json
+    from seriatim.usecases.gate.serving_rules import serving_rules_alone, serving_rules_json, serving_rules_required
 
     baseline = requests.baseline
     serving_rules_required(report.found.question)
+    book = wired_journal(journal, create=True)
+    others = {name: book.baselines(name)[-1].content for name in book.names() if name != gate}
+    serving_rules_alone(gate, baseline, {name: dependencies_from_json(text) for name, text in others.items()})
     rules = serving_rules_json(baseline, report.found.question)
-    stored = wired_journal(journal, create=True).add_baseline(
-        gate, baseline.version, baseline.to_json(), rules, report.to_json()
-    )
-    return stored.number
+    return book.add_baseline(gate, baseline.version, baseline.to_json(), rules, report.to_json()).number
 
 
 def gate_hold(

@@ -44,6 +44,11 @@ class Dependencies:
         )
 
     @cached_property
+    def columns_of(self) -> tuple[frozenset[str], ...]:
+        """Return the columns of each dependency."""
+        return tuple(frozenset((*(part.name for part in one.attributes), one.target)) for one in self.baselines)
+
+    @cached_property
     def columns(self) -> tuple[str, ...]:
         """Return the columns that a record must have, each once."""
         named = ([*(attribute.name for attribute in one.attributes), one.target] for one in self.baselines)

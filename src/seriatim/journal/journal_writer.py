@@ -23,7 +23,7 @@ from seriatim.storage.journal_chain import LINKED, chain_link, chain_start, seal
 from seriatim.storage.journal_schema import entries, gates, records, segments
 from seriatim.storage.series_lock import SeriesLock
 
-SEGMENT = 50_000
+SEGMENT = 20_000
 """Entries that are packed into one segment."""
 _COLUMNS = "gate, seq, kind, at, request, x, y, about, token, mark, n_out, respondent, body, chain"
 _SQLITE = f"INSERT INTO entries ({_COLUMNS}) VALUES ({', '.join('?' * 14)})"  # noqa: S608 - constants

@@ -75,8 +75,9 @@ class SqlJournal:
         return tuple(StoredBaseline(row.number, row.version, row.content, row.rules, row.report) for row in found)
 
     def names(self) -> tuple[str, ...]:
+        """Return the gates in the order in which they were made."""
         with self.database.reading() as connection:
-            return tuple(connection.execute(sa.select(gates.c.name).order_by(gates.c.name)).scalars())
+            return tuple(connection.execute(sa.select(gates.c.name).order_by(gates.c.gate)).scalars())
 
     def secret(self, gate: str) -> bytes:
         """Return the gate's secret, by which batches are shuffled."""

@@ -11,19 +11,28 @@ from concurrent.futures import Future
 from functools import lru_cache
 
 from seriatim.errors import Fault, InputError
+from seriatim.gate.dependencies import dependencies_from_json
 from seriatim.journal.sql_journal import SqlJournal
 from seriatim.usecases.gate.desk import DeskRequest, GateDesk
-from seriatim.usecases.gate.serving_rules import ServingRules, read_serving_rules
+from seriatim.usecases.gate.serving_rules import ServingRules, read_serving_rules, serving_rules_alone
 from seriatim.web.clerk import Clerk
 from seriatim.web.settings import ServiceSettings
 
 
 def open_clerk(journal: SqlJournal, settings: ServiceSettings) -> Clerk:
-    """Open a gate's desk. Raise InputError without a stored replay, JournalHeld if another service has the gate."""
+    """Open a gate's desk. Raise JournalHeld if another service has the gate.
+
+    Raise InputError without a stored replay, and where what leaves would add to what an earlier gate lets out.
+    """
     stored = journal.baselines(settings.gate)
     if not stored or not _was_replayed(stored[-1].report, stored[-1].version):
         remedy = "run seriatim gate replay with --journal and --gate first"
         raise InputError(Fault("gate", "no replay is stored for this gate", "a replay before it serves", remedy))
+
+    names = journal.names()
+    earlier = {name: journal.baselines(name)[-1].content for name in names[: names.index(settings.gate)]}
+    known = {name: dependencies_from_json(text) for name, text in earlier.items()}
+    serving_rules_alone(settings.gate, dependencies_from_json(stored[-1].content), known)
 
     def make_desk() -> GateDesk:
         return GateDesk(lambda number: clerk_rules(journal, settings.gate, number).rules, settings.batch > 0)

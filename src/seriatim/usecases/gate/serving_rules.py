@@ -6,7 +6,7 @@ Two hosts that read the same rules decide alike: nothing is simulated again.
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
 from typing import Any, NamedTuple
 
@@ -37,6 +37,21 @@ def serving_rules_required(question: GateQuestion) -> None:
     """Refuse tests that no gate may serve with."""
     if tuple(question.tests) == ("dqt",):
         raise InputError(Fault("tests", "dqt alone releases most of an outlier", "dqt beside another test", "add kld"))
+
+
+def serving_rules_alone(gate: str, baseline: Dependencies, others: Mapping[str, Dependencies]) -> None:
+    """Refuse a gate beside another whose releases add to its own, or whose limits its own releases would pass."""
+    for name, other in others.items():
+        shared = [
+            dependency
+            for guarded, shown in ((baseline, other), (other, baseline))
+            for dependency, columns in zip(guarded.names, guarded.columns_of, strict=True)
+            if columns <= set(shown.columns)
+        ]
+        if shared:
+            found = f"gate {name!r} of this journal lets out the columns of {shared[0]} as well; the two would add up"
+            remedy = "store their dependencies as one gate, or use a journal of its own for other people"
+            raise InputError(Fault(f"gate {gate!r}", found, "one gate for a dependency", remedy))
 
 
 def serving_rules_json(baseline: Dependencies, question: GateQuestion) -> str:
