@@ -148,6 +148,6 @@ def test_the_study_runs(tmp_path: Path) -> None:
 
 def test_suggestions_have_the_limits_of_the_command(requests: Path) -> None:
     for wrong in ({"most": 0}, {"most": -1}, {"bands": 1}, {"bands": 201}, {"most": True}):
-        with pytest.raises(InputError, match=f"{next(iter(wrong))}: .*a whole number from"):
+        with pytest.raises(InputError, match=f"{next(iter(wrong))}: .*a whole number"):
             api.gate_suggest(requests, **wrong)
     assert len(api.gate_suggest(requests, most=1).found) == 1
