@@ -106,11 +106,13 @@ def test_deliver_hands_out_the_public_part_only(desk: Path) -> None:
     assert json.loads(checked.out)["sound"], checked.out
     again = seriatim(desk, "ledger", "deliver", "ward-visits", "1", "--to", "press", "--out", "for-lab")
     assert again.code == 0, again.err
+    whole = (copy / "table.csv").read_bytes()
     (copy / "table.csv").write_text("other")
     changed = seriatim(desk, "ledger", "verify", "--published", "for-lab")
     assert changed.code == 4
     assert "for-lab/ward-visits-0001/table.csv" in changed.out.replace("\n", "")
-    (copy / "table.csv").unlink()
+    assert seriatim(desk, "ledger", "verify").code == 4
+    (copy / "table.csv").write_bytes(whole)
     shown = json.loads(seriatim(desk, "ledger", "show", "--json").out)
     assert shown[0]["recipients"] == ["Dr Weber", "lab", "press"]
 

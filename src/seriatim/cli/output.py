@@ -220,7 +220,10 @@ def _full_width(table: Table) -> int:
 def output_check(check: LedgerCheck) -> None:
     """Print the result of verifying a ledger, with every fault on a line of its own."""
     word = "[green]sound[/]" if check.sound else "[red]DAMAGED[/]"
-    console.print(f"{word}: {check.n_entries} entries, {check.n_releases} releases, {check.n_files} files")
+    console.print(
+        f"{word}: {check.n_entries} entries, {check.n_releases} releases, {check.n_files} files, "
+        f"{check.n_copies} published copies"
+    )
     for fault in check.faults:
         console.print(f"  [red]fault[/] {escape(fault)}", soft_wrap=True)
     for note in check.notes:

@@ -25,6 +25,8 @@ class ReplayedCatalogue:
     policies: dict[str, dict[str, Any]] = field(default_factory=dict)
     releases: dict[tuple[str, int], dict[str, Any]] = field(default_factory=dict)
     facts: dict[tuple[str, int], dict[str, Any]] = field(default_factory=dict)
+    handed_out: list[tuple[str, int, str]] = field(default_factory=list)
+    """Series, release and folder of each copy that was made for a recipient."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +79,9 @@ def replay(entries: Iterable[ChainEntry]) -> ReplayedCatalogue:
                 row["recipients"] = chain.chain_text(
                     [*catalogue.catalogue_record(row).recipients, *facts["recipients"]]
                 )
+                if "destination" in entry.circumstances:
+                    folder = entry.circumstances["destination"]
+                    expected.handed_out.append((entry.series, facts["number"], folder))
             case chain.REDIRECTED:
                 row = expected.releases[entry.series, facts["number"]]
                 row["destination"] = entry.circumstances["destination"]

@@ -53,9 +53,13 @@ def write_head(connection: Connection, record: ReleaseRecord) -> None:
         return
     there = read_head(Path(named))
     if there is None or there["release"] < record.number:
-        facts = {"schema": "seriatim.head/1", "release": record.number, **asked}
-        facts["chain"] = facts.pop("digest")
-        write_own_files({Path(named): chain_text(facts).encode() + b"\n"}, _KEY)
+        write_own_files({Path(named): head_bytes(record)}, _KEY)
+
+
+def head_bytes(record: ReleaseRecord) -> bytes:
+    """Return the line of a release."""
+    told = {"schema": "seriatim.head/1", "series": record.series, "release": record.number}
+    return chain_text({**told, "chain": record.manifest["chain"]}).encode() + b"\n"
 
 
 def read_head(path: Path) -> dict[str, Any] | None:

@@ -34,7 +34,7 @@ def seal_bytes(manifest: Mapping[str, Any]) -> bytes:
     return chain_text(manifest).encode() + b"\n"
 
 
-def _public_manifest(manifest: Mapping[str, Any]) -> dict[str, Any]:
+def sealed_public_manifest(manifest: Mapping[str, Any]) -> dict[str, Any]:
     """Return the manifest of the public files alone, named as they lie beside it."""
     files = {
         name.removeprefix(f"{PUBLIC}/"): wanted
@@ -48,7 +48,7 @@ def sealed_manifest_copies(manifest: Mapping[str, Any]) -> dict[str, bytes]:
     """Return the manifests of a release's folder by their names: one of all files, and one of the public ones."""
     if not shelf.is_split_shelf(manifest["files"]):
         return {shelf.MANIFEST: seal_bytes(manifest)}
-    public = seal_bytes(_public_manifest(manifest))
+    public = seal_bytes(sealed_public_manifest(manifest))
     return {f"{PRIVATE}/{shelf.MANIFEST}": seal_bytes(manifest), f"{PUBLIC}/{shelf.MANIFEST}": public}
 
 
@@ -58,7 +58,7 @@ def sealed_description(path: Path, manifest: Mapping[str, Any]) -> tuple[Path, M
         return path.parent, manifest
     if path.parent.name == PRIVATE:
         return path.parent.parent, manifest
-    return path.parent, _public_manifest(manifest)  # the public part, or a copy of it elsewhere
+    return path.parent, sealed_public_manifest(manifest)  # the public part, or a copy of it elsewhere
 
 
 def write_sealed_manifest(place: Shelf, record: ReleaseRecord) -> None:
@@ -97,7 +97,7 @@ def copy_sealed(place: Shelf, record: ReleaseRecord) -> None:
 def hand_out_sealed(place: Shelf, record: ReleaseRecord, out: Path) -> None:
     """Copy the public part of a release to a folder of its own below ``out``."""
     source = place.release(record.series, record.number) / shelf.PUBLISHED / PUBLIC
-    _copy_folder(source, destination_in(out, record.series, record.number), _public_manifest(record.manifest))
+    _copy_folder(source, destination_in(out, record.series, record.number), sealed_public_manifest(record.manifest))
 
 
 def _copy_folder(source: Path, target: Path, manifest: Mapping[str, Any]) -> None:

@@ -359,4 +359,4 @@ class SqlLedger:
         """Recompute the chain, compare every row with it, hash every file, and look for unknown manifests."""
         from seriatim.ledger.verification import verify_ledger
 
-        return verify_ledger(self.database, self.shelf, [Path(folder) for folder in published])
+        return verify_ledger(self.database, self.shelf, [Path(folder).absolute() for folder in published])

@@ -15,8 +15,8 @@ from seriatim.errors import LedgerError
 from seriatim.ledger import catalogue, chain, seals, shelf
 from seriatim.ledger.chain_replay import ReplayedCatalogue, ledger_replay_wrong_rows, replay_everything
 from seriatim.ledger.deliveries import deliveries_under_way
-from seriatim.ledger.destinations import destination_of
-from seriatim.ledger.heads import heads_of_series, read_head
+from seriatim.ledger.destinations import destination_in, destination_of
+from seriatim.ledger.heads import head_bytes, heads_of_series, read_head
 from seriatim.ledger.manifests import (
     beside_destinations,
     every_manifest_in,
@@ -26,7 +26,7 @@ from seriatim.ledger.manifests import (
 )
 from seriatim.ledger.recall import recalled_files
 from seriatim.ledger.shelf import Shelf
-from seriatim.ports import PUBLIC, LedgerCheck, ReleaseRecord
+from seriatim.ports import PRIVATE, PUBLIC, LedgerCheck, ReleaseRecord
 from seriatim.storage.database import Database, unsound_database
 from seriatim.storage.durable_files import durable_disk_errors
 
@@ -36,6 +36,7 @@ class _Findings:
     faults: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     n_files: int = 0
+    n_copies: int = 0
 
 
 def verify_ledger(database: Database, place: Shelf, published: Sequence[Path]) -> LedgerCheck:
@@ -58,7 +59,14 @@ def verify_ledger(database: Database, place: Shelf, published: Sequence[Path]) -
         _check_heads(database, expected, findings)
         _check_permissions(database, place, findings)
     n_releases = len(expected.releases)
-    return LedgerCheck(len(stored.entries), n_releases, findings.n_files, tuple(findings.faults), tuple(findings.notes))
+    return LedgerCheck(
+        len(stored.entries),
+        n_releases,
+        findings.n_files,
+        tuple(findings.faults),
+        tuple(findings.notes),
+        findings.n_copies,
+    )
 
 
 def _check_shelf(place: Shelf, expected: ReplayedCatalogue, findings: _Findings) -> None:
@@ -142,7 +150,8 @@ def _check_manifests(
             findings.notes.append(f"{path.parent}: of a recalled release; seriatim ledger resume clears its own folder")
         elif record is not None:
             folder, part = seals.sealed_description(path, record.manifest)
-            copies[folder] = part
+            whole = folder.name == PUBLIC and (folder.parent / PRIVATE).is_dir()
+            copies[folder.parent if whole else folder] = record.manifest if whole else part
         elif manifest is not None:
             findings.faults += _unknown(database, path.parent, manifest["chain"])
     findings.faults += _unknown_beside(database, ours, by_chain)
@@ -155,6 +164,13 @@ def _check_manifests(
                 copies[target] = record.manifest
             else:
                 findings.notes.append(f"{target}: the published copy is no longer there")
+    by_key = {(record.series, record.number): record for record in records}
+    for series, number, out in expected.handed_out:
+        copy, record = destination_in(Path(out), series, number), by_key[series, number]
+        if copy.is_dir() and copy not in copies:
+            copies[copy] = seals.sealed_public_manifest(record.manifest)
+    for named in published:
+        _check_named(named, records, copies, findings)
     for folder, part in sorted(copies.items()):
         if folder.name != PUBLIC or folder.parent not in copies:  # else it is looked at with its whole release
             _check_copy(folder, part, findings)
@@ -182,13 +198,30 @@ def _check_heads(database: Database, expected: ReplayedCatalogue, findings: _Fin
             heads = heads_of_series(connection, series)
         for path in heads:
             head = read_head(path)
-            if head is None:
+            written = {head_bytes(catalogue.catalogue_record(row)) for row in expected.releases.values()}
+            if not path.exists():
                 findings.notes.append(f"{path}: the head of series {series!r} is not there; the next release writes it")
-            elif head["series"] == series:
-                findings.faults += _unknown(database, path, head["chain"])
+            elif head is not None and (unknown := _unknown(database, path, head["chain"])):
+                findings.faults += unknown
+            elif path.read_bytes() not in written:
+                findings.faults.append(f"{path}: the head of series {series!r} was changed")
+
+
+def _check_named(named: Path, records: Sequence[ReleaseRecord], copies: Collection[Path], findings: _Findings) -> None:
+    """Find what a named folder holds that could not be compared: all of it, a manifest, or a whole release."""
+    if not any(copy.is_relative_to(named) or named.is_relative_to(copy) for copy in copies):
+        findings.faults.append(f"{named}: no manifest of this ledger is there, so nothing was compared")
+    for path in every_manifest_in(named):
+        if read_manifest(path) is None:
+            findings.faults.append(f"{path}: not a manifest, or changed")
+    for record in records:
+        folder = destination_in(named, record.series, record.number)
+        if folder.is_dir() and not any(True for _ in every_manifest_in(folder)):
+            findings.faults.append(f"{folder}: its manifest is missing, so nothing was compared")
 
 
 def _check_copy(folder: Path, manifest: Mapping[str, Any], findings: _Findings) -> None:
+    findings.n_copies += 1
     wrong = seals.seal_differences(folder, manifest)
     findings.faults += [f"{folder / name}: the published copy was changed or is missing" for name in wrong]
     strange = seals.foreign_beside_seal(folder, manifest)

@@ -88,6 +88,8 @@ class LedgerCheck:
     n_files: int
     faults: tuple[str, ...]
     notes: tuple[str, ...] = ()
+    n_copies: int = 0
+    """Published copies that were compared: at their destinations, delivered ones and those in the named folders."""
 
     @property
     def sound(self) -> bool:
