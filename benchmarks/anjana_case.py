@@ -21,9 +21,9 @@ from benchmarks.timing import in_turns, row
 from seriatim.defences.single.lattice.generalisation import lattice
 from seriatim.engines.threads import Threads
 from seriatim.model import SeriesState
-from seriatim.studies.worlds.adultlike import adultlike
 from seriatim.tables.reader import read_table
 from seriatim.tables.views import view_of
+from seriatim_papers.worlds.adultlike import adultlike
 
 ROWS, K, SHARE = 10_000, 5, 0.05
 QUASI = ("age", "sex", "race", "marital-status", "education", "workclass", "postcode")

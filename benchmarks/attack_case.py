@@ -11,8 +11,8 @@ from benchmarks.timing import row
 from seriatim.attacks._exclusion import prepare
 from seriatim.attacks._twins import twins
 from seriatim.model.history import History
-from seriatim.studies.cor_split import METHODS, CorSplitSetting, play_cor_split
-from seriatim.studies.worlds.census import CensusChurn
+from seriatim_papers.cor_split import METHODS, CorSplitSetting, play_cor_split
+from seriatim_papers.worlds.census import CensusChurn
 
 COMPROMISED = 0.04
 ATTACKED = ("cor-split", "repaired, sticky", "lineage")

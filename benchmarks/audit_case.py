@@ -21,9 +21,9 @@ from benchmarks.peers import peer_python
 from benchmarks.timing import in_turns, row
 from seriatim.measures.leakage_given import GivenAttribute, leakage_given_pairs, leakage_given_subsets
 from seriatim.model import ColumnRule, Policy, PromiseTerms, Role, Table
-from seriatim.studies.worlds.adultlike import adultlike
 from seriatim.tables.auditable import auditable, read_auditable
 from seriatim.usecases.audit.audit import audit
+from seriatim_papers.worlds.adultlike import adultlike
 
 QUASI = ("postcode", "birth-date", "sex", "race", "marital-status", "education", "native-country", "workclass")
 SENSITIVE = "occupation"

@@ -11,7 +11,7 @@ import polars as pl
 import seriatim as sr
 from benchmarks.csv_case import _frame as even_people
 from benchmarks.timing import keep, row
-from seriatim.studies.worlds.adultlike import adultlike
+from seriatim_papers.worlds.adultlike import adultlike
 
 PEOPLE, FEW, SIZE = 100_000, 20_000, 6
 TABLES = {"evenly spread": ("age", "sex", "zip", "edu"), "as in Adult": ("age", "sex", "postcode", "education")}

@@ -10,8 +10,8 @@ from benchmarks.timing import keep, row
 from seriatim.attacks._complete import complete_sample
 from seriatim.attacks._exclusion import prepare
 from seriatim.model.history import History
-from seriatim.studies.cor_split import METHODS, CorSplitSetting, play_cor_split
-from seriatim.studies.worlds.census import CensusChurn
+from seriatim_papers.cor_split import METHODS, CorSplitSetting, play_cor_split
+from seriatim_papers.worlds.census import CensusChurn
 
 SAMPLE = 200
 KNOWN = 0.02

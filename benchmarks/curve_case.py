@@ -13,9 +13,9 @@ from seriatim.defences.single.curve.segments import SegmentDemand, curve_pieces
 from seriatim.engines.threads import Threads
 from seriatim.model import Policy, View
 from seriatim.policies import policy_from_dict
-from seriatim.studies.worlds.adultlike import adultlike
 from seriatim.tables.reader import read_table
 from seriatim.tables.views import view_of
+from seriatim_papers.worlds.adultlike import adultlike
 
 SORT_BY = ["postcode", "birth-date", "age"]
 

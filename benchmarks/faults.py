@@ -84,7 +84,7 @@ def _lives(folder: Path, part: int, url: str | None) -> list[Life]:
 @contextmanager
 def _server(folder: Path) -> Iterator[str | None]:
     """Start a PostgreSQL server of our own; None where there is none."""
-    sys.path.insert(0, str(TESTS))
+    sys.path[:0] = [str(TESTS), str(TESTS.parent)]
     tests: Any = import_module("conftest")
     programs = tests._programs()
     if programs is None:

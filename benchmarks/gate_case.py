@@ -11,7 +11,7 @@ from benchmarks.timing import keep, row
 from seriatim.gate import critical_tables
 from seriatim.gate._gate import run_gate as replay
 from seriatim.gate.rules import GateRules, rules_asked
-from seriatim.studies.safe_release_counts import BASELINE, FIGURE_2
+from seriatim_papers.safe_release_counts import BASELINE, FIGURE_2
 
 LongArray = np.ndarray[Any, np.dtype[np.int64]]
 PAPER = {"kld": 3e6, "cst": 2e6, "mis": 1e6, "dqt": 0.8e6, "wdt": None}

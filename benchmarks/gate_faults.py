@@ -67,7 +67,7 @@ def _killed(name: str, url: str, kills: int, at: int) -> dict[str, Any]:
 @contextmanager
 def gate_server(folder: Path) -> Iterator[str | None]:
     """Start a PostgreSQL cluster of its own, with fsync on; None where there is none."""
-    sys.path.insert(0, str(TESTS))
+    sys.path[:0] = [str(TESTS), str(TESTS.parent)]
     from conftest import Cluster, _programs
 
     programs = _programs()

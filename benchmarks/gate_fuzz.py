@@ -19,7 +19,7 @@ def run(options: list[str]) -> None:
     from support.schema_fuzz import schema_fuzz
 
     from seriatim.ports.journal import JournalRecord
-    from seriatim.studies.safe_release_counts import AGES
+    from seriatim_papers.safe_release_counts import AGES
 
     sent, errors = 0, 0
     for held in (False, True):

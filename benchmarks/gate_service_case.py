@@ -82,7 +82,7 @@ async def _turns(port: int, token: str, seconds: float) -> dict[str, tuple[list[
 
 
 async def _ask_on(client: Any, path: str, end: float, times: list[float]) -> None:
-    from seriatim.studies.safe_release_counts import AGES, LOCATIONS
+    from seriatim_papers.safe_release_counts import AGES, LOCATIONS
 
     while (began := time.perf_counter()) < end:
         number = next(_numbers)

@@ -24,9 +24,9 @@ from seriatim.defences.single.lattice.optimum import (
 from seriatim.engines.threads import Threads
 from seriatim.model import Policy, View
 from seriatim.policies import policy_from_dict
-from seriatim.studies.worlds.adultlike import adultlike
 from seriatim.tables.reader import read_table
 from seriatim.tables.views import view_of
+from seriatim_papers.worlds.adultlike import adultlike
 
 SECONDS = 0.5
 SECONDS_OF_A_MILLION = 20

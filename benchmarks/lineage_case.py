@@ -18,7 +18,7 @@ from seriatim.kernels.deduce.conclusions import first_conclusions
 from seriatim.kernels.deduce.fixed_point import narrow_to_fixed_point
 from seriatim.model.chance import open_chance
 from seriatim.model.history import History
-from seriatim.studies.cor_split import (
+from seriatim_papers.cor_split import (
     METHODS,
     SELECTIVITIES,
     CorSplitMethod,
@@ -27,8 +27,8 @@ from seriatim.studies.cor_split import (
     cor_split_numbers,
     cor_split_scales,
 )
-from seriatim.studies.queries import QueryWorkload
-from seriatim.studies.worlds.census import DOMAINS, FAST_CHURN, N_INCOMES, SLOW_CHURN, CensusChurn, CensusPeople, census
+from seriatim_papers.queries import QueryWorkload
+from seriatim_papers.worlds.census import DOMAINS, FAST_CHURN, N_INCOMES, SLOW_CHURN, CensusChurn, CensusPeople, census
 
 M, N_QUERIES = 6, 2_000
 SMALL, TINY = CensusChurn(20_000, 0.10, 21), CensusChurn(2_000, 0.10, 21)

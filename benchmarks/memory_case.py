@@ -9,7 +9,7 @@ import pyarrow as pa
 
 import seriatim as sr
 from benchmarks.oneshot import policy_for
-from seriatim.studies.worlds.adultlike import adultlike
+from seriatim_papers.worlds.adultlike import adultlike
 
 
 def peak() -> int:

@@ -12,8 +12,8 @@ from seriatim.defences.series.contract import SerialDraw, SerialRules, SerialVie
 from seriatim.defences.series.lineage.slots import SlotMemory
 from seriatim.defences.series.memory import GroupMemory, RememberedRows, memory_rows
 from seriatim.engines.threads import Threads
-from seriatim.studies.cor_split import CorSplitMethod, cor_split_numbers, cor_split_scales
-from seriatim.studies.worlds.census import N_INCOMES, QUASI, CensusChurn, CensusPeople
+from seriatim_papers.cor_split import CorSplitMethod, cor_split_numbers, cor_split_scales
+from seriatim_papers.worlds.census import N_INCOMES, QUASI, CensusChurn, CensusPeople
 
 WORKERS = Threads(2)
 M, N = 6, 3

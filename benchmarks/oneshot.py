@@ -27,9 +27,9 @@ from seriatim.defences.single.median import median, median_pieces
 from seriatim.engines.threads import Threads
 from seriatim.kernels.single.median import MedianRules
 from seriatim.model import Policy, SeriesState, View
-from seriatim.studies.worlds.adultlike import adultlike
 from seriatim.tables.reader import read_table
 from seriatim.tables.views import view_of
+from seriatim_papers.worlds.adultlike import adultlike
 
 MILLION, THIRTY_THOUSAND = 1_000_000, 30_000
 SORT_BY = ["postcode", "birth-date", "age"]

@@ -16,7 +16,7 @@ import pyarrow.parquet as pq
 import seriatim as sr
 from benchmarks.moments import M, N
 from benchmarks.timing import row
-from seriatim.studies.worlds.census import QUASI, CensusChurn, census, census_releases
+from seriatim_papers.worlds.census import QUASI, CensusChurn, census, census_releases
 
 DEFENCES = {"invariant": {"m": M}, "historical": {"m": M, "n": N}, "lineage": {"m": M}}
 JUDGED = 200_000

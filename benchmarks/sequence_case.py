@@ -31,8 +31,8 @@ from seriatim.knowledge._posterior import posterior_of_groups
 from seriatim.knowledge.divergence import BITS, entropies_for_divergence
 from seriatim.knowledge.sequence_model import SequenceModel
 from seriatim.model.history import History, PastRelease
-from seriatim.studies import js_reduce
-from seriatim.studies.worlds.patients import VALUES, PatientWeek, patients_knowledge_of_one_step, patients_weeks
+from seriatim_papers import js_reduce
+from seriatim_papers.worlds.patients import VALUES, PatientWeek, patients_knowledge_of_one_step, patients_weeks
 
 N_VALUES = len(VALUES)
 CHUNK = 250_000

@@ -10,8 +10,8 @@ from benchmarks.attack_case import attack_rows
 from benchmarks.moments import moment, sorting
 from benchmarks.publish_case import FEW, JUDGED, publish_rows
 from benchmarks.timing import in_turns, keep, row
-from seriatim.studies.cor_split import METHODS
-from seriatim.studies.worlds.census import CensusChurn, census
+from seriatim_papers.cor_split import METHODS
+from seriatim_papers.worlds.census import CensusChurn, census
 
 SIZE, SMALL, LARGE, LAST = 200_000, 25_000, 1_600_000, 24
 TARGET = {"lineage": 15.0}

@@ -12,9 +12,9 @@ from benchmarks.timing import keep, row
 from seriatim.defences.series.contract import SerialDraw, SerialGrouping, SerialRules, SerialView
 from seriatim.kernels.series.ranges import range_boxes
 from seriatim.reading import Boxes, count_in_ranges
-from seriatim.studies.cor_split import CorSplitMethod, cor_split_scales
-from seriatim.studies.queries import draw_queries, study_query_answers
-from seriatim.studies.worlds.census import DOMAINS, N_INCOMES, CensusPeople, census
+from seriatim_papers.cor_split import CorSplitMethod, cor_split_scales
+from seriatim_papers.queries import draw_queries, study_query_answers
+from seriatim_papers.worlds.census import DOMAINS, N_INCOMES, CensusPeople, census
 
 BANDS = ((0, 2), (2, 6), (6, 12), (12, 20), (20, 32), (32, 50))
 """Values from and to; each band holds about a sixth of the people."""

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 
 import seriatim as sr
-from seriatim.studies.worlds.hospital import hospital_months
+from seriatim.testing.hospital import hospital_months
 
 COLUMNS: dict[str, Any] = {
     "age": {"role": "quasi", "kind": "number"},

@@ -11,7 +11,7 @@ import pytest
 from support.command_line import seriatim, write_policy, write_view
 
 import seriatim as sr
-from seriatim.studies.worlds.hospital import POLICY, SERIES, hospital_months
+from seriatim.testing.hospital import POLICY, SERIES, hospital_months
 
 
 @pytest.fixture(scope="module")

@@ -22,7 +22,7 @@ from seriatim.kernels.deduce.nullspace import peel_nullspace, solve_dense_nullsp
 from seriatim.kernels.deduce.one_round import one_round_by_compromised, one_round_by_correlations
 from seriatim.kernels.single.acceptance import class_acceptance
 from seriatim.kernels.single.median import cut_by_median
-from seriatim.studies.worlds.hospital import POLICY, hospital_months
+from seriatim.testing.hospital import POLICY, hospital_months
 
 JUDGING = (
     fold_class_keys,

@@ -13,8 +13,8 @@ import seriatim as sr
 from seriatim.attacks import complete_share, prepare
 from seriatim.attacks._complete import complete_sample
 from seriatim.engines.threads import Threads
-from seriatim.studies.cor_split import METHODS, CorSplitSetting, play_cor_split
-from seriatim.studies.worlds.census import CensusChurn
+from seriatim_papers.cor_split import METHODS, CorSplitSetting, play_cor_split
+from seriatim_papers.worlds.census import CensusChurn
 
 BOUND = 0.02
 

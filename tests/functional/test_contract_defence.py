@@ -17,10 +17,10 @@ from seriatim.errors import InputError
 from seriatim.model import Draft, Grouping, Policy, SeriesState, View
 from seriatim.model.methods import METHODS
 from seriatim.ports import Workers
-from seriatim.studies.worlds.hospital import hospital_months
 from seriatim.testing import DEFENCE_CONTRACT, ContractBroken, check_defence
 from seriatim.testing.clauses import clause_name
 from seriatim.testing.defence import DefenceTrial
+from seriatim.testing.hospital import hospital_months
 
 COLUMNS: dict[str, Any] = {
     "age": {"role": "quasi", "kind": "number", "hierarchy": {"interval": [5, 10, 20, 40]}},

@@ -25,9 +25,9 @@ from seriatim.promises.series.breach_bounds import BreachChance, BreachShare
 from seriatim.promises.series.newest import newest_judged
 from seriatim.promises.series.sure_bounds import SureShare
 from seriatim.promises.single.suppression import Suppression
-from seriatim.studies.worlds.hospital import hospital_months
 from seriatim.testing import ContractBroken, check_promise, published_table
 from seriatim.testing.defence import DefenceTrial
+from seriatim.testing.hospital import hospital_months
 
 COLUMNS: dict[str, Any] = {
     "age": {"role": "quasi", "kind": "number"},

@@ -11,8 +11,8 @@ from support.command_line import seriatim
 
 import seriatim as sr
 from seriatim.errors import TableError
-from seriatim.studies.worlds.hospital import hospital_months
 from seriatim.tables.writer import write_csv
+from seriatim.testing.hospital import hospital_months
 
 COLUMNS: dict[str, Any] = {
     "age": {"role": "quasi"},

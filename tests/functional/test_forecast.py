@@ -15,7 +15,7 @@ from seriatim import api
 from seriatim.errors import AdversaryError
 from seriatim.model import History, PastRelease
 from seriatim.policies.questions import AdversaryKeysUnread
-from seriatim.studies.worlds.hospital import POLICY, SERIES, hospital_months
+from seriatim.testing.hospital import POLICY, SERIES, hospital_months
 
 VIEWS = hospital_months(300, 3, churn=0.2)
 

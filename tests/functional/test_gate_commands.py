@@ -14,9 +14,9 @@ from support.gates import GATE
 from seriatim import api
 from seriatim.errors import InputError
 from seriatim.journal import open_journal
-from seriatim.studies.safe_release_counts import AGES, FIGURE_2, LOCATIONS
 from seriatim.web.opened_clerk import open_clerk
 from seriatim.web.settings import DAY, ServiceSettings
+from seriatim_papers.safe_release_counts import AGES, FIGURE_2, LOCATIONS
 
 
 def run(arguments: list[str]) -> Ran:

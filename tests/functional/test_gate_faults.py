@@ -15,7 +15,7 @@ from support.gate_services import Running, served_journal, serving, start_servic
 from support.gates import GATE, past_of
 
 from seriatim.journal import open_journal
-from seriatim.studies.safe_release_counts import AGES, LOCATIONS
+from seriatim_papers.safe_release_counts import AGES, LOCATIONS
 
 TESTS = Path(__file__).parents[1]
 

@@ -15,8 +15,8 @@ from support.gates import GATE
 from support.schema_fuzz import schema_fuzz
 
 from seriatim.journal import open_journal
-from seriatim.studies.safe_release_counts import AGES, LOCATIONS
 from seriatim.web.answers import RequestBody
+from seriatim_papers.safe_release_counts import AGES, LOCATIONS
 
 CANARY = "canary-7f3a"
 TRICKS = [

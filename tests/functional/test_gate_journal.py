@@ -17,11 +17,11 @@ from seriatim.gate import replay
 from seriatim.journal import journal_writer, open_journal
 from seriatim.ports.journal import REQUEST, JournalEntry, JournalRecord
 from seriatim.storage.journal_schema import entries, gates, segments
-from seriatim.studies.safe_release_counts import BASELINE
 from seriatim.usecases.gate.desk import DeskRequest, GateDesk
 from seriatim.web.clerk import OVER_QUOTA, ClerkRequest, ClerkWork
 from seriatim.web.opened_clerk import open_clerk
 from seriatim.web.settings import DAY, ServiceSettings
+from seriatim_papers.safe_release_counts import BASELINE
 
 
 def test_a_desk_decides_as_a_replay_does_and_its_journal_gives_it_back(ledger_url: str, monkeypatch) -> None:

@@ -12,9 +12,9 @@ from support.gate_services import served_journal, serving
 from support.gates import AT, GATE, ask, drawn, rules
 
 from seriatim.report.html import html_file
-from seriatim.studies.safe_release_counts import AGES, LOCATIONS
 from seriatim.usecases.gate.desk import GateDesk
 from seriatim.usecases.gate.officer_view import officer_page, officer_view, officer_view_of_exposure
+from seriatim_papers.safe_release_counts import AGES, LOCATIONS
 
 pytestmark = [
     pytest.mark.browser,

@@ -15,7 +15,7 @@ from support.gates import GATE, drawn, past_of, stored
 from seriatim.gate import replay
 from seriatim.journal import open_journal
 from seriatim.ports.journal import FREEZE, JournalRecord
-from seriatim.studies.safe_release_counts import AGES, BASELINE, LOCATIONS
+from seriatim_papers.safe_release_counts import AGES, BASELINE, LOCATIONS
 
 
 def ask(running: Running, number: int, x: int, y: int, token: str = "requester") -> tuple[int, Any]:

@@ -8,7 +8,7 @@ import pytest
 
 import seriatim as sr
 from seriatim import api
-from seriatim.studies.worlds.hospital import POLICY, hospital
+from seriatim.testing.hospital import POLICY, hospital
 
 
 @pytest.mark.parametrize("method", ["median", "curve", "lattice"])

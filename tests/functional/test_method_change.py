@@ -10,7 +10,7 @@ import pytest
 
 from seriatim import api
 from seriatim.errors import TableError
-from seriatim.studies.worlds.hospital import POLICY, SERIES, hospital_months
+from seriatim.testing.hospital import POLICY, SERIES, hospital_months
 
 VIEWS = hospital_months(400, 3, churn=0.15)
 SERIAL = ("invariant", "historical", "cohort")

@@ -18,7 +18,7 @@ from seriatim.errors import SeriatimError
 from seriatim.ledger import SqlLedger, open_ledger
 from seriatim.model import Draft
 from seriatim.ports import Reservation
-from seriatim.studies.worlds.hospital import hospital
+from seriatim.testing.hospital import hospital
 from seriatim.usecases.publish import plan as plan_case
 
 ANY_TYPES = pa.table(

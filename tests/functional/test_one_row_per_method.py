@@ -10,7 +10,7 @@ import pytest
 import seriatim as sr
 from seriatim.defences.series.lineage.grouping import lineage
 from seriatim.model.methods import METHODS, Method, MethodDegree, MethodFamily
-from seriatim.studies.worlds.hospital import hospital_months
+from seriatim.testing.hospital import hospital_months
 
 COLUMNS = {
     "age": {"role": "quasi", "kind": "number"},

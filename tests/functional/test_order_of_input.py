@@ -12,7 +12,7 @@ import pyarrow.csv as pacsv
 import pytest
 
 import seriatim as sr
-from seriatim.studies.worlds.hospital import hospital_months
+from seriatim.testing.hospital import hospital_months
 
 COLUMNS: dict[str, Any] = {
     "age": {"role": "quasi", "kind": "number"},

@@ -13,8 +13,8 @@ import pytest
 from support.command_line import seriatim, write_policy, write_view
 
 import seriatim as sr
-from seriatim.studies.worlds.hospital import POLICY, hospital_months
 from seriatim.tables.writer import write_csv
+from seriatim.testing.hospital import POLICY, hospital_months
 
 
 def test_the_page_to_sign(tmp_path: Path) -> None:

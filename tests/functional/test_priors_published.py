@@ -19,8 +19,8 @@ from seriatim.model import History, PriorSets
 from seriatim.model.history import no_history
 from seriatim.promises.series.newest import newest_judged
 from seriatim.promises.series.possible_values import PossibleValues
-from seriatim.studies.worlds.hospital import POLICY, hospital_months
-from seriatim.studies.worlds.hospital import SERIES as HOSPITAL
+from seriatim.testing.hospital import POLICY, hospital_months
+from seriatim.testing.hospital import SERIES as HOSPITAL
 
 NEVER = {"female": {"angina", "epilepsy"}, "male": {"hepatitis", "HIV", "asthma"}}
 RULES = """

@@ -14,7 +14,7 @@ from support.rival_publishers import publish_after_the_other_has_looked
 
 from seriatim import api
 from seriatim.errors import SeriatimError
-from seriatim.studies.worlds.hospital import POLICY, hospital
+from seriatim.testing.hospital import POLICY, hospital
 
 TESTS = Path(__file__).parents[1]
 

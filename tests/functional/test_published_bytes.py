@@ -20,8 +20,8 @@ import pyarrow.csv as pacsv
 import pytest
 
 import seriatim as sr
-from seriatim.studies.worlds.adultlike import adultlike
-from seriatim.studies.worlds.hospital import hospital_months
+from seriatim.testing.hospital import hospital_months
+from seriatim_papers.worlds.adultlike import adultlike
 
 KEPT = Path(__file__).parent.parent / "kept" / "published-bytes.json"
 COLUMNS: dict[str, Any] = {

@@ -14,8 +14,8 @@ from support.command_line import Ran, seriatim
 
 from seriatim import api
 from seriatim.cli.demo import MONTHS, write_demo_months, write_demo_policies
-from seriatim.studies.worlds.hospital import hospital_months
 from seriatim.tables.writer import write_csv
+from seriatim.testing.hospital import hospital_months
 
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text(encoding="utf-8")

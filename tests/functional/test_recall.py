@@ -15,7 +15,7 @@ import seriatim as sr
 from seriatim.errors import InputError
 from seriatim.ledger import SqlLedger, open_ledger
 from seriatim.ports import ReleaseRecord, Reservation
-from seriatim.studies.worlds.hospital import hospital_months
+from seriatim.testing.hospital import hospital_months
 
 
 def publish(ledger: SqlLedger, people: list[str], out: Path | None = None, **more: Any) -> ReleaseRecord:

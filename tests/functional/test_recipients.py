@@ -12,8 +12,8 @@ from support.command_line import seriatim
 
 import seriatim as sr
 from seriatim.policies.questions import AdversaryKeysUnread
-from seriatim.studies.worlds.hospital import POLICY, hospital_months
 from seriatim.tables.writer import write_csv
+from seriatim.testing.hospital import POLICY, hospital_months
 
 
 @pytest.fixture(scope="module")

@@ -12,7 +12,7 @@ from support.command_line import seriatim, write_policy, write_view
 
 from seriatim import api
 from seriatim.errors import InputError
-from seriatim.studies.worlds.hospital import SERIES, hospital_months
+from seriatim.testing.hospital import SERIES, hospital_months
 
 PUBLIC = {"table.csv", "codebook.json", "report.html", "manifest.json"}
 PRIVATE = {"report.html", "report.json", "manifest.json"}

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import seriatim as sr
 from seriatim.report import Grid
-from seriatim.studies.worlds.hospital import SERIES, hospital_months
+from seriatim.testing.hospital import SERIES, hospital_months
 
 
 def test_the_report_of_a_lineage(tmp_path: Path) -> None:

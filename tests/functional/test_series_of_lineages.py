@@ -12,7 +12,7 @@ import pytest
 
 import seriatim as sr
 from seriatim.model.candidate_values import candidates_remembered
-from seriatim.studies.worlds.hospital import hospital_months
+from seriatim.testing.hospital import hospital_months
 
 KEPT = Path(__file__).parent.parent / "kept" / "cut-by-values"
 SERIES = "lineage"

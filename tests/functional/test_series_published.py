@@ -14,7 +14,7 @@ from support.command_line import seriatim
 import seriatim as sr
 from seriatim import api
 from seriatim.errors import PolicyError, TableError
-from seriatim.studies.worlds.hospital import POLICY, SERIES, hospital_months
+from seriatim.testing.hospital import POLICY, SERIES, hospital_months
 
 MONTHS = 4
 

@@ -12,7 +12,7 @@ import pytest
 from support.command_line import seriatim
 
 import seriatim as sr
-from seriatim.studies.worlds.hospital import POLICY, hospital_months
+from seriatim.testing.hospital import POLICY, hospital_months
 from seriatim.usecases.publish import suggestions
 
 COLUMNS: dict[str, Any] = {

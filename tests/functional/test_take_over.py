@@ -17,8 +17,8 @@ import seriatim as sr
 from seriatim import api
 from seriatim.attacks import complete_sample, prepare, reveal_leavers
 from seriatim.model.candidate_values import Candidates, candidates_remembered
-from seriatim.studies.worlds.hospital import POLICY, SERIES, hospital_months
 from seriatim.tables.writer import write_csv
+from seriatim.testing.hospital import POLICY, SERIES, hospital_months
 
 OLD = POLICY.replace("t = 0.5", "# t = 0.5")
 BOUND = "\n[adversary]\nbreach_share = 0.02\n"

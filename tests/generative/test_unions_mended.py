@@ -21,8 +21,8 @@ from seriatim.model.history import History, PastRelease
 from seriatim.model.judged import JudgedHistory
 from seriatim.model.policy import DefenceOptions
 from seriatim.promises import promises_of
-from seriatim.studies.cor_split import CorSplitMethod, CorSplitSetting, play_cor_split
-from seriatim.studies.worlds.census import CensusChurn
+from seriatim_papers.cor_split import CorSplitMethod, CorSplitSetting, play_cor_split
+from seriatim_papers.worlds.census import CensusChurn
 
 
 def broken(history: list[RememberedRows], n_people: int, n_values: int, rules: SerialRules) -> dict[str, int]:

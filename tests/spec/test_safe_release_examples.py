@@ -7,7 +7,7 @@ import pytest
 from scipy.special import gammaincinv  # scipy.stats takes a second to load
 
 from seriatim import gate
-from seriatim.studies.safe_release_counts import BASELINE, FIGURE_2, FIGURE_6, FIGURE_8, FIGURE_9, FIGURE_11
+from seriatim_papers.safe_release_counts import BASELINE, FIGURE_2, FIGURE_6, FIGURE_8, FIGURE_9, FIGURE_11
 
 
 def chi_square_quantile(p: float, freedom: np.ndarray | int) -> np.ndarray:

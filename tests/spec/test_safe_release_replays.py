@@ -7,7 +7,7 @@ import pytest
 
 from seriatim.gate import critical_tables, replay
 from seriatim.gate.critical_values import critical_beyond, critical_chi_square
-from seriatim.studies.safe_release_counts import BASELINE, FIGURE_2
+from seriatim_papers.safe_release_counts import BASELINE, FIGURE_2
 
 WEIGHTS = FIGURE_2.sum(axis=0) / FIGURE_2.sum()
 RECORDS = np.repeat(np.arange(50), FIGURE_2.ravel())

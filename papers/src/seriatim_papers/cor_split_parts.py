@@ -11,7 +11,7 @@ from seriatim.attacks._exclusion import estimate_once, estimate_share, prepare
 from seriatim.attacks._twins import twins
 from seriatim.model import Estimate
 from seriatim.ports import Progress, Workers, no_progress
-from seriatim.studies.cor_split import (
+from seriatim_papers.cor_split import (
     METHODS,
     SELECTIVITIES,
     CorSplitMethod,
@@ -19,8 +19,8 @@ from seriatim.studies.cor_split import (
     PlayedSeries,
     play_cor_split,
 )
-from seriatim.studies.queries import QueryWorkload
-from seriatim.studies.worlds.census import DOMAINS, CensusChurn
+from seriatim_papers.queries import QueryWorkload
+from seriatim_papers.worlds.census import DOMAINS, CensusChurn
 
 COMPROMISED = 0.04
 SEEDS = (1, 2, 3, 4, 5)

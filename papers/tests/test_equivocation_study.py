@@ -15,8 +15,8 @@ from seriatim.errors import TableError
 from seriatim.measures.leakage_given import GivenAttribute
 from seriatim.measures.supplementary_knowledge import supplementary_knowledge, supplementary_knowledge_sets
 from seriatim.model.classes import Classes
-from seriatim.studies.equivocation import equivocation_steps_by_prior, equivocation_technique_steps, study_equivocation
-from seriatim.studies.worlds.pums import DOMAINS, PumsMicrodata, made_pums, pums_shipped, read_pums
+from seriatim_papers.equivocation import equivocation_steps_by_prior, equivocation_technique_steps, study_equivocation
+from seriatim_papers.worlds.pums import DOMAINS, PumsMicrodata, made_pums, pums_shipped, read_pums
 
 DATA = made_pums(400)
 UNIQUE = PumsMicrodata(
@@ -78,7 +78,7 @@ def test_the_claims_on_shipped_tables(name: str) -> None:
 
 
 def test_tables_left_out_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    import seriatim.studies.equivocation as study
+    import seriatim_papers.equivocation as study
 
     monkeypatch.setattr(study, "find_spec", lambda _: None)
     monkeypatch.setattr(

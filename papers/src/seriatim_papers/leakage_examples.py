@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from seriatim.measures._leakage import leakage
-from seriatim.studies.leakage_metrics import metric_ordered_emd
+from seriatim_papers.leakage_metrics import metric_ordered_emd
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -12,7 +12,7 @@ from seriatim.attacks._sequence_figures import sequence_calibration, sequence_fi
 from seriatim.errors import SeriatimError
 from seriatim.ports import Progress, no_progress
 from seriatim.report import Grid
-from seriatim.studies.worlds.panels import Panel, panel_nlswork, panel_rwm5yr, panel_wages
+from seriatim_papers.worlds.panels import Panel, panel_nlswork, panel_rwm5yr, panel_wages
 
 PANELS: dict[str, Callable[[], Panel]] = {
     "nls occupation": panel_nlswork,

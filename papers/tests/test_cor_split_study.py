@@ -16,7 +16,7 @@ from seriatim.defences.series.contract import SerialDraw, SerialRules, SerialVie
 from seriatim.defences.series.memory import GroupMemory
 from seriatim.kernels.deduce.one_round import one_round_by_compromised, one_round_by_correlations
 from seriatim.model import Estimate
-from seriatim.studies.cor_split import (
+from seriatim_papers.cor_split import (
     METHODS,
     SELECTIVITIES,
     CorSplitSetting,
@@ -25,12 +25,12 @@ from seriatim.studies.cor_split import (
     cor_split_scales,
     play_cor_split,
 )
-from seriatim.studies.cor_split_page import PARTS, CorSplitStudy, study_cor_split_page
-from seriatim.studies.cor_split_parts import cor_split_part_sweep
-from seriatim.studies.cor_split_reasons import STABLE, reasons, reasons_repeated
-from seriatim.studies.queries import QueryWorkload, draw_queries, queries_anywhere, queries_by_share
-from seriatim.studies.stable_cuts import cut_stably
-from seriatim.studies.worlds.census import DOMAINS, N_INCOMES, CensusChurn, census
+from seriatim_papers.cor_split_page import PARTS, CorSplitStudy, study_cor_split_page
+from seriatim_papers.cor_split_parts import cor_split_part_sweep
+from seriatim_papers.cor_split_reasons import STABLE, reasons, reasons_repeated
+from seriatim_papers.queries import QueryWorkload, draw_queries, queries_anywhere, queries_by_share
+from seriatim_papers.stable_cuts import cut_stably
+from seriatim_papers.worlds.census import DOMAINS, N_INCOMES, CensusChurn, census
 
 SETTING = CorSplitSetting(CensusChurn(3_000, 0.33, 5), n_queries=300, query_every=2)
 

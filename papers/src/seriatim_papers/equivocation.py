@@ -25,9 +25,9 @@ from seriatim.report import FiledReport
 from seriatim.report.chart_views import chart_data
 from seriatim.report.formats import format_number, format_plain
 from seriatim.report.page import Charts, Grid, Page, Prose, Section
-from seriatim.studies.equivocation_beliefs import noise_beliefs, prior_beliefs, query_beliefs, sampling_beliefs
-from seriatim.studies.worlds.pums import RECORDS, PumsMicrodata, made_pums, pums_shipped, read_pums
 from seriatim.wiring import wired_workers
+from seriatim_papers.equivocation_beliefs import noise_beliefs, prior_beliefs, query_beliefs, sampling_beliefs
+from seriatim_papers.worlds.pums import RECORDS, PumsMicrodata, made_pums, pums_shipped, read_pums
 
 Releasing = Callable[[PumsMicrodata, float, Sequence[FloatArray], np.random.Generator], list[Beliefs]]
 """Releases once, and returns what is believed under each prior."""

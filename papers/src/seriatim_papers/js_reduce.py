@@ -37,8 +37,8 @@ from seriatim.model import CodedColumn
 from seriatim.model.history import History, PastRelease
 from seriatim.model.policy import Thresholds
 from seriatim.model.scale import Scale, scale_of
-from seriatim.studies.worlds.patients import VALUES, PatientWeek
 from seriatim.wiring import wired_workers
+from seriatim_papers.worlds.patients import VALUES, PatientWeek
 
 Grouper = Callable[[PatientWeek, Floats, Floats], Longs]
 """From a view, beliefs before it and places in the box of all quasi-identifiers, to groups; -1 for dropped people."""

@@ -7,8 +7,8 @@ from collections.abc import Callable, Sequence
 from seriatim.knowledge.breach import breach_probability
 from seriatim.model import Bars, Chart, ChartAxis, Line, Lines, Threshold
 from seriatim.report.formats import format_percent
-from seriatim.studies.cor_split import SELECTIVITIES, ReleaseFigures
-from seriatim.studies.cor_split_parts import COMPROMISED, CorSplitOutcome, DegreeSweep, cor_split_part_mean_error
+from seriatim_papers.cor_split import SELECTIVITIES, ReleaseFigures
+from seriatim_papers.cor_split_parts import COMPROMISED, CorSplitOutcome, DegreeSweep, cor_split_part_mean_error
 
 LABELS = {
     "invariant": "m-invariance",

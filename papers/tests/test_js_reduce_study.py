@@ -13,21 +13,21 @@ from support.panels import wages_or_skip
 
 from seriatim.attacks._sequence_figures import sequence_calibration
 from seriatim.errors import InputError
-from seriatim.studies.js_reduce import (
+from seriatim_papers.js_reduce import (
     JS_REDUCE_METHODS,
     js_reduce_attacked,
     js_reduce_beliefs,
     js_reduce_gains,
     js_reduce_run,
 )
-from seriatim.studies.js_reduce_page import GREEDY, OPTIMAL, study_js_reduce_page
-from seriatim.studies.js_reduce_panels import METHODS, PANELS, PanelMethod, js_reduce_on_panel, js_reduce_panel_grid
-from seriatim.studies.js_reduce_parts import (
+from seriatim_papers.js_reduce_page import GREEDY, OPTIMAL, study_js_reduce_page
+from seriatim_papers.js_reduce_panels import METHODS, PANELS, PanelMethod, js_reduce_on_panel, js_reduce_panel_grid
+from seriatim_papers.js_reduce_parts import (
     js_reduce_part_cut_points,
     js_reduce_part_query_error,
     js_reduce_part_snapshot,
 )
-from seriatim.studies.worlds.patients import VALUES, patients_knowledge_of_one_step, patients_weeks
+from seriatim_papers.worlds.patients import VALUES, patients_knowledge_of_one_step, patients_weeks
 
 
 @pytest.fixture(scope="module")

@@ -13,8 +13,8 @@ from seriatim.gate.critical_values import critical_chi_square
 from seriatim.gate.dixon_values import dixon_critical
 from seriatim.gate.standings import standing_of
 from seriatim.model.chance import open_chance
-from seriatim.studies.safe_release import PAPER_TESTS, WEIGHTS, safe_release_requests, safe_release_rules
-from seriatim.studies.safe_release_counts import BASELINE, FIGURE_2, LOCATIONS
+from seriatim_papers.safe_release import PAPER_TESTS, WEIGHTS, safe_release_requests, safe_release_rules
+from seriatim_papers.safe_release_counts import BASELINE, FIGURE_2, LOCATIONS
 
 FloatArray = npt.NDArray[np.float64]
 LongArray = npt.NDArray[np.int64]

@@ -9,8 +9,8 @@ import numpy as np
 from seriatim.kernels.arrays import Floats, Ints, Longs
 from seriatim.knowledge.divergence import BITS, entropies_for_divergence
 from seriatim.knowledge.sequence_model import SequenceModel
-from seriatim.studies.js_reduce import Grouper, JsReduceRun
-from seriatim.studies.worlds.patients import STAGES, VALUES, PatientWeek
+from seriatim_papers.js_reduce import Grouper, JsReduceRun
+from seriatim_papers.worlds.patients import STAGES, VALUES, PatientWeek
 
 _SIDES = ((45, 30), (1, 2), (60, 30))
 

@@ -12,7 +12,7 @@ from seriatim.model.chart import Bars, Chart, ChartAxis, Line, Lines
 from seriatim.ports import Progress, no_progress
 from seriatim.report import Cell, Charts, FiledReport, Grid, Page, Points, Prose, Section
 from seriatim.report.formats import format_percent, format_plain
-from seriatim.studies.safe_release import (
+from seriatim_papers.safe_release import (
     FIGURE_19,
     PAPER_TESTS,
     SafeReleaseCounts,
@@ -23,8 +23,8 @@ from seriatim.studies.safe_release import (
     safe_release_fitting,
     safe_release_rules,
 )
-from seriatim.studies.safe_release_counts import AGES, FIGURE_2, FIGURE_6, FIGURE_8, FIGURE_9, FIGURE_11, LOCATIONS
-from seriatim.studies.safe_release_figures import (
+from seriatim_papers.safe_release_counts import AGES, FIGURE_2, FIGURE_6, FIGURE_8, FIGURE_9, FIGURE_11, LOCATIONS
+from seriatim_papers.safe_release_figures import (
     FIGURE_10,
     PATHS,
     SafeReleaseApproximation,

@@ -27,8 +27,8 @@ from seriatim.kernels.series.ranges import range_boxes
 from seriatim.model import Scale, scale_of
 from seriatim.model.history import History, PastRelease
 from seriatim.ports import Workers
-from seriatim.studies.queries import QueryWorkload
-from seriatim.studies.worlds.census import DOMAINS, N_INCOMES, CensusChurn, CensusPeople, census, census_releases
+from seriatim_papers.queries import QueryWorkload
+from seriatim_papers.worlds.census import DOMAINS, N_INCOMES, CensusChurn, CensusPeople, census, census_releases
 
 SELECTIVITIES = (0.01, 0.02, 0.05, 0.10)
 

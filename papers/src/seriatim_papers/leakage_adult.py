@@ -17,7 +17,7 @@ from seriatim.measures.leakage_given import leakage_given_growth
 from seriatim.model.classes import number_classes
 from seriatim.model.scale import FloatArray
 from seriatim.model.tabulation import Tabulation, tabulation_of
-from seriatim.studies.adult import Adult, Levels
+from seriatim_papers.adult import Adult, Levels
 
 Node = tuple[int, ...]
 

@@ -14,7 +14,7 @@ from seriatim.gate.standings import standing_of
 from seriatim.gate.statistics import divergences, dixon, mutual_information, pearson
 from seriatim.model.chance import open_chance
 from seriatim.ports import Progress, no_progress
-from seriatim.studies.safe_release_counts import BASELINE, FIGURE_2, FIGURE_6, FIGURE_8, FIGURE_9, FIGURE_11
+from seriatim_papers.safe_release_counts import BASELINE, FIGURE_2, FIGURE_6, FIGURE_8, FIGURE_9, FIGURE_11
 
 FloatArray = npt.NDArray[np.float64]
 LongArray = npt.NDArray[np.int64]

@@ -15,7 +15,7 @@ from seriatim.model.policy import Thresholds
 from seriatim.ports import Progress, no_progress
 from seriatim.report import Charts, FiledReport, Grid, Page, Points, Section
 from seriatim.report.formats import format_plain
-from seriatim.studies.js_reduce import (
+from seriatim_papers.js_reduce import (
     JS_REDUCE_METHODS,
     JsReduceGains,
     JsReduceOutcome,
@@ -26,8 +26,8 @@ from seriatim.studies.js_reduce import (
     js_reduce_gains,
     js_reduce_run,
 )
-from seriatim.studies.js_reduce_panels import PanelOutcome, js_reduce_on_panels, js_reduce_panel_grid
-from seriatim.studies.js_reduce_parts import (
+from seriatim_papers.js_reduce_panels import PanelOutcome, js_reduce_on_panels, js_reduce_panel_grid
+from seriatim_papers.js_reduce_parts import (
     CutPoints,
     js_reduce_part_by_bt,
     js_reduce_part_corpus,
@@ -36,7 +36,7 @@ from seriatim.studies.js_reduce_parts import (
     js_reduce_part_snapshot,
     js_reduce_part_suppression,
 )
-from seriatim.studies.worlds.patients import World, patients_knowledge_of_one_step, patients_weeks
+from seriatim_papers.worlds.patients import World, patients_knowledge_of_one_step, patients_weeks
 
 PAPER = "after Riboni, Pareschi and Bettini"
 GREEDY, OPTIMAL = "greedy k 20, t 0.5, j 0.6 nats", "optimal k 20, t 0.5, j 0.6 bits"

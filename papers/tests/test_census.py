@@ -7,7 +7,7 @@ import itertools
 import numpy as np
 import pytest
 
-from seriatim.studies.worlds.census import DOMAINS, N_INCOMES, CensusChurn, census, census_releases
+from seriatim_papers.worlds.census import DOMAINS, N_INCOMES, CensusChurn, census, census_releases
 
 
 def test_people_are_in_their_domains_and_repeatable():

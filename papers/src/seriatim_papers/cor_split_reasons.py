@@ -23,7 +23,7 @@ from seriatim.kernels.deduce.one_round import one_round_by_compromised, one_roun
 from seriatim.kernels.series.ranges import range_boxes
 from seriatim.ports import Progress, Workers, no_progress
 from seriatim.reading import Boxes, count_in_ranges
-from seriatim.studies.cor_split import (
+from seriatim_papers.cor_split import (
     METHODS,
     CorSplitMethod,
     CorSplitSetting,
@@ -32,10 +32,10 @@ from seriatim.studies.cor_split import (
     cor_split_scales,
     play_cor_split,
 )
-from seriatim.studies.cor_split_parts import COMPROMISED, SEEDS
-from seriatim.studies.queries import draw_queries, queries_anywhere, queries_by_share, study_query_answers
-from seriatim.studies.stable_cuts import stably_cut_groups
-from seriatim.studies.worlds.census import DOMAINS, N_INCOMES, CensusChurn, census
+from seriatim_papers.cor_split_parts import COMPROMISED, SEEDS
+from seriatim_papers.queries import draw_queries, queries_anywhere, queries_by_share, study_query_answers
+from seriatim_papers.stable_cuts import stably_cut_groups
+from seriatim_papers.worlds.census import DOMAINS, N_INCOMES, CensusChurn, census
 
 DRAWN = {"around people": draw_queries, "anywhere": queries_anywhere, "by share of people": queries_by_share}
 STABLE = CorSplitMethod("invariant, stable ties", GroupMemory.of, stably_cut_groups)

@@ -6,7 +6,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pytest
 
-from seriatim.studies.worlds.adultlike import REFERENCE_DAY, adultlike
+from seriatim_papers.worlds.adultlike import REFERENCE_DAY, adultlike
 
 
 @pytest.fixture(scope="module")

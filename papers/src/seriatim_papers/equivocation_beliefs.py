@@ -15,7 +15,7 @@ from seriatim.measures.supplementary_knowledge import Beliefs
 from seriatim.model.classes import Classes
 from seriatim.model.scale import FloatArray, IntArray
 from seriatim.queries.query_bounds import query_bounds_chained
-from seriatim.studies.worlds.pums import PumsMicrodata
+from seriatim_papers.worlds.pums import PumsMicrodata
 
 MOST_COMBINATIONS = 100
 """Of these noise is judged in one replicate; other replicates draw others."""

@@ -14,8 +14,8 @@ from seriatim.report import FiledReport
 from seriatim.report.chart_views import chart_data
 from seriatim.report.formats import format_number, format_plain
 from seriatim.report.page import Cell, Charts, Grid, Page, Prose, Section, Tile, Tiles
-from seriatim.studies.adult import read_adult
-from seriatim.studies.leakage_adult import (
+from seriatim_papers.adult import read_adult
+from seriatim_papers.leakage_adult import (
     AnonymisedAdult,
     LeakageTerms,
     adult_known_growth,
@@ -23,8 +23,8 @@ from seriatim.studies.leakage_adult import (
     adult_published_growth,
     leakage_adult_class_figures,
 )
-from seriatim.studies.leakage_examples import ExampleRow, example_rows
-from seriatim.studies.leakage_metrics import metric_correlation_chart, metric_family_charts, metric_rank_correlations
+from seriatim_papers.leakage_examples import ExampleRow, example_rows
+from seriatim_papers.leakage_metrics import metric_correlation_chart, metric_family_charts, metric_rank_correlations
 
 TABLES = (((1, 2), LeakageTerms(6, 6, 0.5)), ((1, 2), LeakageTerms(13, 13, 0.1)), ((1, 2, 3), LeakageTerms(7, 7, 0.5)))
 CHOICES = ((1, 2), (2, 3), (2, 4), (3, 4))

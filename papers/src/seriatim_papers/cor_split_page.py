@@ -12,15 +12,15 @@ from seriatim.ports import Progress, Workers, no_progress
 from seriatim.report import Cell, Charts, Grid, Page, Points, Prose, Section
 from seriatim.report.filed_report import FiledReport
 from seriatim.report.formats import format_number, format_people, format_percent
-from seriatim.studies.cor_split import CorSplitSetting, Order
-from seriatim.studies.cor_split_charts import (
+from seriatim_papers.cor_split import CorSplitSetting, Order
+from seriatim_papers.cor_split_charts import (
     cor_split_chart_label,
     cor_split_closed_form_charts,
     cor_split_course_charts,
     cor_split_headline_chart,
     cor_split_swept_charts,
 )
-from seriatim.studies.cor_split_parts import (
+from seriatim_papers.cor_split_parts import (
     MS,
     NS,
     CorSplitOutcome,
@@ -32,8 +32,8 @@ from seriatim.studies.cor_split_parts import (
     cor_split_part_shrunk,
     cor_split_part_sweep,
 )
-from seriatim.studies.cor_split_reasons import QueryReason, Reason, reasons, reasons_asked
-from seriatim.studies.worlds.census import FAST_CHURN, SLOW_CHURN, CensusChurn
+from seriatim_papers.cor_split_reasons import QueryReason, Reason, reasons, reasons_asked
+from seriatim_papers.worlds.census import FAST_CHURN, SLOW_CHURN, CensusChurn
 
 PARTS = ("closed-form", "fast", "slow", "sweep", "reasons")
 SCENARIOS = {"fast": CorSplitSetting(FAST_CHURN, query_every=12), "slow": CorSplitSetting(SLOW_CHURN, query_every=10)}

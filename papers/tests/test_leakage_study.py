@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 from seriatim.errors import TableError
-from seriatim.studies.adult import Adult, read_adult
-from seriatim.studies.leakage import study_leakage
-from seriatim.studies.leakage_adult import LeakageTerms, adult_minimal_tables, adult_published_growth
-from seriatim.studies.leakage_examples import example_rows
-from seriatim.studies.leakage_metrics import (
+from seriatim_papers.adult import Adult, read_adult
+from seriatim_papers.leakage import study_leakage
+from seriatim_papers.leakage_adult import LeakageTerms, adult_minimal_tables, adult_published_growth
+from seriatim_papers.leakage_examples import example_rows
+from seriatim_papers.leakage_metrics import (
     FAMILIES,
     METRICS,
     metric_hellinger,
