@@ -1,4 +1,4 @@
-"""Draws docs/report.png and docs/attack.png again: ./dev pictures.
+"""Draws docs/report.png, docs/attack.png and docs/attack-dark.png again: ./dev pictures.
 
 Runs the demo, attacks its months as the README does, and photographs both reports in chromium.
 """
@@ -11,7 +11,11 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 DOCS = Path(__file__).parent
-SIZES = {"report": (1080, 1590), "attack": (1000, 860)}
+PICTURES = {
+    "report": ("report", "light", (1080, 1590)),
+    "attack": ("attack", "light", (1000, 846)),
+    "attack-dark": ("attack", "dark", (1000, 846)),
+}
 
 
 def main() -> None:
@@ -26,10 +30,10 @@ def main() -> None:
         _run(folder, "attack", *asked)
         (report,) = folder.glob("demo/releases/ward-visits-0001/private/report.html")
         browser = play.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
-        for picture, path in {"report": report, "attack": folder / "attack.html"}.items():
-            width, height = SIZES[picture]
-            page = browser.new_page(viewport={"width": width, "height": height}, color_scheme="light")
-            page.goto(path.as_uri())
+        pages = {"report": report, "attack": folder / "attack.html"}
+        for picture, (name, scheme, (width, height)) in PICTURES.items():
+            page = browser.new_page(viewport={"width": width, "height": height}, color_scheme=scheme)
+            page.goto(pages[name].as_uri())
             page.wait_for_load_state("load")
             page.screenshot(path=str(DOCS / f"{picture}.png"))
         browser.close()
