@@ -12,7 +12,10 @@ from seriatim.policies.faults import Faults
 
 DOCS = Path(__file__).parents[2] / "docs" / "reference"
 SHAPES = sorted(
-    (s for s in vars(shapes).values() if isinstance(s, type) and issubclass(s, BaseModel) and s.model_fields),
+    (
+        *(s for s in vars(shapes).values() if isinstance(s, type) and issubclass(s, BaseModel) and s.model_fields),
+        shapes.defence_shape(),
+    ),
     key=lambda shape: shape.__name__,
 )
 

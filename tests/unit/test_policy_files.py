@@ -3,16 +3,16 @@
 import re
 from pathlib import Path
 from textwrap import dedent
-from typing import Any, get_args
+from typing import Any
 
 import pytest
 
 from seriatim.defences.single.lattice.prices import LatticeLoss
 from seriatim.errors import PolicyError
 from seriatim.model.adversary import Adversary
+from seriatim.model.methods import METHODS
 from seriatim.model.policy import Kind, Missing, Policy, Role, Unseen
 from seriatim.policies import load_policy, policy_from_dict
-from seriatim.policies.shapes import LossName
 
 WARD = """\
 [series]
@@ -266,7 +266,7 @@ def test_an_override_of_the_kind_drops_the_general_constant() -> None:
         ({"defence": {}}, "[defence] method is missing"),
         ({"defence": {"method": "median", "suppress": -0.1}}, "[defence] suppress is -0.1"),
         ({"defence": {"method": "median", "mode": "greedy"}}, "strict, relaxed"),
-        ({"defence": {"method": "median", "form": "sets"}}, "intervals, buckets"),
+        ({"defence": {"method": "median", "form": "sets"}}, "with method median; allowed: intervals"),
         ({"defence": {"method": "lineage", "when_not_eligible": "wait"}}, "defer, counterfeit, suppress"),
         ({"defence": {"method": "lineage", "lineage_size": 60}}, "from 180"),
         ({"defence": {"method": "cohort", "cohort_size": 60}}, "from 180"),
@@ -330,13 +330,14 @@ def test_what_no_promise_reads_is_told() -> None:
     assert policy_from_dict(small(**{**once, "adversary": {"lifespan": 12, "breach": 0.1}})).unread == ()
     assert policy_from_dict(small(**{**once, "promise": {"m": 3}})).unread == ()
     assert policy_from_dict(small(adversary={"lifespan": 12})).unread == ()
-    assert '[defence] form is "buckets", which is for method sequence' in the_fault(
+    assert '[defence] form is "buckets" with method median; that is for method sequence' in the_fault(
         defence={"method": "median", "form": "buckets"}
     )
 
 
 def test_the_losses_of_the_policy_are_those_of_the_lattice() -> None:
-    assert list(get_args(LossName)) == [str(loss) for loss in LatticeLoss]
+    (loss,) = (option for option in METHODS["lattice"].options if option.key == "loss")
+    assert list(loss.words) == [str(loss) for loss in LatticeLoss]
     assert "did you mean entropy?" in the_fault(defence={"method": "lattice", "loss": "entropie"})
 
 

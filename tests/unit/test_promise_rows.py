@@ -28,13 +28,13 @@ from seriatim.model.promises import (
     promise_keys_over_releases,
 )
 from seriatim.model.published import PublishedTable
-from seriatim.policies.shapes import AdversaryShape, DefenceShape, PromiseShape, ThresholdShape
+from seriatim.policies.shapes import AdversaryShape, PromiseShape, ThresholdShape, defence_shape
 from seriatim.report.promise_words import PROMISE_WORDS
 
 ROWS = list(PROMISES.values())
 SHAPES = {
     PromiseSection.PROMISE: PromiseShape,
-    PromiseSection.DEFENCE: DefenceShape,
+    PromiseSection.DEFENCE: defence_shape(),
     PromiseSection.ADVERSARY: AdversaryShape,
 }
 REFERENCE = Path(__file__).parents[2] / "docs" / "reference"

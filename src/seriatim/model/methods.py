@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
+
+from seriatim.model.number_limits import NumberLimits, whole_from
+from seriatim.model.policy_keys import Form, Setting
 
 
 class MethodFamily(StrEnum):
@@ -39,14 +42,10 @@ class Method:
     family: MethodFamily
     summary: str
     """One line for reports and pages."""
-    options: tuple[str, ...] = ()
-    """Keys of [defence] that it reads besides method, suppress and form."""
+    options: tuple[Setting, ...] = ()
+    """Keys of [defence] that it reads besides method, suppress and form, with the words that they may say to it."""
     needs: str = ""
     """An option without which it cannot be used, so that nothing tries it unasked."""
-    modes: tuple[str, ...] = ()
-    """What [defence] mode may say; the first is the default."""
-    forms: tuple[str, ...] = ("intervals",)
-    """What [defence] form may say; the first is the default."""
     marks: tuple[str, ...] = ()
     """Lasting numbers that it stores with its rows; it cannot continue a series without them."""
     degree: MethodDegree = MethodDegree.JUDGED
@@ -90,6 +89,36 @@ class Method:
         """Return whether it must know who is who over releases: without a respondent it cannot be used."""
         return self.family is not MethodFamily.SINGLE
 
+    def option(self, key: str) -> Setting | None:
+        """Return the row of a key of [defence]; None if the method does not read it."""
+        return next((row for row in (*self.options, _FORM) if row.key == key), None)
+
+    def reads(self, key: str) -> bool:
+        return self.option(key) is not None
+
+
+_FORM = Setting(key="form", words=("intervals",), summary="how quasi-identifiers are published")
+_CUTS = Setting(key="cuts", words=("values", "blind"), summary="whether values decide who is together")
+_WITHHOLD = Setting(key="withhold", words=("exposed",), summary="withhold whole classes that break a promise")
+_FALLBACK = Setting(
+    key="when_not_eligible",
+    words=("defer", "counterfeit", "suppress"),
+    summary="what happens to people who cannot be grouped as promised",
+)
+
+
+def _size(what: str) -> Setting:
+    return Setting(
+        key=f"{what}_size",
+        limits=whole_from(180),
+        values=f": minimum number of people in a new {what}",
+        summary=f"newcomers found {what}s of at least so many people",
+    )
+
+
+def _mode(*words: str) -> Setting:
+    return Setting(key="mode", words=words, summary="how the method looks for groups")
+
 
 _WEAK = ("weak_m_uniqueness", "weak_m_invariance")
 _ROWS = (
@@ -98,9 +127,8 @@ _ROWS = (
         home="seriatim.defences.single.median:median",
         family=MethodFamily.SINGLE,
         summary="cuts the table in halves while both halves keep the promises",
-        options=("mode", "cuts", "withhold"),
+        options=(_mode("strict", "relaxed"), _CUTS, _WITHHOLD),
         blind_cuts=True,
-        modes=("strict", "relaxed"),
         counts_people=True,
         compiled_ahead=("cutting", "accepting"),
         looks="whether both halves of a cut keep l and t",
@@ -110,7 +138,14 @@ _ROWS = (
         home="seriatim.defences.single.lattice.generalisation:lattice",
         family=MethodFamily.SINGLE,
         summary="raises whole columns, level by level, until the promises are kept",
-        options=("loss", "withhold"),
+        options=(
+            Setting(
+                key="loss",
+                words=("ncp", "precision", "entropy", "discernibility", "class_size"),
+                summary="what the chosen levels lose least of",
+            ),
+            _WITHHOLD,
+        ),
         nodes="seriatim.defences.single.lattice.generalisation:minimal_generalisations",
         compiled_ahead=("accepting",),
         looks="whether a level keeps l and t",
@@ -120,7 +155,7 @@ _ROWS = (
         home="seriatim.defences.single.curve.segments:curve",
         family=MethodFamily.SINGLE,
         summary="orders people by similarity and groups neighbours",
-        options=("cuts", "withhold"),
+        options=(_CUTS, _WITHHOLD),
         blind_cuts=True,
         counts_people=True,
         compiled_ahead=("accepting",),
@@ -131,7 +166,7 @@ _ROWS = (
         home="seriatim.defences.series.invariant:invariant",
         family=MethodFamily.SERIES,
         summary="keeps everyone among the same values; groups overlap, so most people are certain after six releases",
-        options=("when_not_eligible",),
+        options=(_FALLBACK,),
         halves_values=True,
         judged_by=("m_uniqueness", "m_invariance"),
         past_keeps="m_uniqueness",
@@ -143,8 +178,19 @@ _ROWS = (
         home="seriatim.defences.series.historical.safe_groups:historical",
         family=MethodFamily.SERIES,
         summary="groups people so that groups of different releases have little in common",
-        options=("mode", "sticky", "group_cap", "when_not_eligible"),
-        modes=("repair", "greedy"),
+        options=(
+            _mode("repair", "greedy"),
+            Setting(
+                key="sticky", form=Form.FLAG, default=True, summary="groups whose members all remain stay as they are"
+            ),
+            Setting(
+                key="group_cap",
+                limits=whole_from(1),
+                values=": different groups a person may ever be in",
+                summary="nobody is in more different groups than this",
+            ),
+            _FALLBACK,
+        ),
         degree=MethodDegree.SOUGHT,
         judged_by=_WEAK,
         past_keeps="weak_m_uniqueness",
@@ -156,7 +202,7 @@ _ROWS = (
         home="seriatim.defences.series.lineage.grouping:lineage",
         family=MethodFamily.SERIES,
         summary="people never change group; a counterfeit with the same value takes the slot of someone who leaves",
-        options=("when_not_eligible", "lineage_size"),
+        options=(_FALLBACK, _size("lineage")),
         marks=("lineage", "slot"),
         degree=MethodDegree.MEANINGLESS,
         judged_by=("closed_lineages", "fair_lineages", "lasting_places"),
@@ -173,7 +219,15 @@ _ROWS = (
         home="seriatim.defences.series.cohort.grouping:cohort",
         family=MethodFamily.SERIES,
         summary="people who enter together stay together; those who leave are given up in fair cells",
-        options=("cohort_size", "relation"),
+        options=(
+            _size("cohort"),
+            Setting(
+                key="relation",
+                form=Form.TEXTS,
+                values="a list of quasi-identifiers whose relation to the values matters most",
+                summary="cohorts differ in these columns first, so that a reader who joins them sees it best",
+            ),
+        ),
         marks=("lineage", "slot", "baseline"),
         degree=MethodDegree.MEANINGLESS,
         judged_by=("fair_cells",),
@@ -185,9 +239,16 @@ _ROWS = (
         home="seriatim.defences.series.sequence.grouping:sequence_groups",
         family=MethodFamily.FOLLOWING,
         summary="groups neighbours about whom an attacker who knows how values usually change believes much the same",
-        options=("mode", "leftovers", "cuts"),
-        modes=("optimal", "greedy", "cells"),
-        forms=("intervals", "buckets"),
+        options=(
+            _mode("optimal", "greedy", "cells"),
+            Setting(
+                key="leftovers",
+                words=("suppress", "relax", "counterfeit"),
+                summary="what happens to people who fit no group",
+            ),
+            _CUTS,
+            replace(_FORM, words=("intervals", "buckets")),
+        ),
         seeks_j=True,
         looks="what is believed about a person's value",
     ),
@@ -196,7 +257,14 @@ _ROWS = (
         home="seriatim.defences.single.sample:sample",
         family=MethodFamily.SINGLE,
         summary="publishes some records as they are, drawn at random, the same people in every release",
-        options=("rate",),
+        options=(
+            Setting(
+                key="rate",
+                limits=NumberLimits(above=0, most=1, noun="a share"),
+                values=": records in the sample",
+                summary="this share of the records is published, as they are",
+            ),
+        ),
         needs="rate",
     ),
     Method(
@@ -204,7 +272,15 @@ _ROWS = (
         home="seriatim.defences.single.noise:noise",
         family=MethodFamily.SINGLE,
         summary="publishes every record with noise on some columns, the same in every release",
-        options=("noise",),
+        options=(
+            Setting(
+                key="noise",
+                form=Form.AMOUNTS,
+                values='a table of column = "10" (at most 10 units either way, above 0; the spread is an eighth of it) '
+                'or "10%"',
+                summary="how far a value moves at most, by column",
+            ),
+        ),
         needs="noise",
     ),
 )
@@ -232,6 +308,11 @@ def methods_where(question: Callable[[Method], bool]) -> tuple[str, ...]:
 def quoted_methods(question: Callable[[Method], bool]) -> str:
     """Return the same names for a message: ``"lineage" or "cohort"``."""
     return " or ".join(f'"{name}"' for name in methods_where(question))
+
+
+def method_options() -> tuple[Setting, ...]:
+    """Return the rows of every option that any method reads; a key that several read has a row for each."""
+    return tuple(option for row in METHODS.values() for option in row.options)
 
 
 def method_marks() -> tuple[str, ...]:

@@ -168,15 +168,13 @@ class DefenceOptions:
     rate: float | None = None
     noise: Mapping[str, str] | None = None
     withhold: str | None = None
+    foreign: Mapping[str, object] = field(default_factory=lambda: MappingProxyType({}))
+    """Options without a field here, by their key: those of methods of other packages."""
 
     @property
     def stated(self) -> dict[str, object]:
         """Return what is set, by its key in the policy, for records and reports."""
         return _set_fields(self, ())
-
-    def only(self, names: tuple[str, ...]) -> DefenceOptions:
-        """Return only these options."""
-        return DefenceOptions(**{name: getattr(self, name) for name in names if name in self.__slots__})
 
 
 WITHHELD_FOR_NOW = 0.05
@@ -221,7 +219,7 @@ class DefenceSettings:
 
     def _reads(self, key: str) -> bool:
         row = method_named(self.method)
-        return row is not None and key in row.options
+        return row is not None and row.reads(key)
 
     @property
     def compiled_ahead(self) -> tuple[str, ...]:

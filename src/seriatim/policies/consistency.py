@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import chain
+from typing import Any
 
-from seriatim.model.methods import MethodDegree, method_named, methods_where, serial_methods
+from seriatim.model.methods import METHODS, MethodDegree, method_named, serial_methods
 from seriatim.model.policy import ColumnRule, DefenceSettings, PromiseTerms, Role, SeriesTerms
 from seriatim.model.promises import PROMISES, promise_keys_over_releases
-from seriatim.policies.faults import Faults, fault_did_you_mean
+from seriatim.policies.faults import Faults, fault_did_you_mean, fault_value
 from seriatim.policies.positions import KeyPath
 from seriatim.policies.shapes import SeriesShape
 
@@ -25,7 +27,7 @@ def check_consistency(
     _check_degree(("promise",), terms.series, defence, faults)
     _check_by_column(terms, defence, faults)
     if defence is not None:
-        _check_mode(defence, faults)
+        _check_buckets(defence, faults)
         _check_relation(defence, columns, faults)
 
 
@@ -84,16 +86,24 @@ def _check_degree(table: KeyPath, series: SeriesTerms, defence: DefenceSettings 
         faults.add((*table, "n"), found, PROMISES["n"].allowed, "lower n or raise m")
 
 
-def _check_mode(defence: DefenceSettings, faults: Faults) -> None:
-    row = method_named(defence.method)
-    modes = row.modes if row else ()
-    if modes and defence.mode is not None and defence.mode not in modes:
-        found = f'is "{defence.mode}" with method {defence.method}'
-        faults.add(("defence", "mode"), found, ", ".join(modes), fault_did_you_mean(defence.mode, {"choices": modes}))
+def check_words(section: Mapping[str, Any], faults: Faults) -> None:
+    """Report words of [defence] that its method does not know; for a key that it does not read, those of any."""
+    row = method_named(str(section.get("method")))
+    for key, word in section.items():
+        by_method = {name: option.words for name, other in METHODS.items() if (option := other.option(key))}
+        read = row.option(key) if row is not None else None
+        allowed = read.words if read is not None else tuple(dict.fromkeys(chain(*by_method.values())))
+        if not allowed or not isinstance(word, str) or word in allowed or ("defence", key) in faults.faulty:
+            continue
+        found, remedy = f"is {fault_value(word)}", fault_did_you_mean(word, {"choices": allowed})
+        if read is not None and row is not None:
+            found += f" with method {row.name}"
+        if others := [name for name, words in by_method.items() if word in words]:
+            found, remedy = f"{found}; that is for method {', '.join(others)}", remedy or "remove it"
+        faults.add(("defence", key), found, ", ".join(allowed), remedy)
+
+
+def _check_buckets(defence: DefenceSettings, faults: Faults) -> None:
     if defence.form == "buckets" and defence.options.leftovers == "counterfeit":
         found = 'is "counterfeit" with form "buckets", which shows everyone\'s quasi-identifiers'
         faults.add(("defence", "leftovers"), found, "suppress, relax", 'form = "intervals", or leftovers = "relax"')
-    if row is not None and defence.form is not None and defence.form not in row.forms:
-        others = ", ".join(methods_where(lambda other: defence.form in other.forms))
-        found = f'is "{defence.form}", which is for method {others}'
-        faults.add(("defence", "form"), found, ", ".join(row.forms), "remove it")

@@ -15,7 +15,7 @@ from seriatim.model.policy import ColumnRule, DefenceOptions, DefenceSettings, K
 from seriatim.policies.adversary_section import adversary_of
 from seriatim.policies.builders import build_hierarchy
 from seriatim.policies.canonical import canonical_policy
-from seriatim.policies.consistency import check_consistency
+from seriatim.policies.consistency import check_consistency, check_words
 from seriatim.policies.faults import SECTIONS, Faults, fault_value
 from seriatim.policies.policy_files import read_policy_toml
 from seriatim.policies.priors import priors_without_people
@@ -24,8 +24,8 @@ from seriatim.policies.shapes import (
     AdversaryFileShape,
     AdversaryShape,
     ColumnShape,
-    DefenceShape,
     SeriesShape,
+    defence_shape,
 )
 from seriatim.policies.unread_keys import unread_keys
 
@@ -196,12 +196,16 @@ def _check_order(shape: ColumnShape, path: tuple[str, str], faults: Faults) -> N
 def _defence(section: dict[str, Any] | None, faults: Faults) -> DefenceSettings | None:
     if section is None:
         return None
-    shape = faults.check(DefenceShape, section, ("defence",))
+    shape = faults.check(defence_shape(), section, ("defence",))
+    check_words(section, faults)
     if shape is None:
         return None
-    stated = {name.name: getattr(shape, name.name) for name in fields(DefenceOptions)}
-    options = DefenceOptions(**stated | {"relation": None if shape.relation is None else tuple(shape.relation)})
-    return DefenceSettings(shape.method, shape.suppress, shape.mode, shape.form, options)
+    given = shape.model_dump(exclude_none=True)
+    every = {key: given.pop(key, None) for key in ("method", "suppress", "mode", "form")}
+    options: dict[str, Any] = {key: tuple(value) if isinstance(value, list) else value for key, value in given.items()}
+    ours = {one.name for one in fields(DefenceOptions)} & options.keys()
+    foreign = MappingProxyType({key: options.pop(key) for key in options.keys() - ours})
+    return DefenceSettings(**every, options=DefenceOptions(**options, foreign=foreign))
 
 
 def _adversary(

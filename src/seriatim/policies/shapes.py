@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import math
 import re
+from functools import cache
 from itertools import pairwise
 from typing import Annotated, Any, Literal, get_args
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, create_model
 
-from seriatim.model.methods import METHODS
+from seriatim.model.methods import METHODS, method_options
 from seriatim.model.nearness import nearness_of
 from seriatim.model.number_limits import LARGEST
 from seriatim.model.promises import PROMISES, promise_key_limits
+from seriatim.model.policy_keys import Form, Setting
 from seriatim.model.visible_text import VISIBLE, is_visible_text
 
 
@@ -94,21 +96,13 @@ Count = Annotated[int, Field(ge=1, le=LARGEST)]
 RoleName = Literal["quasi", "sensitive", "plain", "drop"]
 KindName = Literal["number", "category", "date"]
 MissingName = Literal["error", "value", "suppress"]
-Withhold = Literal["exposed"]
 UnseenName = Literal["error", "suppress", "top"]
 LKind = Literal["distinct", "entropy", "recursive"]
 TDistance = Literal["equal", "ordered", "hierarchical"]
 BetaKind = Literal["basic", "enhanced"]
 HitChanceKind = Literal["lift", "chance"]
 Method = Annotated[str, AfterValidator(_method)]
-LossName = Literal["ncp", "precision", "entropy", "discernibility", "class_size"]
-Fallback = Literal["defer", "counterfeit", "suppress"]
-Form = Literal["intervals", "buckets"]
 Base = Literal["nats", "bits"]
-Leftovers = Literal["suppress", "relax", "counterfeit"]
-Cuts = Literal["values", "blind"]
-_METHODS: list[Any] = [*METHODS]
-_MODES = "; ".join(f"{', '.join(row.modes)} for {name}" for name, row in METHODS.items() if row.modes)
 DatePart = Literal["day", "month", "quarter", "year", "decade"]
 
 
@@ -219,30 +213,39 @@ class PromiseShape(ColumnPromiseShape):
 
 
 class DefenceShape(_Shape):
-    """[defence]"""
+    """[defence]: what every method reads."""
 
-    method: Method = Field(description=", ".join(_METHODS), json_schema_extra={"choices": _METHODS})
+    method: Method = Field(description="the name of a method")
     suppress: Annotated[float, _within("suppress")] | None = _promise("suppress")
-    mode: Name | None = _key(f"a mode of the method: {_MODES}")
-    form: Form | None = _word(Form)
-    sticky: bool | None = _key("true or false")
-    leftovers: Leftovers | None = _word(Leftovers)
-    cuts: Cuts | None = _word(Cuts)
-    when_not_eligible: Fallback | None = _word(Fallback)
-    group_cap: Annotated[int, _within("group_cap")] | None = _promise("group_cap")
-    loss: LossName | None = _word(LossName)
-    lineage_size: Annotated[int, _within("lineage_size")] | None = _number(
-        "lineage_size", ": minimum number of people in a new lineage"
-    )
-    cohort_size: Annotated[int, _within("cohort_size")] | None = _number(
-        "cohort_size", ": minimum number of people in a new cohort"
-    )
-    relation: list[Name] | None = _key("a list of quasi-identifiers whose relation to the values matters most")
-    rate: Annotated[float, _within("rate")] | None = _number("rate", ": records in the sample")
-    noise: Annotated[dict[str, str], AfterValidator(_amounts)] | None = _key(
-        'a table of column = "10" (at most 10 units either way, above 0; the spread is an eighth of it) or "10%"'
-    )
-    withhold: Withhold | None = _word(Withhold)
+
+
+def defence_shape() -> type[BaseModel]:
+    """Return the shape of [defence] with the options of every method, those of other packages among them."""
+    return _defence_shape(tuple(METHODS), method_options())
+
+
+@cache
+def _defence_shape(methods: tuple[str, ...], options: tuple[Setting, ...]) -> type[BaseModel]:
+    fields: dict[str, Any] = {option.key: (_type_of(option) | None, _key(option.allowed)) for option in options}
+    method = Field(description=", ".join(methods), json_schema_extra={"choices": [*methods]})
+    return create_model("AnyDefence", __base__=DefenceShape, method=(Method, method), **fields)
+
+
+def _type_of(setting: Setting) -> Any:
+    """Return what pydantic checks; which words a method knows is checked once the method is known."""
+    limits = setting.limits
+    if limits is not None:
+        bounds = Field(ge=limits.least, gt=limits.above, le=limits.most, lt=limits.below)
+        return Annotated[int if limits.whole else float, bounds]
+    return _TYPES[setting.form] if setting.form is not None else Name
+
+
+_TYPES: dict[Form, Any] = {
+    Form.TEXT: Name,
+    Form.FLAG: bool,
+    Form.TEXTS: list[Name],
+    Form.AMOUNTS: Annotated[dict[str, str], AfterValidator(_amounts)],
+}
 
 
 class AdversaryShape(_Shape):

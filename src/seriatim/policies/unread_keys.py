@@ -12,16 +12,14 @@ from seriatim.model.adversary import Adversary
 from seriatim.model.methods import MethodDegree, method_named
 from seriatim.model.policy import PromiseTerms
 
-_EVERY_METHOD = ("method", "suppress", "form")
-
 
 def unread_keys(defence: Mapping[str, Any] | None, terms: PromiseTerms, adversary: Adversary) -> tuple[str, ...]:
     """Return a sentence for each key of the policy that neither its method nor any promise reads."""
     row = method_named(str((defence or {}).get("method")))
     if defence is None or row is None:
         return ()
-    known = (*_EVERY_METHOD, *row.options)
-    found = [f"[defence] {key} is not read by method {row.name}" for key in defence if key not in known]
+    unread = [key for key in defence if key not in ("method", "suppress") and not row.reads(key)]
+    found = [f"[defence] {key} is not read by method {row.name}" for key in unread]
     if row.degree is MethodDegree.MEANINGLESS and terms.series.n is not None:
         found.append(f"[promise] n is not judged: in a {row.name} nobody ever changes group, so it has no degree")
     if terms.series.odds is not None and (not row.reads_odds or terms.series.m is None):

@@ -13,7 +13,16 @@ from time import perf_counter
 
 from seriatim.attacks import estimate_share, prepare, reveal_leavers
 from seriatim.errors import Fault, InputError, PolicyError
-from seriatim.model import METHODS, DefenceSettings, Policy, PromiseTerms, SeriesTerms, Thresholds, Verdict
+from seriatim.model import (
+    METHODS,
+    DefenceOptions,
+    DefenceSettings,
+    Policy,
+    PromiseTerms,
+    SeriesTerms,
+    Thresholds,
+    Verdict,
+)
 from seriatim.ports import Ledger, no_progress
 from seriatim.usecases.publish.plan import plan_to_publish
 from seriatim.usecases.publish.publish import PublishOrder, PublishParts, publish
@@ -133,8 +142,8 @@ def _policy_to_compare(policy: Policy, method: str) -> Policy:
     old, row = policy.defence, METHODS[method]
     if old is None or old.method == method:
         return replace(policy, defence=old or DefenceSettings(method))
-    shared = set(row.options) & {"when_not_eligible"}
-    settings = DefenceSettings(method, old.suppress, form=old.form, options=old.options.only(tuple(shared)))
+    kept = old.options.when_not_eligible if row.reads("when_not_eligible") else None
+    settings = DefenceSettings(method, old.suppress, form=old.form, options=DefenceOptions(when_not_eligible=kept))
     # it is no longer the policy of the text, which names the method that made a release
     return replace(policy, defence=settings, terms=_terms_for(policy, serial=row.serial), canonical="")
 

@@ -241,7 +241,7 @@ def _without_exposed(case: JudgementCase) -> JudgementCase:
     """Return the case without the classes that would break it, if the policy asks for that and its method reads it."""
     settings = case.policy.defence
     row = method_named(settings.method) if settings is not None else None
-    if settings is None or row is None or "withhold" not in row.options or settings.options.withhold is None:
+    if settings is None or row is None or not row.reads("withhold") or settings.options.withhold is None:
         return case
     from seriatim.usecases.publish.withheld_classes import withhold_exposed_classes  # brings the attack
 

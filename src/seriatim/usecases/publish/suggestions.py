@@ -120,7 +120,7 @@ def _withheld_classes(order: PublishOrder, parts: PublishParts) -> Iterator[tupl
     policy = order.policy
     assert policy.defence is not None
     row = method_named(policy.defence.method)
-    if row is None or "withhold" not in row.options or policy.defence.options.withhold is not None:
+    if row is None or not row.reads("withhold") or policy.defence.options.withhold is not None:
         return
     options = replace(policy.defence.options, withhold="exposed")
     widest = replace(policy.defence, options=options, suppress=max(policy.defence.allowed, MOST_WITHHELD))
