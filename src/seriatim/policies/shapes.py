@@ -13,8 +13,8 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 from seriatim.model.methods import METHODS, method_options
 from seriatim.model.nearness import nearness_of
 from seriatim.model.number_limits import LARGEST
-from seriatim.model.promises import PROMISES, promise_key_limits
 from seriatim.model.policy_keys import Form, Setting
+from seriatim.model.promises import PROMISES, promise_key_limits
 from seriatim.model.visible_text import VISIBLE, is_visible_text
 
 
