@@ -12,7 +12,7 @@ import pytest
 from support.command_line import seriatim
 
 from seriatim import api
-from seriatim.errors import AdversaryError
+from seriatim.errors import AdversaryError, InputError
 from seriatim.model import History, PastRelease
 from seriatim.policies.questions import AdversaryKeysUnread
 from seriatim.testing.hospital import POLICY, SERIES, hospital_months
@@ -69,7 +69,7 @@ def test_a_key_that_a_forecast_does_not_know_is_an_error_and_one_it_does_not_rea
     ledger = ledger_of(tmp_path, SERIES)
     with pytest.raises(AdversaryError, match=r"adversary: unknown: compromisd; allowed: .*compromised"):
         api.forecast(ledger, "ward-visits", 1, adversary={"compromisd": 0.3})
-    with pytest.raises(AdversaryError, match="rules: a list"):
+    with pytest.raises(InputError, match="rules: a list"):
         api.forecast(ledger, "ward-visits", 1, [3])  # type: ignore[arg-type]
     with pytest.warns(AdversaryKeysUnread, match="adversary: not read here: breach_share, collusion"):
         found = api.forecast(ledger, "ward-visits", 1, adversary={"breach_share": 0.1, "collusion": 2})

@@ -170,6 +170,7 @@ HEADLESS_TABLES = {
     ("attack", "register"): (
         "attack", "--history", "named", "--respondents", "owners.csv", "--sensitive", "ill", "--register", "{t}",
     ),
+    ("attack", "view"): ("attack", "--series", "ward-visits", "--view", "{t}", "-p", "policy.toml"),
     ("ledger import", "table"): ("ledger", "import", "{t}", "-p", "policy.toml"),
     ("ledger import", "history"): (
         "ledger", "import", "--history", "months", "--respondents", "owners.csv", "-p", "policy.toml",
@@ -184,6 +185,7 @@ HEADLESS_TABLES = {
     ("gate hold", "table"): ("gate", "hold", "{t}", "--respondent", "who", "--gate", "g"),
 }  # fmt: skip
 OTHER_FILES = {"policy", "out", "shelf", "private", "adversary", "knowledge", "baseline", "save_baseline", "published"}
+OTHER_FILES |= {"head", "released"}
 
 
 def commands(group: Any, words: str = "") -> Iterator[tuple[str, Any]]:
@@ -216,6 +218,8 @@ def test_no_table_shows_its_first_record(desk: Path, arguments: tuple[str, ...])
     for folder, head in (("months", []), ("named", ["age,zip,ill"])):
         (desk / folder).mkdir()
         (desk / folder / "m1.csv").write_text("\n".join([*head, *rows]) + "\n", encoding="utf-8")
+    if "--view" in arguments:
+        assert seriatim(desk, "publish", "named.csv", "-p", "policy.toml").code == 0
     before = set(desk.rglob("*"))
     for more in ((), ("--json",)):
         ran = seriatim(desk, *(word.format(t="view.csv") for word in arguments), *more)

@@ -10,10 +10,10 @@ from seriatim.report import Grid
 from seriatim.testing.hospital import SERIES, hospital_months
 
 
-def test_the_report_of_a_lineage(tmp_path: Path) -> None:
+def test_the_report_of_a_series(tmp_path: Path) -> None:
     (tmp_path / "policy.toml").write_text(SERIES)
     policy, ledger = sr.Policy.load(tmp_path / "policy.toml"), sr.Ledger.open(tmp_path / "l.db")
-    for view in hospital_months(400, 2, churn=0.3):
+    for view in hospital_months(400, 2, churn=0.02):
         made = sr.publish(view, policy, ledger)
     page = made.report.page()
     sections = {section.heading: section for section in page.sections}

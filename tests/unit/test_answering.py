@@ -221,7 +221,7 @@ BAD: list[tuple[Any, str]] = [
     (lambda: SpreadRefusals(3, spread=1), "spread: 1"),
     (lambda: SpreadRefusals(3, spread=float("nan")), "spread: nan"),
     (lambda: Answering(EVEN, SpreadRefusals(3), (0, 24)), "another number of records"),
-    (lambda: Answering(["a", "b"], SpreadRefusals(2), (0, 2)), "not a list of numbers"),
+    (lambda: Answering(["a", "b"], SpreadRefusals(2), (0, 2)), "each a number"),
     (lambda: Answering(EVEN, None, (0, 2)), "outside"),
     (lambda: Answering([1.0, float("nan")], SpreadRefusals(2), (0, 2)), "not a list of numbers"),
     (lambda: Answering([1.0, 2.0], None, (0, 2)), "too alike, or too few"),

@@ -212,9 +212,9 @@ def test_the_way_out_of_a_breach_knows_values_that_change() -> None:
         found = JudgedHistory(history, estimate=Estimate("exclusion", 0.5, 0.4, 0.6, n_people=2))
         return BreachShare(0.1, "disease").check(found).remedy
 
-    assert "lineage" in broken([0, 1])
+    assert "cohort" in broken([0, 1])
     assert "sure_share" in broken([1, 1])
-    assert "lineage" not in broken([1, 1])
+    assert "cohort" not in broken([1, 1])
 
 
 def test_the_way_out_of_a_breach_is_not_the_method_in_use_nor_silent_about_the_undecided() -> None:

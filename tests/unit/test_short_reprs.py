@@ -39,7 +39,7 @@ def test_whole_ids_stay_whole_beside_counterfeits(tmp_path: Path) -> None:
     """People of lineages leave, and counterfeits stand in for them: their respondent is empty, the others' whole."""
     ledger, policy = sr.Ledger.open(tmp_path / "l.db"), tmp_path / "policy.toml"
     policy.write_text(SERIES)
-    for view in hospital_months(400, 3, churn=0.3):
+    for view in hospital_months(400, 2, churn=0.02):
         frame = view.to_pandas()
         frame["patient"] = frame["patient"].str.extract(r"(\d+)", expand=False).astype("int64")
         made = sr.publish(frame, sr.Policy.load(policy), ledger)

@@ -64,8 +64,8 @@ def verify_ledger(database: Database, place: Shelf, published: Sequence[Path]) -
         n_releases,
         findings.n_files,
         tuple(findings.faults),
-        tuple(findings.notes),
-        findings.n_copies,
+        notes=tuple(findings.notes),
+        n_copies=findings.n_copies,
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, field
+from dataclasses import KW_ONLY, dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -87,6 +87,7 @@ class LedgerCheck:
     n_releases: int
     n_files: int
     faults: tuple[str, ...]
+    _: KW_ONLY
     notes: tuple[str, ...] = ()
     n_copies: int = 0
     """Published copies that were compared: at their destinations, delivered ones and those in the named folders."""

@@ -207,7 +207,7 @@ class Joined:
         return weights @ self.counts + found, np.sqrt(variance)
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class Ridge:
     """The additive fit: what each value adds to each outcome, and how sure that is."""
 
@@ -324,14 +324,14 @@ def _ridge(features: FloatArray, fitted: Sequence[Cells]) -> Ridge:
     likelihoods = _log_likelihoods(ridges, known, met, y)
     likely = ridges[likelihoods >= likelihoods.max() - LIKELY].min()
     return Ridge(
-        features,
-        (weight @ shares, weight @ means),
-        turned @ (met / (known + penalty)[:, None]),
-        turned,
-        known,
-        penalty,
-        min(float(likely), penalty),
-        spread,
+        features=features,
+        middle=(weight @ shares, weight @ means),
+        effects=turned @ (met / (known + penalty)[:, None]),
+        turned=turned,
+        known=known,
+        penalty=penalty,
+        likely=min(float(likely), penalty),
+        spread=spread,
     )
 
 

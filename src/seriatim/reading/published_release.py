@@ -104,7 +104,7 @@ class PublishedRelease:
         return self.axes[name]
 
     def _boxes(self, axes: Mapping[str, Axis], having: Mapping[str, object]) -> Boxes:
-        table = self.table_with(having)
+        table = self.table_with(list(having))
         meant = _meant(table, having)
         if GROUP not in table.column_names:  # without groups a row is a record
             return boxes_of_rows(box_real_rows(table.filter(meant), None, list(axes)), axes)
