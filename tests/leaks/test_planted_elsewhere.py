@@ -56,7 +56,8 @@ def quiet(folder: Path, ran: Ran) -> None:
         if path.suffix in (".html", ".json") and path.name not in own and "monthly" not in part:
             text = path.read_text(errors="replace")
             # a codebook explains the labels of a hierarchy file, whoever is in the table
-            texts[str(path.relative_to(folder))] = re.sub("quartz(-north|[0-3])", "", text) if path.name == CODEBOOK else text
+            named = re.sub("quartz(-north|[0-3])", "", text) if path.name == CODEBOOK else text
+            texts[str(path.relative_to(folder))] = named
     found = {name: CANARY.search(text) for name, text in texts.items()}
     sang = {name: texts[name][max(0, one.start() - 150) : one.end() + 60] for name, one in found.items() if one}
     assert sang == {}
