@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from support.cohort_worlds import ComingAndGoing, worlds
+from support.cohort_worlds import SCALES, ComingAndGoing, worlds
 from support.random_series import published
 
 from seriatim.defences.series.cohort.grouping import cohort_groups
@@ -65,7 +65,7 @@ def entered_with(made: Made) -> dict[int, tuple[int, int]]:
 
 
 @settings(max_examples=60, deadline=None)
-@given(worlds(), st.sampled_from([None, 1.5, 2.0, 3.0]), st.sampled_from([None, 30, 60]), st.integers(0, 2**32 - 1))
+@given(worlds() | worlds(returning=True), st.sampled_from([None, 1.5, 2.0, 3.0]), st.sampled_from([None, 30, 60]), st.integers(0, 2**32 - 1))
 def test_two_people_exchange_their_values(
     world: ComingAndGoing, odds: float | None, cohort: int | None, seed: int
 ) -> None:
@@ -114,3 +114,23 @@ def test_the_law_can_fail() -> None:
     again = played(world, rules, {one: came[other][1], other: came[one][1]})
     assert len(list(alike(made, again))) == world.releases
     assert any((view.sensitive != changed.sensitive).any() for (view, _), (changed, _) in zip(made, again, strict=True))
+
+
+def test_what_leavers_held_deals_no_cell() -> None:
+    """Their slots wait, so the table shows their values still: that fewer in the view hold them is not published."""
+    chance, rules = np.random.default_rng(3), SerialRules(3, odds=3.0, cohort=90)
+    came = np.concatenate((np.arange(600) % 12, np.repeat(np.arange(12), [22, *[16] * 11]))).astype(np.int32)
+    places = chance.integers(0, 12, (len(came), 2)).astype(np.int32)
+    found = []
+    for leavers in (np.arange(12, 144, 12), np.arange(13, 145, 12)):
+        value = came.copy()
+        value[:11], value[leavers] = came[leavers], came[:11]
+        memory, made = CohortMemory(), []
+        for release, who in enumerate((np.arange(600), np.arange(11, len(came)))):
+            view = SerialView(quasi=places[who], scales=SCALES, sensitive=value[who], n_values=12, person=who)
+            made.append(cohort_groups(view, rules, memory, SerialDraw(b"secret", release)))
+            memory.remember(published(view, made[-1]))
+        assert (made[1].n_counterfeits, made[1].n_groups) == (11, made[0].n_groups + 2)
+        found.append(made)
+    for one, other in zip(*found, strict=True):
+        require_same(one, other)

@@ -194,8 +194,8 @@ def _memory_is_about_respondents(trial: DefenceTrial) -> None:
 def _values_move_nobody(trial: DefenceTrial) -> None:
     """Where its row says that it looks at no values: two people exchange theirs, and nobody's group or row moves.
 
-    Up to the first release in which the table holds other values (one of the two has left), others are withheld or
-    other slots given up: how often values occur may decide that.
+    Up to the first release in which the table shows other values (one of the two was given up), others are withheld or
+    other slots given up: how often values are published may decide that.
     """
     defence = trial.policy.defence
     if defence is None or defence.looks or trial.policy.respondent is None or len(trial.policy.sensitive) != 1:
@@ -227,7 +227,7 @@ def _exchanges(trial: DefenceTrial) -> Iterator[dict[Any, Any]]:
 def _alike_but_for_who(step: TrialStep, again: TrialStep) -> bool:
     one, other = step.draft, again.draft
     name = step.view.sensitive[0].name
-    same = _texts(step.view.data[name]) == _texts(again.view.data[name]) and one.counters == other.counters
+    same = _texts(one.table[name]) == _texts(other.table[name]) and one.counters == other.counters
     return same and all(one.groups[column].equals(other.groups[column]) for column in ("suppressed", "counterfeit"))
 
 

@@ -100,10 +100,14 @@ def caps_baseline(view: SerialView, before: LongArray, newcomers: BoolArray) -> 
     if newcomers.sum() >= ENOUGH_NEWCOMERS:
         parts.append(view.sensitive[newcomers])
     for values in parts:
-        counts = np.bincount(values, minlength=view.n_values).astype(np.int64)
-        out = np.maximum(out, -(-counts * MILLION // max(len(values), 1)))
+        out = np.maximum(out, caps_shares(np.bincount(values, minlength=view.n_values)))
     most = np.bincount(view.sensitive, minlength=1).max() / max(len(view), 1)
     if most * MILLION > SAYS_NOTHING:
         found, allowed = f"one value has {most:.1%}", f"at most {SAYS_NOTHING / MILLION:.0%}"
         raise TableError(Fault("sensitive column", found, allowed, "the column carries no information; drop it"))
     return out
+
+
+def caps_shares(counts: LongArray) -> LongArray:
+    """Return the share of every value in millionths, rounded up."""
+    return np.asarray(-(-counts.astype(np.int64) * MILLION // max(int(counts.sum()), 1)))

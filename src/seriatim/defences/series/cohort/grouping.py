@@ -87,7 +87,6 @@ def _standing(view: SerialView, rules: SerialRules, memory: CohortMemory, draw: 
         memory=memory,
         draw=draw,
         caps=Caps.of(baseline, rules.m, rules.odds),
-        cell_caps=Caps.of_cells(baseline, rules.m, rules.odds),
         active=active,
         place=view.place(),
         slot=slot,

@@ -12,6 +12,7 @@ from itertools import pairwise
 
 import numpy as np
 
+from seriatim.defences.series.caps import Caps
 from seriatim.defences.series.cohort.cells import drawn_cells, planned_cells
 from seriatim.defences.series.cohort.returns import Returns
 from seriatim.defences.series.cohort.workbench import CohortMaking
@@ -35,11 +36,17 @@ def newcomers_into_cohorts(making: CohortMaking, aside: BoolArray) -> None:
     returns = Returns(memory, view.person[back], view.n_values)
     least = making.rules.batch * (2 if len(making.slot) else 1)
     making.counters.update(founded=0, entered_again=0, waiting_unfair=0)
+    entering = []
     for _, pool, _ in workbench_pools(view, outside & ~aside):
         mixed = making.draw.chance("entering").permutation(pool)
         enters = _entering(making, mixed, known, returns, least)
         if enters.any():
-            _found(making, _cells(making, mixed, enters), known, returns)
+            entering.append((mixed, enters))
+    if entering:
+        everyone = np.concatenate([pool[enters] for pool, enters in entering])
+        caps = Caps.of_cells(making.shown_with(_counts(making, everyone)), making.rules.m, making.rules.odds)
+        for pool, enters in entering:
+            _found(making, _cells(making, pool, enters, caps), known, returns)
 
 
 def _entering(making: CohortMaking, pool: LongArray, known: BoolArray, returns: Returns, least: int) -> BoolArray:
@@ -95,12 +102,13 @@ def _found(making: CohortMaking, cells: list[LongArray], known: BoolArray, retur
     making.counters["founded"] += len(parts)
 
 
-def _cells(making: CohortMaking, pool: LongArray, enters: BoolArray) -> list[LongArray]:
+def _cells(making: CohortMaking, pool: LongArray, enters: BoolArray, caps: Caps) -> list[LongArray]:
     """Return who of a pool enters together: the cells dealt to the pool if all are fair, else everyone in one.
 
-    Whether they are fair is the only thing here that depends on who holds which value.
+    Whether they are fair is the only thing here that depends on who holds which value. How large cells are follows from
+    the values that the table shows, not from those of the view: these are not published.
     """
-    rules, view, caps = making.rules, making.view, making.cell_caps
+    rules, view = making.rules, making.view
     party = pool[enters]
     plan = planned_cells(_counts(making, party), caps, rules.cohort)
     if 2 * plan.least > len(party):
@@ -109,7 +117,8 @@ def _cells(making: CohortMaking, pool: LongArray, enters: BoolArray) -> list[Lon
     bounds, order = memory_by_key(cell.astype(np.int32), int(cell.max()) + 1)
     cells = [party[order[a:b]] for a, b in pairwise(bounds.tolist())]
     counts = np.stack([_counts(making, one) for one in cells])
-    if not (caps.fair(counts, rules.strangers) & (counts.sum(axis=1) >= rules.batch)).all():
+    fair = caps.fair(counts, rules.strangers) & making.caps.fair(counts, rules.strangers)
+    if not (fair & (counts.sum(axis=1) >= rules.batch)).all():
         making.counters["not_dealt"] = making.counters.get("not_dealt", 0) + 1
         return [party]
     return cells

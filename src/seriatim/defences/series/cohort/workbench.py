@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from seriatim.defences.series.caps import Caps
+from seriatim.defences.series.caps import ENOUGH_NEWCOMERS, Caps, caps_shares
 from seriatim.defences.series.cohort.memory import CohortMemory
 from seriatim.defences.series.contract import BoolArray, LongArray, PlaceArray, SerialDraw, SerialRules, SerialView
 from seriatim.defences.series.inherited import InheritedStanding
@@ -21,7 +21,6 @@ class CohortMaking:
     memory: CohortMemory
     draw: SerialDraw
     caps: Caps
-    cell_caps: Caps
     active: BoolArray
     place: PlaceArray
     slot: LongArray
@@ -45,6 +44,14 @@ class CohortMaking:
         self.cohort = np.concatenate((self.cohort, numbers))
         self.value = np.concatenate((self.value, self.view.sensitive[records].astype(np.int64)))
         self.record = np.concatenate((self.record, records))
+
+    def shown_with(self, entering: LongArray) -> LongArray:
+        """Return the share of every value in the table once these enter, or among them, whichever is larger.
+
+        In millionths; counterfeits count, so anybody who has the table can count the same.
+        """
+        table = np.bincount(self.value, minlength=self.view.n_values) + entering
+        return np.maximum(caps_shares(table), caps_shares(entering) if entering.sum() >= ENOUGH_NEWCOMERS else 0)
 
     @property
     def has_slot(self) -> BoolArray:
