@@ -65,7 +65,12 @@ def entered_with(made: Made) -> dict[int, tuple[int, int]]:
 
 
 @settings(max_examples=60, deadline=None)
-@given(worlds() | worlds(returning=True), st.sampled_from([None, 1.5, 2.0, 3.0]), st.sampled_from([None, 30, 60]), st.integers(0, 2**32 - 1))
+@given(
+    worlds() | worlds(returning=True),
+    st.sampled_from([None, 1.5, 2.0, 3.0]),
+    st.sampled_from([None, 30, 60]),
+    st.integers(0, 2**32 - 1),
+)
 def test_two_people_exchange_their_values(
     world: ComingAndGoing, odds: float | None, cohort: int | None, seed: int
 ) -> None:
