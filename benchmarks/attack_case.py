@@ -15,7 +15,7 @@ from seriatim_papers.cor_split import METHODS, CorSplitSetting, play_cor_split
 from seriatim_papers.worlds.census import CensusChurn
 
 COMPROMISED = 0.04
-ATTACKED = ("cor-split", "repaired, sticky", "lineage")
+ATTACKED = ("cor-split", "repaired, sticky", "cohort")
 
 
 def attack_rows(size: int, long: int) -> list[dict[str, Any]]:
@@ -37,7 +37,7 @@ def _history(name: str, size: int, n_releases: int) -> History:
     method = next(method for method in METHODS if method.name == name)
     setting = CorSplitSetting(CensusChurn(size, 0.10, n_releases), m=M, n=N, n_queries=1, query_every=n_releases)
     played = play_cor_split(method, setting, WORKERS)
-    return played.history_with_leavers() if name == "lineage" else played.history()
+    return played.history_with_leavers() if name == "cohort" else played.history()
 
 
 def _core_seconds(work: Callable[[], Any]) -> float:

@@ -17,7 +17,6 @@ PEOPLE, FEW, SIZE = 100_000, 20_000, 6
 TABLES = {"evenly spread": ("age", "sex", "zip", "edu"), "as in Adult": ("age", "sex", "postcode", "education")}
 METHODS: dict[str, dict[str, float]] = {
     "median": {"k": SIZE},
-    "lineage": {"m": SIZE, "odds": 1.5},
     "cohort": {"m": SIZE, "odds": 1.5},
     "invariant": {"m": SIZE},
 }
@@ -35,12 +34,11 @@ def _rows(name: str, tree: bool, n: int) -> list[dict[str, Any]]:
     lost, error = ({method: one[at] for method, one in known.items()} for at in (0, 1))
     label = f"{n:,} people {name}, postcodes {'by prefix' if tree else 'without a hierarchy'}"
     rows = [row(f"{label}: certainty lost by median, k = {SIZE}", 100 * lost["median"], None, "%")]
-    for method in ("lineage", "cohort"):
-        target = 1.5 if tree and method == "lineage" else None
-        rows.append(row(f"{label}: certainty lost by {method} over median's", lost[method] / lost["median"], target))
-        rows.append(row(f"{label}: error of people counts at 5 %, {method}", 100 * error[method], None, "%"))
+    target = 1.5 if tree else None
+    rows.append(row(f"{label}: certainty lost by cohort over median's", lost["cohort"] / lost["median"], target))
+    rows.append(row(f"{label}: error of people counts at 5 %, cohort", 100 * error["cohort"], None, "%"))
     if not tree and "invariant" in error:  # along a hierarchy kd's people stand in the same boxes
-        rows.append(row(f"{label}: this error of lineage over kd's", error["lineage"] / error["invariant"], 0.6))
+        rows.append(row(f"{label}: this error of cohort over kd's", error["cohort"] / error["invariant"], 0.6))
     return rows
 
 

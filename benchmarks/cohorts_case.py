@@ -1,4 +1,4 @@
-"""Cohorts and lineages in 500 random series: beliefs by exact counting, and the complete solver at 10 % known.
+"""Cohorts in 500 random series: beliefs by exact counting, and the complete solver at 10 % known.
 
 Skew, bursts, families, drift, 200 to 2,000 people, m from 2 to 6; every other series has people who return.
 """
@@ -8,9 +8,8 @@ from __future__ import annotations
 import re
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -21,10 +20,7 @@ from seriatim.attacks._complete import BUDGET, complete_sample
 from seriatim.defences.series.cohort.grouping import cohort_groups
 from seriatim.defences.series.cohort.memory import CohortMemory
 from seriatim.defences.series.contract import SerialDraw, SerialGrouping, SerialRules, SerialView
-from seriatim.defences.series.lineage.grouping import lineage_groups
-from seriatim.defences.series.lineage.slots import SlotMemory
 from seriatim.defences.series.memory import RememberedRows
-from seriatim.engines.threads import Threads
 from seriatim.model.history import History, PastRelease
 from seriatim.model.judged import JudgedHistory
 from seriatim.model.scale import scale_of
@@ -78,22 +74,12 @@ class World:
             yield SerialView(quasi=places[who], scales=SCALES, sensitive=values[who], n_values=n_values, person=who)
 
 
-def _cohorts(m: int) -> tuple[Any, Callable[[SerialView, Any, SerialDraw], SerialGrouping]]:
-    rules = SerialRules(m, odds=1.5)
-    return CohortMemory(), lambda view, memory, draw: cohort_groups(view, rules, memory, draw)
-
-
-def _lineages(m: int) -> tuple[Any, Callable[[SerialView, Any, SerialDraw], SerialGrouping]]:
-    rules, workers = SerialRules(m), Threads()
-    return SlotMemory(), lambda view, memory, draw: lineage_groups(view, rules, memory, draw, workers)
-
-
-def _played(world: World, method: str) -> tuple[int, History]:
+def _played(world: World) -> tuple[int, History]:
     m, views = world.drawn()
-    memory, group = (_cohorts if method == "cohort" else _lineages)(m)
+    memory, rules = CohortMemory(), SerialRules(m, odds=1.5)
     pasts, n_people, n_values = [], 0, 0
     for release, view in enumerate(views):
-        made = group(view, memory, SerialDraw(b"series", release))
+        made = cohort_groups(view, rules, memory, SerialDraw(b"series", release))
         past = _published(view, made)
         memory.remember(past)
         assert past.lineage is not None
@@ -119,16 +105,16 @@ def _published(view: SerialView, made: SerialGrouping) -> RememberedRows:
     baseline = None if made.slots.baseline is None else made.slots.baseline[value]
     person = np.concatenate((view.person[real], np.full(made.n_counterfeits, -1, dtype=np.int64)))
     return RememberedRows(
-        person, group=group, value=value, lineage=made.slots.lineage_of_group[group], slot=slot, baseline=baseline
+        person, group=group, value=value, lineage=made.slots.cohort_of_group[group], slot=slot, baseline=baseline
     )
 
 
-def _judged(world: World, method: str, counts: Counter[str]) -> None:
-    m, history = _played(world, method)
-    label = f"{method}, {'with' if world.returns else 'without'} returns"
+def _judged(world: World, counts: Counter[str]) -> None:
+    m, history = _played(world)
+    label = f"cohort, {'with' if world.returns else 'without'} returns"
     counts[f"{label}: series"] += 1
     told = reveal_leavers(history)
-    if method == "cohort" and not world.returns:
+    if not world.returns:
         found = fair_cells(JudgedHistory(history), CellsAsked(m, 1.5))
         bounds = re.findall(r"about anyone at most ([\d.]+)%", found.detail)
         beliefs = belief(told)
@@ -159,8 +145,7 @@ def run(options: list[str]) -> None:
     for number in range(wanted):
         if time.monotonic() - begin > most:
             break
-        for method in ("cohort", "lineage"):
-            _judged(World(number), method, counts)
+        _judged(World(number), counts)
     zero = ("beliefs above the stated bound", "promise fair_cells broken", "without returns: certain, 10% known")
     rows = [row(name, n, 0.0 if name.endswith(zero) else None, "") for name, n in sorted(counts.items())]
     keep("cohorts", rows)

@@ -15,7 +15,7 @@ from seriatim_papers.worlds.census import CensusChurn
 
 SAMPLE = 200
 KNOWN = 0.02
-METHODS_ATTACKED = (("invariant", 6), ("repaired, sticky", 4), ("repaired, sticky", 6), ("lineage", 6))
+METHODS_ATTACKED = (("invariant", 6), ("repaired, sticky", 4), ("repaired, sticky", 6), ("cohort", 6))
 """Methods, and how many releases of each are attacked."""
 
 
@@ -48,4 +48,4 @@ def _history(name: str, size: int, n_releases: int) -> History:
         CensusChurn(size, 0.12, n_releases), m=m, n=min(N, 2), n_queries=1, query_every=n_releases
     )
     played = play_cor_split(method, setting, WORKERS)
-    return played.history_with_leavers() if name == "lineage" else played.history()
+    return played.history_with_leavers() if name == "cohort" else played.history()

@@ -19,7 +19,7 @@ from benchmarks.timing import in_turns, keep, row
 SIZE, FEW = 1_000_000, 100_000
 METHODS: dict[str, tuple[dict[str, float], float]] = {
     "median": ({"k": 6, "l": 6}, 5.0),
-    "lineage": ({"m": 6}, 8.0),
+    "cohort": ({"m": 6}, 8.0),
 }
 """By method: its promise, and how many times polars' seconds it may take."""
 QUASI = ("age", "sex", "zip", "edu")

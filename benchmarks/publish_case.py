@@ -18,7 +18,7 @@ from benchmarks.moments import M, N
 from benchmarks.timing import row
 from seriatim_papers.worlds.census import QUASI, CensusChurn, census, census_releases
 
-DEFENCES = {"invariant": {"m": M}, "historical": {"m": M, "n": N}, "lineage": {"m": M}}
+DEFENCES = {"invariant": {"m": M}, "historical": {"m": M, "n": N}, "cohort": {"m": M}}
 JUDGED = 200_000
 """Below this many people what does not grow with them weighs more than the sort: figures are shown, not judged."""
 FEW = 3

@@ -44,7 +44,7 @@ LONG_SERIES = {
         "adversary": {"sure_share": 1.0},
     },
     "median": {"promise": {"k": 5}, "defence": {"method": "median"}},
-    "lineage": {"promise": {"m": 3}, "defence": {"method": "lineage"}},
+    "cohort": {"promise": {"m": 3}, "defence": {"method": "cohort"}},
 }
 """Methods that remember what they need of older releases, look at none, and read all of them."""
 TURNS = 9
@@ -247,7 +247,7 @@ def _late_rows() -> list[dict[str, Any]]:
     for method in LONG_SERIES:
         took = late_releases(method)
         for number in (3, 4, 10):
-            steady = method != "lineage" and (method == "median" or number > _WINDOW)
+            steady = method != "cohort" and (method == "median" or number > _WINDOW)
             target = 1.1 if steady else None
             rows.append(row(f"{method}: release 100 against {number}, processor", took[100] / took[number], target))
     return rows

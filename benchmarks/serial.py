@@ -14,7 +14,7 @@ from seriatim_papers.cor_split import METHODS
 from seriatim_papers.worlds.census import CensusChurn, census
 
 SIZE, SMALL, LARGE, LAST = 200_000, 25_000, 1_600_000, 24
-TARGET = {"lineage": 15.0}
+TARGET = {"cohort": 15.0}
 
 
 def run(options: list[str]) -> None:

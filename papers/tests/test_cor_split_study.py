@@ -59,8 +59,8 @@ def test_costs(played: dict[str, PlayedSeries]):
 
     assert error("repaired") < 1.15 * error("invariant")
     assert error("repaired, sticky") < 1.15 * error("invariant")
-    assert error("lineage") < error("invariant") < error("cor-split")
-    assert played["lineage"].share("counterfeits") < 0.1
+    assert error("cohort") < error("invariant") < error("cor-split")
+    assert played["cohort"].share("counterfeits") < 0.1
     for name, one in played.items():
         assert one.share("withheld") < 0.01, name
 
@@ -73,10 +73,10 @@ def test_everyone_is_accounted_for(played: dict[str, PlayedSeries]):
 
 
 def test_history_for_attacks(played: dict[str, PlayedSeries]):
-    history = played["lineage"].history()
-    told = played["lineage"].history_with_leavers()
+    history = played["cohort"].history()
+    told = played["cohort"].history_with_leavers()
     assert len(history) == len(told) == SETTING.churn.releases
-    assert (history.releases[-1].person < 0).sum() == played["lineage"].figures[-1].counterfeits
+    assert (history.releases[-1].person < 0).sum() == played["cohort"].figures[-1].counterfeits
     assert (told.releases[-1].person < 0).sum() == 0
 
 

@@ -1,4 +1,4 @@
-"""Lineages of a table in which most people share a value: published with ``odds``, refused with a remedy without."""
+"""Cohorts of a table in which most people share a value: published with ``odds``, refused with a remedy without."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ def months(share: float, releases: int = 4, people: int = 1_000) -> list[pa.Tabl
     return views
 
 
-def asked(epoch: int = 1, method: str = "lineage", **promise: float) -> sr.Policy:
+def asked(epoch: int = 1, **promise: float) -> sr.Policy:
     shape: dict[str, Any] = {
         "series": {"name": "panel", "respondent": "who", "epoch": epoch},
         "columns": {"age": {"role": "quasi", "kind": "number"}, "grade": {"role": "sensitive"}},
         "promise": {"m": 3, **promise},
-        "defence": {"method": method},
+        "defence": {"method": "cohort"},
     }
     return sr.Policy.from_dict(shape)
 
@@ -43,8 +43,8 @@ def test_most_share_a_value_and_everyone_is_published(tmp_path: Path) -> None:
         made = sr.publish(view, asked(odds=1.5), ledger)
         assert made.verdict.released, made.verdict.reasons
         rules = [finding.rule for finding in made.verdict.findings if finding.kept]
-        assert rules[:4] == ["closed_lineages", "fair_lineages", "lasting_places", "fair_waiting"]
-        fair = made.verdict.findings[1]
+        assert rules[0] == "fair_cells"
+        fair = made.verdict.findings[0]
         assert 1 / 3 < fair.worst <= fair.threshold < 0.75
         shown = made.table["grade"].to_numpy()
         assert abs((shown == 12).mean() - (view["grade"].to_numpy() == 12).mean()) < 0.03
@@ -70,16 +70,15 @@ def test_a_running_series_goes_on_with_common(tmp_path: Path) -> None:
     for at, view in enumerate(views):
         made = sr.publish(view, asked() if at < 2 else asked(2, odds=1.5), ledger)
         assert made.verdict.released, made.verdict.reasons
-        assert ("fair_waiting" in [finding.rule for finding in made.verdict.findings]) == (at >= 2)
 
 
-def test_lineages_above_one_mth_do_not_go_on_without_common(tmp_path: Path) -> None:
+def test_cohorts_above_one_mth_do_not_go_on_without_common(tmp_path: Path) -> None:
     ledger = sr.Ledger.open(tmp_path / "ledger.db")
     first, second = months(0.6, releases=2)
     assert sr.publish(first, asked(odds=1.5), ledger).verdict.released
     made = sr.publish(second, asked(2), ledger)
     assert not made.verdict.released
-    assert any(reason.startswith("fair_lineages") for reason in made.verdict.reasons)
+    assert any(reason.startswith("fair_cells") for reason in made.verdict.reasons)
 
 
 def test_nearly_everyone_alike_is_refused(tmp_path: Path) -> None:
@@ -87,12 +86,10 @@ def test_nearly_everyone_alike_is_refused(tmp_path: Path) -> None:
         sr.publish(months(0.98, releases=1)[0], asked(odds=1.5), sr.Ledger.open(tmp_path / "ledger.db"))
 
 
-@pytest.mark.parametrize("method", ["lineage", "cohort"])
-def test_recipients_see_no_share_of_the_view_to_the_person(tmp_path: Path, method: str) -> None:
+def test_recipients_see_no_share_of_the_view_to_the_person(tmp_path: Path) -> None:
     """A cap in millionths gives the count of the common value back, and so what somebody holds who was withheld."""
-    made = sr.publish(months(0.6)[0], asked(method=method, odds=1.5), sr.Ledger.open(tmp_path / "ledger.db"))
-    rule = {"lineage": "fair_lineages", "cohort": "fair_cells"}[method]
-    own = next(one.threshold for one in made.verdict.findings if one.rule == rule)
-    (told,) = [one["asked"] for one in made.codebook["promises"] if one["promise"] == rule]
+    made = sr.publish(months(0.6)[0], asked(odds=1.5), sr.Ledger.open(tmp_path / "ledger.db"))
+    own = next(one.threshold for one in made.verdict.findings if one.rule == "fair_cells")
+    (told,) = [one["asked"] for one in made.codebook["promises"] if one["promise"] == "fair_cells"]
     assert own <= told <= own + 0.01
     assert round(100 * told, 9) == round(100 * told)

@@ -41,7 +41,6 @@ CASES: dict[str, dict[str, Any]] = {
     "noise": {"promise": {"k": 1}, "defence": {"method": "noise", "noise": {"age": "10%"}}},
     "invariant": {"promise": {"m": 3}, "defence": {"method": "invariant"}},
     "historical": {"promise": {"m": 4, "n": 2}, "defence": {"method": "historical"}},
-    "lineage": {"promise": {"m": 3}, "defence": {"method": "lineage"}},
     "cohort": {"promise": {"m": 2, "odds": 1.5}, "defence": {"method": "cohort"}},
     "sequence": {"promise": {"k": 5, "t": 0.5}, "defence": {"method": "sequence", "suppress": 0.1}},
     "sequence as printed": {
@@ -49,9 +48,9 @@ CASES: dict[str, dict[str, Any]] = {
         "defence": {"method": "sequence", "mode": "greedy", "suppress": 0.2},
     },
     "sequence by cells": {"promise": {"k": 5}, "defence": {"method": "sequence", "mode": "cells"}},
-    "lineage knowing": {
+    "cohort knowing": {
         "promise": {"m": 2},
-        "defence": {"method": "lineage"},
+        "defence": {"method": "cohort"},
         "adversary": {"impossible": {"sex": {"male": ["no such thing"]}}},
     },
 }

@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 from support.histories import grouped, history_of, subtraction, union
-from support.lineages import Stand, claimed
+from support.stands import Stand, claimed
 
 import seriatim as sr
 from seriatim.defences import defence_named
@@ -104,8 +104,7 @@ def test_no_promise_is_left_out() -> None:
     tables = {key for key, row in made.items() if row.judges is PromiseSubject.TABLE} - {"suppress"}
     series = {rule for row in made.values() if row.judges is PromiseSubject.SERIES for rule in row.rules}
     assert {key for asked in (*ASKED.values(), *NUMBERS.values()) for key in asked} >= tables
-    elsewhere = {"fair_waiting"}  # it is told and never broken
-    assert {*SERIES, *OF_THE_DRAFT, *OF_THE_ADVERSARY, "j", *elsewhere} == series
+    assert {*SERIES, *OF_THE_DRAFT, *OF_THE_ADVERSARY, "j"} == series
 
 
 def test_suppression() -> None:
@@ -116,8 +115,7 @@ HELD = dict(zip("abcdefghijkl", ["angina", "catarrh", "gout"] * 4, strict=True))
 STEADY = history_of(grouped(HELD, "abc", "def", "ghi", "jkl"), grouped(HELD, "abc", "def", "ghi", "jkl"))
 FOUNDERS: list[Stand] = [(person, 0, person, person % 4) for person in range(16)]
 LEFT: list[Stand] = [(-1 if slot < 8 else person, at, slot, value) for person, at, slot, value in FOUNDERS]
-LINEAGES = claimed(FOUNDERS, LEFT)
-HALVES = claimed(FOUNDERS, [(person, person % 2, slot, value) for person, _, slot, value in FOUNDERS])
+TOGETHER = claimed(FOUNDERS, LEFT)
 ONE_JOINS = claimed(FOUNDERS, [*FOUNDERS, (30, 0, 30, 0)])
 ALIKE = history_of(grouped(HELD, "abc"), grouped(HELD, "adg", "bcf"))
 OTHERS = history_of(grouped(HELD, "abc"), grouped({**HELD, "b": "flu", "c": "cold"}, "abc"))
@@ -155,11 +153,8 @@ SERIES: dict[str, tuple[str, History, History]] = {
     "subtraction": ("historical", STEADY, subtraction()),
     "lifespan": ("historical", STEADY, EVERYWHERE),
     "group_cap": ("historical", STEADY, EVERYWHERE),
-    "closed_lineages": ("lineage", LINEAGES, HALVES),
-    "fair_lineages": ("lineage", LINEAGES, claimed(FOUNDERS[:4], [(0, 0, 0, 0), (4, 0, 1, 0), (8, 0, 2, 0)])),
-    "lasting_places": ("lineage", LINEAGES, ONE_JOINS),
-    "fair_cells": ("cohort", with_baseline(LINEAGES), with_baseline(ONE_JOINS)),
-    "withheld_leak": ("lineage", with_withheld(LINEAGES, "0123" * 5), with_withheld(LINEAGES, "0" * 20)),
+    "fair_cells": ("cohort", with_baseline(TOGETHER), with_baseline(ONE_JOINS)),
+    "withheld_leak": ("cohort", with_withheld(TOGETHER, "0123" * 5), with_withheld(TOGETHER, "0" * 20)),
 }
 
 

@@ -8,7 +8,7 @@ import pyarrow as pa
 import pytest
 
 import seriatim as sr
-from seriatim.defences.series.lineage.grouping import lineage
+from seriatim.defences.series.cohort.grouping import cohort
 from seriatim.model.methods import METHODS, Method, MethodDegree, MethodFamily
 from seriatim.testing.hospital import hospital_months
 
@@ -38,17 +38,18 @@ ECHO = Method(
     name="echo",
     home=f"{__name__}:echoed",
     family=MethodFamily.SERIES,
-    summary="a dummy that keeps lineages",
-    options=METHODS["invariant"].options,
-    marks=("lineage", "slot"),
+    summary="a dummy that keeps cohorts",
+    options=METHODS["cohort"].options,
+    marks=("lineage", "slot", "baseline"),
     degree=MethodDegree.MEANINGLESS,
-    judged_by=("closed_lineages", "fair_lineages"),
+    judged_by=("fair_cells",),
+    reads_odds=True,
     leavers_known=True,
 )
 
 
 def echoed(view, rules, pasts, draw, workers):
-    return lineage(view, rules, pasts, draw, workers)
+    return cohort(view, rules, pasts, draw, workers)
 
 
 @pytest.fixture
@@ -93,10 +94,10 @@ def test_a_method_that_looks_back_needs_one_row(tmp_path: Path, views: list[pa.T
         made = sr.publish(view, policy("echo", m=3), ledger)
         assert made.verdict.released, made.verdict.reasons
         assert made.number == number
-        assert [finding.rule for finding in made.verdict.findings][:2] == ["closed_lineages", "fair_lineages"]
+        assert made.verdict.findings[0].rule == "fair_cells"
     assert "lineage" in ledger.history("dummy").releases[0].marks
     ways = [course.way for course in sr.forecast(ledger, "dummy", 1).courses]
-    assert {way.method for way in ways} >= {"echo", "lineage", "historical", "invariant"}
+    assert {way.method for way in ways} >= {"echo", "cohort", "historical", "invariant"}
     assert not next(way for way in ways if way.method == "echo").anew
 
 

@@ -32,7 +32,7 @@ COLUMNS: dict[str, Any] = {
     "disease": {"role": "sensitive"},
 }
 ALONE = {**COLUMNS, "ward": {"role": "drop"}}
-"""Without plain columns, which stand in a table of their own beside the boxes of lineages and cohorts."""
+"""Without plain columns, which stand in a table of their own beside the boxes of cohorts."""
 INTERVALS = {**COLUMNS, "age": {**COLUMNS["age"], "hierarchy": {"interval": [5, 10, 20, 40]}}}
 ADULT: dict[str, Any] = {
     "person": {"role": "drop"},
@@ -66,18 +66,10 @@ CASES: dict[str, dict[str, Any]] = {
         "adversary": {"compromised": 0.04, "lifespan": 12, "breach": 0.1},
     },
     "historical greedy": {"promise": {"m": 3, "n": 1}, "defence": {"method": "historical", "mode": "greedy"}},
-    "lineage": {"promise": {"m": 3}, "defence": {"method": "lineage"}},
-    "lineage larger": {
-        "promise": {"m": 2},
-        "defence": {"method": "lineage", "lineage_size": 400, "when_not_eligible": "counterfeit"},
-        "adversary": {"compromised": 0.04, "breach_share": 0.5},
-    },
-    "lineage alone": {"promise": {"m": 3}, "defence": {"method": "lineage"}, "columns": ALONE},
-    "lineage common": {"promise": {"m": 3, "odds": 1.5}, "defence": {"method": "lineage"}, "columns": ALONE},
     "cohort alone": {"promise": {"m": 3, "odds": 1.5}, "defence": {"method": "cohort"}, "columns": ALONE},
-    "lineage with priors": {
+    "cohort with priors": {
         "promise": {"m": 2},
-        "defence": {"method": "lineage"},
+        "defence": {"method": "cohort"},
         "adversary": {"impossible": {"sex": {"male": ["migraine"]}}},
     },
 }

@@ -167,7 +167,7 @@ def test_a_removal_cut_short_is_a_note_that_resume_finishes(ledger: SqlLedger, t
     assert ledger.verify().notes == ()
 
 
-LINEAGE = {
+WARD = {
     "series": {"name": "ward", "respondent": "patient"},
     "columns": {
         "age": {"role": "quasi"}, "sex": {"role": "quasi"}, "postcode": {"role": "quasi", "kind": "category"},
@@ -182,7 +182,7 @@ LINEAGE = {
 def test_a_series_goes_on_as_if_the_recalled_release_had_not_been(tmp_path: Path, method: str) -> None:
     views = hospital_months(500, 3, churn=0.1)
     promise = {"m": 3, "n": 1} if method == "historical" else {"m": 3}
-    policy = sr.Policy.from_dict({**LINEAGE, "promise": promise, "defence": {"method": method, "suppress": 0.2}})
+    policy = sr.Policy.from_dict({**WARD, "promise": promise, "defence": {"method": method, "suppress": 0.2}})
     ledger = sr.Ledger.open(tmp_path / "ledger.db")
     assert [sr.publish(view, policy, ledger).number for view in views[:2]] == [1, 2]
     ledger.recall("ward", 2, "sent the wrong month")

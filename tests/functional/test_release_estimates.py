@@ -125,9 +125,7 @@ def test_labels_of_all_spellings_find_their_place() -> None:
     assert days.span("2024") == (0, 32)
 
 
-@pytest.mark.parametrize(
-    ("method", "promise"), [("cohort", "m = 3"), ("median", "k = 5"), ("lattice", "k = 5"), ("lineage", "m = 3")]
-)
+@pytest.mark.parametrize(("method", "promise"), [("cohort", "m = 3"), ("median", "k = 5"), ("lattice", "k = 5")])
 def test_a_folder_says_all_that_its_reader_needs(tmp_path: Path, method: str, promise: str) -> None:
     """Without axes: labels, sets and the values of a hierarchy come from the codebook; the relation from the cells."""
     (tmp_path / "land.csv").write_text("".join(f"{land};{part};*\n" for land, part in LANDS.items()))

@@ -72,3 +72,12 @@ def test_it_stays_readable(ledger: Any) -> None:
     ledger.erase(SERIES, somebody)
     assert somebody not in ledger.history(SERIES).respondents.to_pylist()
     assert only_published_files_miss(ledger)
+
+
+def test_the_method_itself_makes_nothing_any_more(ledger: Any) -> None:
+    (month,) = hospital_months(300, 1)
+    old = sr.Policy.from_dict(policy("lineage", epoch=1))  # still reads and attacks the series
+    with pytest.raises(sr.PolicyError, match=r"lineage was withdrawn: .* cohort takes the series over") as caught:
+        sr.publish(month, old, ledger)
+    assert "lineage" not in caught.value.faults[0].allowed
+    assert not [course for course in sr.forecast(ledger, SERIES, releases=1).courses if course.way.now]

@@ -190,18 +190,6 @@ def test_none_at_all_is_a_bound_of_its_own(tmp_path: Path, skewed: pa.Table) -> 
     assert not made.verdict.released
 
 
-def test_lineage_refused_for_newcomers_who_wait_names_common(tmp_path: Path) -> None:
-    """Three newcomers are too few to enter together."""
-    grade = [8 + row % 6 for row in range(403)]
-    view = pa.table({"who": range(403), "age": [20 + row % 7 for row in range(403)], "grade": grade})
-    policy, ledger = asked("lineage", suppress=0), sr.Ledger.open(tmp_path / "ledger.db")
-    assert sr.publish(view.slice(0, 400), policy, ledger).verdict.released
-    made = sr.publish(view, policy, ledger)
-    (remedy,) = made.verdict.remedies
-    assert not made.verdict.released
-    assert "a new series with [promise] odds = 1.5 withholds fewer" in remedy
-
-
 def test_the_summary_counts_withheld_people_and_counterfeits(tmp_path: Path, skewed: pa.Table) -> None:
     write_csv(skewed, tmp_path / "panel.csv")
     (tmp_path / "policy.toml").write_text(

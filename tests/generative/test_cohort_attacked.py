@@ -11,8 +11,8 @@ import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from support.cohort_worlds import ComingAndGoing, worlds
-from support.lineages import remembered
 from support.random_series import published
+from support.stands import remembered
 
 import seriatim as sr
 from seriatim.attacks import belief, prepare, reveal_leavers

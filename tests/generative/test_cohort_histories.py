@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.cohort_worlds import ComingAndGoing, worlds
-from support.lineages import remembered
 from support.random_series import assert_complete, equal_groupings, published
+from support.stands import remembered
 
 from seriatim.defences.series.cohort.grouping import cohort_groups
 from seriatim.defences.series.cohort.memory import CohortMemory

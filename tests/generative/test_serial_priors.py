@@ -10,18 +10,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.random_series import OneWorker, Series, assert_complete, groups_of, plain_view, published, series
 
+from seriatim.defences.series.cohort.grouping import cohort_groups
+from seriatim.defences.series.cohort.memory import CohortMemory
 from seriatim.defences.series.contract import SerialDraw, SerialPriors, SerialRules, WhenNotEligible
 from seriatim.defences.series.historical.safe_groups import historical_groups
 from seriatim.defences.series.invariant import invariant_groups
-from seriatim.defences.series.lineage.grouping import lineage_groups
-from seriatim.defences.series.lineage.slots import SlotMemory
 from seriatim.defences.series.memory import GroupMemory, Memory, RememberedRows
 from seriatim.errors import TableError
 
 METHODS = {
     "invariant": (Memory.of, invariant_groups),
     "historical": (GroupMemory.of, historical_groups),
-    "lineage": (lambda pasts, _: SlotMemory.of(pasts), lineage_groups),
+    "cohort": (lambda pasts, _: CohortMemory.of(pasts), lambda *given: cohort_groups(*given[:4])),
 }
 
 

@@ -10,7 +10,6 @@ from seriatim.model.history import History
 from seriatim.model.judged import JudgedHistory
 from seriatim.promises.series.historical import hc_safety, no_subtraction
 from seriatim.promises.series.invariance import m_invariance, m_uniqueness, weak_m_invariance
-from seriatim.promises.series.lineages import closed_lineages, fair_lineages
 from seriatim.promises.series.unions import union_safety
 
 
@@ -53,20 +52,3 @@ def test_a_group_that_is_published_again_unchanged_breaks_nothing() -> None:
     assert hc_safety(JudgedHistory(history), 3).kept
     assert union_safety(JudgedHistory(history), 3).kept
     assert no_subtraction(JudgedHistory(history)).kept
-
-
-def test_lineages_are_closed_and_fair_or_not() -> None:
-    held = dict(zip("abcdefgh", "12341234", strict=True))
-    fakes = [(None, 0, "1"), (None, 0, "2")]
-    kept = history_of(grouped(held, "abcd"), [*grouped(held, "cd"), *fakes], grouped(held, "efcd"))
-    assert closed_lineages(JudgedHistory(kept)).kept
-    assert fair_lineages(JudgedHistory(kept), 2).kept
-    lone = history_of(grouped(held, "abcd"), [*grouped(held, "bcd"), (None, 0, "1")], grouped(held, "ebcd"))
-    assert "1 batches" in fair_lineages(JudgedHistory(lone), 2).detail
-    assert not fair_lineages(JudgedHistory(lone), 2).kept
-    dropped = history_of(grouped(held, "abcd"), grouped(held, "bcd"))
-    assert "1 drops" in fair_lineages(JudgedHistory(dropped), 2).detail
-    moved = history_of(grouped(held, "abcd", "efgh"), grouped(held, "abch", "efgd"))
-    assert closed_lineages(JudgedHistory(moved)).n_classes == 2
-    skewed = dict(zip("abcd", "1112", strict=True))
-    assert fair_lineages(JudgedHistory(history_of(grouped(skewed, "abcd"))), 2).worst == 0.75

@@ -89,7 +89,7 @@ def published(view: SerialView, made: SerialGrouping) -> RememberedRows:
     lineage = slot = baseline = None
     group = np.concatenate((made.group[real], made.counterfeit_group)).astype(np.int32)
     if made.slots is not None:
-        lineage = made.slots.lineage_of_group[group]
+        lineage = made.slots.cohort_of_group[group]
         slot = np.concatenate((made.slots.slot_of_record[real], made.slots.slot_of_counterfeit))
     value = np.concatenate((view.sensitive[real], made.counterfeit_value)).astype(np.int32)
     if made.slots is not None and made.slots.baseline is not None:

@@ -112,7 +112,7 @@ def test_a_register_widens_the_candidates_to_every_box_that_fits() -> None:
 
 
 def test_a_group_of_several_boxes_may_hold_whoever_fits_one_of_them() -> None:
-    """Lineages publish finer boxes inside a group; strangers and people whom the register misplaces stay untouched."""
+    """Cohorts publish finer boxes inside a group; strangers and people whom the register misplaces stay untouched."""
     held = dict(zip("abcd", "xyzw", strict=True))
     history = history_of(grouped(held, "ab", "cd"))
     table = pa.table({"age": ["[30,34]", "[35,39]", "[60,64]", "60+"]})

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from support.histories import grouped, histories, history_of
-from support.lineages import Stand, claimed
+from support.stands import Stand, claimed
 
 from seriatim.attacks import belief, reveal_leavers
 from seriatim.attacks.trace import trace
@@ -79,7 +79,7 @@ def test_beside_a_counterfeit_nobody_is_certain() -> None:
 
 
 def refilled() -> History:
-    """A lineage of four: b and d leave, and e and f with the same values take their slots."""
+    """A group of four: b and d leave, and e and f with the same values take their slots."""
     held = dict(zip("abcdef", "112212", strict=True))
     return history_of(grouped(held, "abcd"), grouped(held, "acef"))
 

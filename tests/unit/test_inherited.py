@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from seriatim.attacks import candidates, complete_share, prepare
+from seriatim.defences.series.cohort.newcomers import newcomer_pools
 from seriatim.defences.series.contract import SerialView
 from seriatim.defences.series.inherited import (
     InheritedExchange,
@@ -20,7 +21,6 @@ from seriatim.defences.series.inherited import (
     inherited_short_records,
     narrowed_inherited,
 )
-from seriatim.defences.series.lineage.workbench import workbench_pools
 from seriatim.model.history import History, PastRelease
 
 
@@ -92,8 +92,8 @@ def test_somebody_who_waits_takes_the_place() -> None:
 
 def test_known_people_are_a_pool_of_their_own() -> None:
     view = view_of([0, 1, 0, 1], [[0], ALL, ALL, [1]], {0, 3})
-    pools = workbench_pools(view, np.ones(4, dtype=np.bool_))
-    assert [(pool.records.tolist(), pool.known) for pool in pools] == [([1, 2], False), ([0, 3], True)]
+    pools = newcomer_pools(view, np.ones(4, dtype=np.bool_))
+    assert [pool.tolist() for pool in pools] == [[1, 2], [0, 3]]
 
 
 def test_a_slot_that_somebody_needs_stays() -> None:

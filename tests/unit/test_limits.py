@@ -150,5 +150,5 @@ def test_a_degree_is_at_most_m() -> None:
             policy_from_dict({**shape, "promise": promise})
         assert len(caught.value.faults) == 1
     policy_from_dict({**shape, "promise": {"m": 3, "n": 3}})
-    # a lineage has no degree: n is not read, which the verdict notes
+    # a cohort has no degree: n is not read, which the verdict notes
     policy_from_dict({**shape, "defence": {"method": "cohort"}, "promise": {"m": 3, "n": 7}})

@@ -267,13 +267,12 @@ def test_an_override_of_the_kind_drops_the_general_constant() -> None:
         ({"defence": {"method": "median", "suppress": -0.1}}, "[defence] suppress is -0.1"),
         ({"defence": {"method": "median", "mode": "greedy"}}, "strict, relaxed"),
         ({"defence": {"method": "median", "form": "sets"}}, "with method median; allowed: intervals"),
-        ({"defence": {"method": "lineage", "when_not_eligible": "wait"}}, "defer, counterfeit, suppress"),
-        ({"defence": {"method": "lineage", "lineage_size": 60}}, "from 180"),
+        ({"defence": {"method": "invariant", "when_not_eligible": "wait"}}, "defer, counterfeit, suppress"),
         ({"defence": {"method": "cohort", "cohort_size": 60}}, "from 180"),
         ({"defence": {"method": "cohort", "relation": ["d"]}}, "names a column that is not quasi"),
         ({"promise": {"m": 3, "odds": 2.0, "common": 2.0}}, "stands beside odds"),
         ({"promise": {"m": 3, "odds": 0.5}}, "from 1 to 5"),
-        ({"series": {"name": "s"}, "defence": {"method": "lineage"}}, "no respondent is named"),
+        ({"series": {"name": "s"}, "defence": {"method": "cohort"}}, "no respondent is named"),
         ({"series": {"name": "s"}, "promise": {"m": 3}}, "no respondent is named"),
         ({"adversary": {"compromised": 2}}, "[adversary] compromised is 2"),
         ({"adversary": {"file": "a.toml", "breach": 0.1}}, "unknown key [adversary] breach"),
@@ -288,16 +287,15 @@ def test_sections_that_are_refused(sections: dict[str, Any], words: str) -> None
 @pytest.mark.parametrize(
     ("method", "options"),
     [
-        ("median", ["loss", "leftovers", "sticky", "when_not_eligible", "group_cap", "lineage_size", "relation"]),
-        ("lattice", ["mode", "leftovers", "sticky", "when_not_eligible", "group_cap", "lineage_size", "relation"]),
+        ("median", ["loss", "leftovers", "sticky", "when_not_eligible", "group_cap", "cohort_size", "relation"]),
+        ("lattice", ["mode", "leftovers", "sticky", "when_not_eligible", "group_cap", "cohort_size", "relation"]),
         (
             "curve",
-            ["mode", "loss", "leftovers", "sticky", "when_not_eligible", "group_cap", "lineage_size", "relation"],
+            ["mode", "loss", "leftovers", "sticky", "when_not_eligible", "group_cap", "cohort_size", "relation"],
         ),
-        ("invariant", ["mode", "loss", "leftovers", "sticky", "group_cap", "lineage_size", "relation"]),
-        ("historical", ["loss", "leftovers", "lineage_size", "relation"]),
-        ("lineage", ["mode", "loss", "leftovers", "sticky", "group_cap", "relation"]),
-        ("cohort", ["mode", "loss", "leftovers", "sticky", "when_not_eligible", "group_cap", "lineage_size"]),
+        ("invariant", ["mode", "loss", "leftovers", "sticky", "group_cap", "cohort_size", "relation"]),
+        ("historical", ["loss", "leftovers", "cohort_size", "relation"]),
+        ("cohort", ["mode", "loss", "leftovers", "sticky", "when_not_eligible", "group_cap"]),
     ],
 )
 def test_a_method_is_not_given_what_it_does_not_read(method: str, options: list[str]) -> None:
@@ -308,7 +306,7 @@ def test_a_method_is_not_given_what_it_does_not_read(method: str, options: list[
         "sticky": True,
         "when_not_eligible": "defer",
         "group_cap": 3,
-        "lineage_size": 720,
+        "cohort_size": 720,
         "relation": ["a"],
     }
     made = policy_from_dict(small(defence={"method": method, **every}))
@@ -319,10 +317,10 @@ def test_a_method_is_not_given_what_it_does_not_read(method: str, options: list[
 
 
 def test_what_no_promise_reads_is_told() -> None:
-    lineage = {"promise": {"m": 3, "n": 2}, "defence": {"method": "lineage"}}
-    (note,) = policy_from_dict(small(**lineage)).unread
+    cohort = {"promise": {"m": 3, "n": 2}, "defence": {"method": "cohort"}}
+    (note,) = policy_from_dict(small(**cohort)).unread
     assert "nobody ever changes group" in note
-    assert policy_from_dict(small(**{**lineage, "defence": {"method": "historical"}})).unread == ()
+    assert policy_from_dict(small(**{**cohort, "defence": {"method": "historical"}})).unread == ()
     once: dict[str, Any] = {"defence": {"method": "median"}, "adversary": {"lifespan": 12}}
     (note,) = policy_from_dict(small(**once)).unread
     assert "lifespan is not read" in note
@@ -343,7 +341,7 @@ def test_the_losses_of_the_policy_are_those_of_the_lattice() -> None:
 
 def test_a_written_bound_on_who_is_left_out_counts_for_a_series() -> None:
     def settings(**further: Any) -> Any:
-        return policy_from_dict(small(promise={"m": 2}, defence={"method": "lineage", **further}))
+        return policy_from_dict(small(promise={"m": 2}, defence={"method": "invariant", **further}))
 
     silent, zero, some = settings(), settings(suppress=0), settings(suppress=0.1)
     assert [made.defence.allowed for made in (silent, zero, some)] == [0.05, 0, 0.1]

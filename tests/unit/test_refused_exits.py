@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 import pytest
-from support.lineages import Stand, claimed
+from support.stands import Stand, claimed
 
 import seriatim as sr
 from seriatim.attacks.refusals import ExitRule, RefusalBeliefs, refused_exits

@@ -118,10 +118,10 @@ def test_a_class_has_a_name_of_its_own() -> None:
 TWINS = {
     "a command and what it calls": "attack audit compare forecast gate ledger publish",
     "a protocol, and the suite or the adapter that goes with it": "defence ledger promise workers writer",
-    "a promise, measure or method and its kernel": "closeness diversity fair_cells halves likeness lineages median "
-    "memory segments slots text_hash",
+    "a promise, measure or method and its kernel": "closeness diversity halves likeness median "
+    "memory segments text_hash",
     "a promise and the measure, belief or study of the same figure": "divergence equivocation leakage",
-    "the same part of several methods": "grouping memory newcomers slots workbench",
+    "the same part of several methods": "grouping memory",
     "once to search and once to judge": "near_values",
     "a value, and what counts, makes or reads it": "classes draft face knowledge_files priors",
 }

@@ -9,11 +9,11 @@ import pyarrow as pa
 import pytest
 from support.random_series import OneWorker, plain_view, published
 
+from seriatim.defences.series.cohort.grouping import cohort_groups
+from seriatim.defences.series.cohort.memory import CohortMemory
 from seriatim.defences.series.contract import SerialDraw, SerialRules, SerialView
 from seriatim.defences.series.historical.safe_groups import historical_groups
 from seriatim.defences.series.invariant import invariant_groups
-from seriatim.defences.series.lineage.grouping import lineage_groups
-from seriatim.defences.series.lineage.slots import SlotMemory
 from seriatim.defences.series.memory import GroupMemory, Memory
 from seriatim.errors import PolicyError, TableError
 from seriatim.model.scale import scale_of
@@ -21,7 +21,7 @@ from seriatim.model.scale import scale_of
 METHODS = [
     (Memory.of, invariant_groups),
     (GroupMemory.of, historical_groups),
-    (lambda pasts, _: SlotMemory.of(pasts), lineage_groups),
+    (lambda pasts, _: CohortMemory.of(pasts), lambda *given: cohort_groups(*given[:4])),
 ]
 VALUE = np.arange(60, dtype=np.int32) % 6
 

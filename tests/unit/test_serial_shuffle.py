@@ -9,10 +9,10 @@ import pyarrow as pa
 import pytest
 from support.random_series import OneWorker
 
+from seriatim.defences.series.cohort.grouping import cohort_groups
+from seriatim.defences.series.cohort.memory import CohortMemory
 from seriatim.defences.series.contract import SerialDraw, SerialRules
 from seriatim.defences.series.invariant import invariant_groups
-from seriatim.defences.series.lineage.grouping import lineage_groups
-from seriatim.defences.series.lineage.slots import SlotMemory
 from seriatim.defences.series.memory import Memory, RememberedRows
 from seriatim.defences.series.shuffle import ShuffledView, shuffled_draft, stage_shuffle
 from seriatim.engines.threads import Threads
@@ -56,13 +56,13 @@ def a_view(who: np.ndarray) -> View:
 
 def two_releases(method: str) -> list[tuple[View, ShuffledView, Draft]]:
     history: list[RememberedRows] = []
-    make = lineage_groups if method == "lineage" else invariant_groups
+    make = (lambda *given: cohort_groups(*given[:4])) if method == "cohort" else invariant_groups
     values = pa.array([], pa.string())
     out = []
     for release, who in enumerate((np.arange(50), np.arange(15, N))):
         view = a_view(who)
         stage = stage_shuffle(view, who.astype(np.int64), values)
-        state = SlotMemory.of(history) if method == "lineage" else Memory.of(history, stage.codes.person)
+        state = CohortMemory.of(history) if method == "cohort" else Memory.of(history, stage.codes.person)
         made = make(stage.codes, SerialRules(3), state, SerialDraw(b"k", release), OneWorker())
         draft = shuffled_draft(view, stage, made, SerialDraw(b"k", release), Threads(1))
         out.append((view, stage, draft))
@@ -75,7 +75,7 @@ def _from_groups(draft: Draft, stage: ShuffledView) -> RememberedRows:
     """What a ledger would hand back: the rows of release.groups, people and values as numbers."""
     rows = [row for row in draft.groups.to_pylist() if not row["suppressed"]]
     values = stage.domain.to_pylist()
-    marks = [name for name in ("lineage", "slot") if name in rows[0]]
+    marks = [name for name in ("lineage", "slot", "baseline") if name in rows[0]]
     return RememberedRows(
         np.array([-1 if row["respondent"] is None else int(row["respondent"][1:]) for row in rows], dtype=np.int64),
         group=np.array([row["group"] for row in rows], dtype=np.int32),
@@ -89,11 +89,11 @@ def covers(label: str, age: int) -> bool:
     return int(low) <= age <= int(high)
 
 
-@pytest.mark.parametrize("method", ["invariant", "lineage"])
+@pytest.mark.parametrize("method", ["invariant", "cohort"])
 def test_rows_values_and_side_table_agree(method: str):
     for view, _, draft in two_releases(method):
         rows = draft.table.to_pylist()
-        plain = [] if method == "lineage" else ["visit"]  # beside the boxes of a lineage, in a table of their own
+        plain = [] if method == "cohort" else ["visit"]  # beside the boxes of a cohort, in a table of their own
         assert draft.table.column_names == ["group", "age", "region", *plain, "illness"]
         inside = [row for row in draft.groups.to_pylist() if not row["suppressed"]]
         assert len(rows) == len(inside)
@@ -109,7 +109,7 @@ def test_rows_values_and_side_table_agree(method: str):
         assert draft.counterfeits is not None
         fakes = sum(row["counterfeit"] for row in inside)
         assert sum(draft.counterfeits.column("counterfeits").to_pylist()) == fakes
-        box = ("age", "region") if method == "lineage" else ("group", "age", "region")
+        box = ("age", "region") if method == "cohort" else ("group", "age", "region")
         _assert_boxes_cover(view, draft, box)
 
 
@@ -131,7 +131,7 @@ def _assert_boxes_cover(view: View, draft: Draft, box: tuple[str, ...]) -> None:
 
 
 def test_same_secret_same_table_and_ids_differ_between_releases():
-    first, second = two_releases("lineage"), two_releases("lineage")
+    first, second = two_releases("cohort"), two_releases("cohort")
     for (_, _, a), (_, _, b) in zip(first, second, strict=True):
         assert a.table.equals(b.table)
         assert a.counterfeits.equals(b.counterfeits)
@@ -139,7 +139,7 @@ def test_same_secret_same_table_and_ids_differ_between_releases():
 
 def test_there_are_counterfeits_to_speak_of():
     assert two_releases("invariant")[1][2].counterfeits.num_rows
-    assert two_releases("lineage")[1][2].counterfeits.num_rows
+    assert two_releases("cohort")[1][2].counterfeits.num_rows
 
 
 def test_two_sensitive_columns_are_refused():

@@ -136,7 +136,7 @@ def findings(
 
 def test_each_method_is_asked_what_it_can_keep() -> None:
     assert set(findings("invariant", m=3)) == {"m_uniqueness", "m_invariance", "lifespan"}
-    assert set(findings("lineage", m=3, n=2)) == {"closed_lineages", "fair_lineages", "lasting_places", "lifespan"}
+    assert set(findings("cohort", m=3, n=2)) == {"fair_cells", "lifespan"}
     weak = {"weak_m_uniqueness", "weak_m_invariance", "hc_safety", "union_safety", "subtraction", "lifespan"}
     assert set(findings("historical", m=3, n=2)) == weak
     assert promised(None, Adversary(lifespan=1)) == []
@@ -218,7 +218,7 @@ def test_the_way_out_of_a_breach_knows_values_that_change() -> None:
 
 
 def test_the_way_out_of_a_breach_is_not_the_method_in_use_nor_silent_about_the_undecided() -> None:
-    """A series of lineages was told to let lineages take over, and found .44 was nobody certain but all undecided."""
+    """A series of cohorts was told to let cohorts take over, and found .44 was nobody certain but all undecided."""
     people = np.arange(2, dtype=np.int32)
     past = PastRelease(
         1, person=people, group=np.zeros(2, dtype=np.int32), value=people, marks={"slot": people.astype(np.int64)}

@@ -36,7 +36,7 @@ def test_a_verdict_is_a_few_lines(tmp_path: Path, k: int) -> None:
 
 
 def test_whole_ids_stay_whole_beside_counterfeits(tmp_path: Path) -> None:
-    """People of lineages leave, and counterfeits stand in for them: their respondent is empty, the others' whole."""
+    """People of cohorts leave, and counterfeits stand in for them: their respondent is empty, the others' whole."""
     ledger, policy = sr.Ledger.open(tmp_path / "l.db"), tmp_path / "policy.toml"
     policy.write_text(SERIES)
     for view in hospital_months(400, 2, churn=0.02):

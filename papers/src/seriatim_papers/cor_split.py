@@ -15,11 +15,11 @@ from typing import Literal
 import numpy as np
 import pyarrow as pa
 
+from seriatim.defences.series.cohort.grouping import cohort_groups
+from seriatim.defences.series.cohort.memory import CohortMemory
 from seriatim.defences.series.contract import LongArray, SerialDraw, SerialGrouping, SerialRules, SerialView
 from seriatim.defences.series.historical.safe_groups import historical_groups
 from seriatim.defences.series.invariant import invariant_groups
-from seriatim.defences.series.lineage.grouping import lineage_groups
-from seriatim.defences.series.lineage.slots import SlotMemory
 from seriatim.defences.series.memory import GroupMemory, RememberedRows, memory_rows
 from seriatim.kernels.series.correlations import CorrelationMemory, unsafe_correlations
 from seriatim.kernels.series.memory import memory_by_key
@@ -45,9 +45,15 @@ class CorSplitMethod:
     """A defence under study: what it recalls of a series for the people of a view, and how it groups the view."""
 
     name: str
-    recall: Callable[[Sequence[RememberedRows], LongArray], GroupMemory | SlotMemory]
+    recall: Callable[[Sequence[RememberedRows], LongArray], GroupMemory | CohortMemory]
     group: Callable[..., SerialGrouping]
     sticky: bool = False
+
+
+def _cohorts(
+    view: SerialView, rules: SerialRules, memory: CohortMemory, draw: SerialDraw, _workers: Workers
+) -> SerialGrouping:
+    return cohort_groups(view, rules, memory, draw)
 
 
 METHODS = (
@@ -55,7 +61,7 @@ METHODS = (
     CorSplitMethod("cor-split", GroupMemory.of, partial(historical_groups, greedy=True)),
     CorSplitMethod("repaired", GroupMemory.of, historical_groups),
     CorSplitMethod("repaired, sticky", GroupMemory.of, historical_groups, sticky=True),
-    CorSplitMethod("lineage", lambda pasts, _: SlotMemory.of(pasts), lineage_groups),
+    CorSplitMethod("cohort", lambda pasts, _: CohortMemory.of(pasts), _cohorts),
 )
 
 
@@ -83,7 +89,7 @@ class ReleaseFigures:
     seconds: float
     groups: int
     unsafe: int | None
-    """hc-unsafe groups; None for lineages, which are safe in another way."""
+    """hc-unsafe groups; None for cohorts, which are safe in another way."""
     counterfeits: int
     withheld: int
     gcp: float = 0.0
@@ -110,7 +116,7 @@ class PlayedSeries:
         return History(pa.array(np.arange(self.n_people)), pa.array(np.arange(N_INCOMES)), pasts)
 
     def history_with_leavers(self) -> History:
-        """Return lineages for an adversary who knows that a counterfeit IS the person who left the slot."""
+        """Return cohorts for an adversary who knows that a counterfeit IS the person who left the slot."""
         last = np.full(
             max((int(r.slot.max(initial=-1)) for r in self.published if r.slot is not None), default=-1) + 1, -1
         )

@@ -85,9 +85,9 @@ def cor_split_headline_chart(outcomes: Sequence[CorSplitOutcome]) -> Chart:
 
 
 def cor_split_course_charts(outcomes: Sequence[CorSplitOutcome], n_queries: int) -> dict[str, Chart]:
-    """Chart figures 7, 8 and 9; the counterfeits of lineages separately, since there are far more."""
-    paired = [o for o in outcomes if o.played.method != "lineage"]
-    closed = [o for o in outcomes if o.played.method == "lineage"]
+    """Chart figures 7, 8 and 9; the counterfeits of cohorts separately, since there are far more."""
+    paired = [o for o in outcomes if o.played.method != "cohort"]
+    closed = [o for o in outcomes if o.played.method == "cohort"]
     found = {
         "unsafe": _course("Fig. 7: groups with historical correlations", paired, ChartAxis("groups"),
                           lambda f: f.unsafe, _unsafe_words(outcomes)),
@@ -101,7 +101,7 @@ def cor_split_course_charts(outcomes: Sequence[CorSplitOutcome], n_queries: int)
     if closed:
         size = closed[0].played
         found["places"] = _course(
-            "What lineages pay: counterfeits", closed, ChartAxis("share of the people present", "percent"),
+            "What cohorts pay: counterfeits", closed, ChartAxis("share of the people present", "percent"),
             lambda f: f.counterfeits / max(size.present(f.release), 1),
             f"Slots of people who left, until newcomers take them: {format_percent(size.share('counterfeits'))} of all "
             f"person-releases, and {format_percent(size.share('withheld'))} of them withheld.",

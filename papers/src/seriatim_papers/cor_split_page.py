@@ -111,7 +111,7 @@ _METHODS = (
     ("Cor-Split:", "the paper's greedy partition, with its safety check made symmetric."),
     ("repair:", "m-invariance's halves, with people of equal value swapped until groups are safe, in unions too."),
     ("sticky repair:", "the same, and groups whose members all remain are republished as they were."),
-    ("lineage:", "nobody ever changes group. Its adversary even knows that a counterfeit is the person who left."),
+    ("cohort:", "nobody ever changes group. Its adversary even knows that a counterfeit is the person who left."),
 )
 _CLOSED = (
     "What the paper expects, before any data: the chance of losing one candidate value, and of losing all but one."
@@ -228,7 +228,7 @@ def _interval(outcome: CorSplitOutcome) -> str:
 
 
 def _unsafe(outcome: CorSplitOutcome) -> str:
-    """Count unsafe groups. Lineages are safe in another way, so the degree does not apply to them."""
+    """Count unsafe groups. Cohorts are safe in another way, so the degree does not apply to them."""
     found = [figures.unsafe for figures in outcome.played.figures if figures.unsafe is not None]
     return f"{sum(found):,}" if found else "does not apply"
 

@@ -107,7 +107,7 @@ def cor_split_part_sweep(
 
 
 def _outcome(played: PlayedSeries, seeds: tuple[int, ...]) -> CorSplitOutcome:
-    history = played.history_with_leavers() if played.method == "lineage" else played.history()
+    history = played.history_with_leavers() if played.method == "cohort" else played.history()
     ground = prepare(history)
     return CorSplitOutcome(
         played,

@@ -1,6 +1,6 @@
 """Group differences: what two groups say together about the few people who are in one of them only.
 
-A lineage is published year after year with hundreds of people of whom a few have changed. As rows of a programme these
+A cohort is published year after year with hundreds of people of whom a few have changed. As rows of a programme these
 groups are long, and their solver looks at everyone again and again. 'The newcomers hold what the leavers held' says the
 same, with the group before it, about a few people. So each group is replaced by its difference to another one where
 that is shorter: along a shortest tree over all groups, from which every group can be put together again.

@@ -24,7 +24,7 @@ def people_who_fit(
 ) -> Iterator[tuple[int, npt.NDArray[np.int64]]]:
     """Yield each box with its group and the rows of the register that fit it.
 
-    A group may have several boxes: closed lineages publish finer ones inside.
+    A group may have several boxes: cohorts publish finer ones, which cross groups.
     """
     keys = [group, *(class_text_codes(published.column(name))[0] for name in register.column_names)]
     boxes, first = np.unique(np.column_stack(keys), axis=0, return_index=True)

@@ -1,6 +1,6 @@
 """An adversary who knows that a counterfeit stands for someone who left.
 
-Methods that keep a leaver's value as a counterfeit (closed lineages) are weakest against an adversary who can tell
+Methods that keep a leaver's value as a counterfeit (cohorts) are weakest against an adversary who can tell
 which leavers keep their slot. Such a counterfeit then is that person.
 """
 

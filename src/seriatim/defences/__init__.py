@@ -14,9 +14,9 @@ from seriatim.ports import Defence
 def defence_named(name: str) -> Defence:
     """Return the defence a policy names. Load it only now, since each brings its own compiled kernels."""
     row = method_named(name)
-    if row is None:
-        known = ", ".join(METHODS)
-        raise PolicyError(Fault("[defence] method", f"this version has no method {name!r}", known, "choose another"))
+    if row is None or row.withdrawn:
+        told = f"this version has no method {name!r}" if row is None else f"{name} was withdrawn: {row.withdrawn}"
+        raise PolicyError(Fault("[defence] method", told, ", ".join(METHODS), "choose another"))
     if not row.serial:
         found: Defence = loaded(row.home)
         return found

@@ -51,8 +51,6 @@ class Method:
     degree: MethodDegree = MethodDegree.JUDGED
     judged_by: tuple[str, ...] = ()
     """The promises that [promise] m stands for under this method."""
-    judged_with_common: tuple[str, ...] = ()
-    """The same where [promise] odds is set; empty: the same ones."""
     seeks_j: bool = False
     """Whether it groups people so that [promise] j holds."""
     counts_people: bool = False
@@ -63,10 +61,6 @@ class Method:
     """Whether it groups only tables in which no value has more than one m-th."""
     reads_odds: bool = False
     """Whether it has room for values above one m-th, with [promise] odds."""
-    common_withholds_fewer: bool = False
-    """Whether [promise] odds also lets more people join where no value has more than one m-th."""
-    leavers_return: bool = True
-    """Whether people may be published again after a release that says that everyone has left."""
     nodes: str = ""
     """``module:function`` that lists every minimal generalisation; empty if it does not generalise whole columns."""
     compiled_ahead: tuple[str, ...] = ()
@@ -79,6 +73,8 @@ class Method:
     """Whether it halves people value by value, so that anyone who knows it learns from who is with whom."""
     leavers_known: bool = False
     """Whether a counterfeit holds a leaver's slot: attacks are then told so, which is more than a reader can know."""
+    withdrawn: str = ""
+    """Why it makes no drafts any more, and what does instead; its releases stay readable."""
 
     @property
     def serial(self) -> bool:
@@ -107,13 +103,12 @@ _FALLBACK = Setting(
 )
 
 
-def _size(what: str) -> Setting:
-    return Setting(
-        key=f"{what}_size",
-        limits=whole_from(180),
-        values=f": minimum number of people in a new {what}",
-        summary=f"newcomers found {what}s of at least so many people",
-    )
+_COHORT_SIZE = Setting(
+    key="cohort_size",
+    limits=whole_from(180),
+    values=": minimum number of people in a new cohort",
+    summary="newcomers found cohorts of at least so many people",
+)
 
 
 def _mode(*words: str) -> Setting:
@@ -198,29 +193,12 @@ _ROWS = (
         looks="each value is cut at its own median; values are exchanged until groups are safe",
     ),
     Method(
-        name="lineage",
-        home="seriatim.defences.series.lineage.grouping:lineage",
-        family=MethodFamily.SERIES,
-        summary="people never change group; a counterfeit with the same value takes the slot of someone who leaves",
-        options=(_FALLBACK, _size("lineage")),
-        marks=("lineage", "slot"),
-        degree=MethodDegree.MEANINGLESS,
-        judged_by=("closed_lineages", "fair_lineages", "lasting_places"),
-        judged_with_common=("closed_lineages", "fair_lineages", "lasting_places", "fair_waiting"),
-        past_keeps="closed_lineages",
-        reads_odds=True,
-        common_withholds_fewer=True,
-        leavers_return=False,
-        leavers_known=True,
-        looks="values near their cap are cut at their own median; newcomers go where their value is free",
-    ),
-    Method(
         name="cohort",
         home="seriatim.defences.series.cohort.grouping:cohort",
         family=MethodFamily.SERIES,
         summary="people who enter together stay together; those who leave are given up in fair cells",
         options=(
-            _size("cohort"),
+            _COHORT_SIZE,
             Setting(
                 key="relation",
                 form=Form.TEXTS,
@@ -285,6 +263,21 @@ _ROWS = (
     ),
 )
 METHODS: dict[str, Method] = {row.name: row for row in _ROWS}
+_WITHDRAWN = {
+    "lineage": Method(
+        name="lineage",
+        home="",
+        family=MethodFamily.SERIES,
+        summary="people never changed group; a counterfeit with the same value took the slot of someone who left",
+        marks=("lineage", "slot"),
+        degree=MethodDegree.MEANINGLESS,
+        reads_odds=True,
+        leavers_known=True,
+        looks="values near their cap were cut at their own median; newcomers went where their value was free",
+        withdrawn="its cells gave values away, as 'seriatim attack --view' shows; cohort takes the series over",
+    ),
+}
+"""Methods whose releases ledgers still hold."""
 JUDGED_ANYHOW = _WEAK
 """What [promise] m stands for under a method that does not look back over all releases."""
 OF_IMPORTED = "median"
@@ -292,7 +285,8 @@ OF_IMPORTED = "median"
 
 
 def method_named(name: str) -> Method | None:
-    return METHODS.get(name)
+    """Return the row of a method, also of one that was withdrawn."""
+    return METHODS.get(name) or _WITHDRAWN.get(name)
 
 
 def serial_methods() -> tuple[str, ...]:
@@ -306,7 +300,7 @@ def methods_where(question: Callable[[Method], bool]) -> tuple[str, ...]:
 
 
 def quoted_methods(question: Callable[[Method], bool]) -> str:
-    """Return the same names for a message: ``"lineage" or "cohort"``."""
+    """Return the same names for a message: ``"median" or "curve"``."""
     return " or ".join(f'"{name}"' for name in methods_where(question))
 
 

@@ -84,7 +84,6 @@ PARAMETER_LIMITS: dict[str, NumberLimits] = {
     "level": whole_from(1),
     "l_c": number_above(0),
     "odds": number_from(1, 5),
-    "lineage_size": whole_from(180),
     "cohort_size": whole_from(180),
     "rate": NumberLimits(above=0, most=1, noun="a share"),
     "compromised": SHARE,

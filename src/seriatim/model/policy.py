@@ -160,7 +160,6 @@ class DefenceOptions:
     sticky: bool | None = None
     group_cap: int | None = None
     when_not_eligible: str | None = None
-    lineage_size: int | None = None
     cohort_size: int | None = None
     relation: tuple[str, ...] | None = None
     leftovers: str | None = None

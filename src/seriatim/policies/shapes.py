@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal, get_args
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, create_model
 
-from seriatim.model.methods import METHODS, method_options
+from seriatim.model.methods import METHODS, method_named, method_options
 from seriatim.model.nearness import nearness_of
 from seriatim.model.number_limits import LARGEST
 from seriatim.model.policy_keys import Form, Setting
@@ -62,7 +62,7 @@ def _amounts(amounts: dict[str, str]) -> dict[str, str]:
 
 
 def _method(name: str) -> str:
-    if name not in METHODS:
+    if method_named(name) is None:
         raise ValueError("not a method")
     return name
 

@@ -20,7 +20,7 @@ from seriatim.report.promise_words import promise_words
 from seriatim.report.words import FORMS
 
 SCHEMA = "seriatim.public-report/1"
-_CAPPED = frozenset({"fair_lineages", "fair_cells"})
+_CAPPED = frozenset({"fair_cells"})
 """Promises whose threshold is the cap of a value, which depends on the view where values may exceed one m-th."""
 _NOT_SHOWN = frozenset({RESPONDENT, "drop"})
 _ROLES = {

@@ -138,21 +138,6 @@ PROMISE_WORDS: dict[str, PromiseWords] = {
         requires="at most {} groups per person",
         found="most",
     ),
-    "closed_lineages": PromiseWords(
-        "Nobody changes lineage",
-        "People stay in one lineage for good, so a breach cannot spread.",
-        side="at most",
-        requires="{} groups that mix or split lineages",
-        found="found",
-    ),
-    "fair_lineages": PromiseWords(
-        "No value dominates a lineage",
-        "No value exceeds its share in any lineage, batch, drop or remainder.",
-        side="at most",
-        requires="at most {} of a lineage share a value",
-        found="largest share",
-        share=True,
-    ),
     "fair_cells": PromiseWords(
         "No belief exceeds its bound",
         "People who came and went together hold enough different values, so their value can only be guessed.",
@@ -160,20 +145,6 @@ PROMISE_WORDS: dict[str, PromiseWords] = {
         requires="at most {} of a cell share a value",
         found="largest share",
         share=True,
-    ),
-    "lasting_places": PromiseWords(
-        "Slots change hands many at once",
-        "People who leave are replaced or dropped in batches, so nobody can tell who took whose slot.",
-        side="at most",
-        requires="{} groups that pass slots on unsafely",
-        found="found",
-    ),
-    "fair_waiting": PromiseWords(
-        "Waiting reveals nothing",
-        "Newcomers who wait for a later release are as mixed as everyone else. Reported only.",
-        side="at most",
-        requires="at most {} times its cap for a value among newcomers who wait",
-        found="largest",
     ),
     "possible_values": PromiseWords(
         "Impossible values protect nobody",

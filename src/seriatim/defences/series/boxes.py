@@ -1,4 +1,4 @@
-"""Boxes that are not the groups: of lineages and cohorts, and of all serial methods along hierarchies.
+"""Boxes that are not the groups: of cohorts, and of all serial methods along hierarchies.
 
 Boxes say nothing about values, so they hold m to 2m - 1 real people, near each other. With a hierarchy they are cut
 along it; a box that its boundaries keep whole may be larger. A group of invariant or historical has one tuple of each
@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from seriatim.defences.series.contract import LongArray, PlaceArray, SerialView
-from seriatim.kernels.lineage.fair_cells import cut_cells
+from seriatim.kernels.series.cut_boxes import cut_boxes
 from seriatim.kernels.series.tree_boxes import BoxTrees, cut_tree_boxes
 from seriatim.model.scale import IntArray, Scale
 
@@ -27,7 +27,7 @@ def number_serial_boxes(view: SerialView, records: IntArray, runs: LongArray, pl
     if boxes_along_hierarchies(view):
         numbers = cut_tree_boxes(ids, runs, view.quasi, _flat_trees(view.scales), m)
     else:
-        numbers = cut_cells(ids, runs, place, m)
+        numbers = cut_boxes(ids, runs, place, m)
     box[ids] = numbers
     return box
 

@@ -15,8 +15,6 @@ import numpy as np
 
 from seriatim.defences.series.contract import BoolArray, LongArray, SerialView
 from seriatim.errors import Fault, TableError
-from seriatim.kernels.lineage.fair_cells import CellFairness, CellShares
-from seriatim.kernels.lineage.refill import RefillLimits
 
 MILLION = 10**6
 ENOUGH_NEWCOMERS = 200
@@ -58,10 +56,6 @@ class Caps:
         """Return whether no value exceeds its limit; counts by value, or a row of them for each part."""
         return np.asarray((counts <= self.limit(counts.sum(axis=-1), strangers)).all(axis=-1))
 
-    def limits(self, m: int, least: int, strangers: int, staying: int) -> RefillLimits:
-        """Return the limits of what changes together, for kernels: its least size, strangers in it and in the rest."""
-        return RefillLimits(m, np.where(self.den == m, 0, self.num), least, strangers, staying)
-
     def kept(self, counts: LongArray, strangers: int) -> LongArray:
         """Return the largest fair part of some people, by value."""
         kept, size = counts, -1
@@ -82,11 +76,6 @@ class Caps:
         raised = MILLION * grown * baseline // (MILLION**2 + (grown - MILLION) * baseline)
         common = baseline >= COMMON
         return cls(np.where(common, raised, 1), np.where(common, MILLION, m), baseline)
-
-    def evenly(self, strangers: int) -> CellFairness:
-        """Return what the cells of lineages must keep: values near their cap are cut evenly."""
-        shares = CellShares(self.num, self.den)
-        return CellFairness(shares, shares, strangers)
 
 
 def caps_baseline(view: SerialView, before: LongArray, newcomers: BoolArray) -> LongArray:

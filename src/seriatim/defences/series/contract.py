@@ -28,18 +28,6 @@ LongArray = npt.NDArray[np.int64]
 PlaceArray = npt.NDArray[np.float32]
 BoolArray = npt.NDArray[np.bool_]
 
-FEW_VALUES = 10
-"""With fewer values, lineages are larger in proportion."""
-LINEAGE_SIZE = 360
-"""The least size of a lineage.
-
-Smaller lineages have more values that occur once or twice, which are never refilled, and batches without room for a
-frequent value: at 180 there are twice as many counterfeits, at 90 the attack breaches a person now and then. People who
-return wait for an empty slot with their value in their own lineage, half as long in one twice as large. Boxes are cut
-inside a lineage, so range counts are as good in large ones; only where in the lineage a value belongs becomes coarser.
-"""
-
-
 _OTHERWISE = "; median, curve and lattice accept several, without breach_share"
 
 
@@ -58,7 +46,7 @@ class WithheldReason(IntEnum):
     UNSAFE = 5
     """No group could take it without a historical correlation below the degree."""
     SLOT_TAKEN = 6
-    """The person returned, and their slot in the lineage is gone."""
+    """The person returned, and their slot is gone."""
 
 
 class WhenNotEligible(StrEnum):
@@ -83,14 +71,10 @@ class SerialRules:
     mode: str | None = None
     """The mode of the method, if it has several."""
     when_not_eligible: WhenNotEligible = WhenNotEligible.DEFER
-    cell: int = LINEAGE_SIZE
-    """Lineages only: new lineages are at least this large, if there are enough newcomers."""
     odds: float | None = None
     """How much the odds of a value above one m-th of the table may grow; None keeps 1/m for all."""
     cohort: int | None = None
     """Cohorts only: newcomers are dealt into cohorts of at least this size; None lets their values decide."""
-    allowed: float = 1.0
-    """The share of people who may be withheld: ``[defence] suppress``, or the method's default."""
 
     def __post_init__(self) -> None:
         faults = []
@@ -109,36 +93,16 @@ class SerialRules:
 
     @property
     def batch(self) -> int:
-        """Return the least number of slots refilled or added together (lineages only).
+        """Return the least number of people who enter or leave a cohort together.
 
         Anyone who knows m - 1 of a batch of m solves it.
         """
         return max(2 * self.m, 12)
 
     @property
-    def drop(self) -> int:
-        """Return the least number of slots dropped together (lineages only)."""
-        return max(self.m + 2, 8)
-
-    @property
     def strangers(self) -> int:
         """Return how many people with other values are needed wherever a value is held and can be counted."""
         return self.batch - self.batch // self.m
-
-    @property
-    def strangers_dropped(self) -> int:
-        """Return the same for what is dropped, and for what stays beside a batch or a drop (lineages only)."""
-        return self.drop - self.drop // self.m
-
-    def lineage_size(self, commonest: int, n_values: int) -> int:
-        """Return the least size of a new lineage, given the share of the commonest value in millionths.
-
-        With few values the slots that become free are soon all of one value, and people who return wait for the others.
-        """
-        if self.odds is None:
-            return self.cell
-        values = max(n_values, 1)
-        return max(self.cell, -(-144_000_000 * max(values, FEW_VALUES) // (values * max(1_000_000 - commonest, 1))))
 
     @property
     def leftover(self) -> WithheldReason:
@@ -248,9 +212,9 @@ class SerialDraw:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SerialSlots:
-    """Lineages only: lasting numbers by which the next release finds everyone's slot."""
+    """Cohorts only: lasting numbers by which the next release finds everyone's slot."""
 
-    lineage_of_group: LongArray
+    cohort_of_group: LongArray
     slot_of_record: LongArray
     """-1 for a withheld record."""
     slot_of_counterfeit: LongArray
@@ -269,7 +233,7 @@ class SerialGrouping:
     counterfeit_group: IntArray
     counterfeit_value: IntArray
     box: IntArray
-    """The records that share a published box: the group, or smaller boxes in lineages and along hierarchies."""
+    """The records that share a published box: the group, or smaller boxes in cohorts and along hierarchies."""
     counters: Mapping[str, int] = field(default_factory=dict)
     slots: SerialSlots | None = None
 

@@ -2,7 +2,7 @@
 
 m-invariance (Xiao and Tao, SIGMOD 2007): each group has m or more tuples, all with different values, and all groups a
 person is ever in have the same set of values. Counterfeits keep a signature alive when people leave. It does not stop
-an adversary who compares groups of different releases: see the historical and lineage defences.
+an adversary who compares groups of different releases: see the historical and cohort defences.
 """
 
 from __future__ import annotations

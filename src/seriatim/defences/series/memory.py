@@ -37,7 +37,7 @@ class RememberedRows:
     value: IntArray
     lineage: LongArray | None = None
     slot: LongArray | None = None
-    """Lineages and cohorts: lasting numbers of the group and of the slot in it."""
+    """Cohorts: lasting numbers of the group and of the slot in it."""
     baseline: LongArray | None = None
     """The share of each row's value from which its cap followed, in millionths."""
 
@@ -70,7 +70,7 @@ def memory_rows(view: SerialView, made: SerialGrouping) -> RememberedRows:
     slot = np.concatenate((made.slots.slot_of_record[real], made.slots.slot_of_counterfeit))
     baseline = None if made.slots.baseline is None else made.slots.baseline[value]
     return RememberedRows(
-        person, group=group, value=value, lineage=made.slots.lineage_of_group[group], slot=slot, baseline=baseline
+        person, group=group, value=value, lineage=made.slots.cohort_of_group[group], slot=slot, baseline=baseline
     )
 
 

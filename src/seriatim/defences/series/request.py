@@ -9,7 +9,6 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from seriatim.defences.series.contract import (
-    LINEAGE_SIZE,
     LongArray,
     SerialDraw,
     SerialMethod,
@@ -108,9 +107,7 @@ def _rules_of(policy: Policy) -> SerialRules:
         sticky=True if options.sticky is None else options.sticky,
         mode=policy.defence.mode,
         when_not_eligible=WhenNotEligible(options.when_not_eligible or WhenNotEligible.DEFER),
-        cell=LINEAGE_SIZE if options.lineage_size is None else options.lineage_size,
         odds=terms.odds,
-        allowed=policy.defence.allowed,
         cohort=options.cohort_size,
     )
 

@@ -4,7 +4,7 @@ Inside a group the sensitive values are shuffled against the rest of the row, so
 value beyond the group. Every release draws new group ids. A counterfeit gets a box of its group, and the plain
 cells of a real row there. A second table says how many counterfeits each box has.
 
-Boxes of lineages and cohorts cross groups, and most people are alone with their box and group together. Plain columns
+Boxes of cohorts cross groups, and most people are alone with their box and group together. Plain columns
 therefore stand in a table of their own, beside the boxes and without groups, its rows in an order of their own.
 """
 
@@ -234,7 +234,7 @@ def _plain_table(
 
 
 def _shuffled_groups(view: View, stage: ShuffledView, made: SerialGrouping, number: LongArray) -> pa.Table:
-    """Return release.groups: every record of the view, then the counterfeits; lineages and cohorts add
+    """Return release.groups: every record of the view, then the counterfeits; cohorts add
     ``lineage``, ``slot`` and ``baseline``.
 
     Groups have their published ids, so that the publisher finds everyone's rows in the table.
@@ -257,7 +257,7 @@ def _shuffled_groups(view: View, stage: ShuffledView, made: SerialGrouping, numb
     if made.slots is not None:
         slot = np.full(n + n_made_up, -1, dtype=np.int64)
         slot[stage.rows], slot[n:] = made.slots.slot_of_record, made.slots.slot_of_counterfeit
-        lineage = made.slots.lineage_of_group[group] if made.n_groups else group
+        lineage = made.slots.cohort_of_group[group] if made.n_groups else group
         columns |= {"lineage": pa.array(lineage, mask=hidden), "slot": pa.array(slot, mask=hidden)}
         if made.slots.baseline is not None:
             value = np.zeros(n + n_made_up, dtype=np.int64)

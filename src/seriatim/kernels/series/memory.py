@@ -28,50 +28,6 @@ def memory_by_key(keys: Ints, n_keys: int) -> tuple[Longs, Ints]:
     return starts, rows
 
 
-class MemorySlotRows(NamedTuple):
-    """The rows of a release of lineages: who (-1: a counterfeit), with which value, in which lineage and slot."""
-
-    person: Longs
-    value: Ints
-    lineage: Longs
-    slot: Longs
-
-
-class MemoryOwnSlots(NamedTuple):
-    """What is known of each person: their slot, their value, how often they were published, and when first."""
-
-    slot: Longs
-    value: Ints
-    publications: Ints
-    first: Longs
-
-
-class MemoryHeldSlots(NamedTuple):
-    """What is known of each slot: its lineage, who held it last, and since when."""
-
-    lineage: Longs
-    last_holder: Longs
-    since: Longs
-
-
-@kernel
-def take_into_memory(release: int, rows: MemorySlotRows, people: MemoryOwnSlots, slots: MemoryHeldSlots) -> None:
-    """Bring what is known of people and slots up to date with one release, in place."""
-    for row in range(len(rows.slot)):
-        person, slot = rows.person[row], rows.slot[row]
-        if person >= 0 and slots.last_holder[slot] == person and people.slot[person] == slot:
-            people.publications[person] += 1  # mostly: somebody who stayed where they were
-            continue
-        slots.lineage[slot] = rows.lineage[row]
-        if slots.since[slot] < 0 or (person >= 0 and slots.last_holder[slot] != person):
-            slots.since[slot] = release
-        if person >= 0:
-            people.slot[person], people.value[person], slots.last_holder[slot] = slot, rows.value[row], person
-            if people.publications[person] == 0:
-                people.first[person] = release
-            people.publications[person] += 1
-
-
 @kernel
 def look_back_in_memory(
     person: Ints, own: Ints, release: int, release_of: Ints, row_of: Ints, publications: Ints

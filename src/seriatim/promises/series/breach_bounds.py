@@ -20,7 +20,7 @@ from seriatim.model.methods import quoted_methods
 
 
 def breach_bound_chance(policy: Policy) -> list[BreachChance]:
-    """Return the bound ``breach``; its formula needs a degree, which lineages do not have."""
+    """Return the bound ``breach``; its formula needs a degree, which cohorts do not have."""
     known, m, n = policy.adversary, policy.terms.series.m, policy.terms.series.degree
     if known.breach is None or known.lifespan is None or m is None or n is None:
         return []

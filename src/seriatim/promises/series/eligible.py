@@ -1,6 +1,6 @@
 """An eligible table: no value is more frequent than one m-th, as methods of equal value sets presuppose.
 
-m-invariance (Xiao and Tao 2007), Cor-Split, and lineages and cohorts without ``odds`` group tables in which at most one
+m-invariance (Xiao and Tao 2007), Cor-Split, and cohorts without ``odds`` group tables in which at most one
 m-th of the people share a value. If one is more frequent, they could only withhold its surplus: everyone withheld would
 then hold that one value, and anyone who knows that somebody is in the view and not in the release would know it.
 """
@@ -20,7 +20,7 @@ RULE = "eligible_table"
 SLACK = 100
 """From the second release on, one of this many people may be beyond: a running series is not ended by a hair.
 
-They wait for the next release, as newcomers do whose value is too frequent among them. Lineages and cohorts have that
+They wait for the next release, as newcomers do whose value is too frequent among them. Cohorts have that
 room from the first release: they group the others, and ``breach_share`` counts those who wait.
 """
 

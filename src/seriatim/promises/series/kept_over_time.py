@@ -42,10 +42,8 @@ def kept_over_time_by_m(policy: Policy) -> list[KeptOverTime]:
     m, row = policy.terms.series.m, _row(policy)
     if m is None:
         return []
-    names = row.judged_by if row is not None and row.serial else JUDGED_ANYHOW
+    names = row.judged_by if row is not None and row.judged_by else JUDGED_ANYHOW
     odds = policy.terms.series.odds if row is not None and row.reads_odds else None
-    if odds is not None and row is not None and row.judged_with_common:
-        names = row.judged_with_common
     return [_of_m(name, TermsOfM(m, odds, policy.adversary.share_known), policy) for name in names]
 
 

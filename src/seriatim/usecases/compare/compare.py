@@ -23,6 +23,7 @@ from seriatim.model import (
     Thresholds,
     Verdict,
 )
+from seriatim.model.methods import method_named
 from seriatim.ports import Ledger, no_progress
 from seriatim.usecases.publish.plan import plan_to_publish
 from seriatim.usecases.publish.publish import PublishOrder, PublishParts, publish
@@ -128,7 +129,7 @@ def _series(orders: Sequence[PublishOrder], parts: PublishParts, ledger: Ledger,
 def _breached(ledger: Ledger, policy: Policy, column: str) -> float:
     """Return the share of people whose value of this column all releases together reveal."""
     history = ledger.history(policy.series, column)
-    row = METHODS[policy.defence.method] if policy.defence is not None else None
+    row = method_named(policy.defence.method) if policy.defence is not None else None
     known = reveal_leavers(history) if row is not None and row.leavers_known else history
     return estimate_share(prepare(known), policy.adversary.share_known, _SEEDS).share
 

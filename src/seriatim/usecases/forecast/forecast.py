@@ -23,7 +23,7 @@ from seriatim.knowledge.sequential_adversary import SequentialAdversary
 from seriatim.model import Chart, ChartAxis, Estimate, History, Line, Lines, PastRelease, PriorSets
 from seriatim.model.chance import open_chance
 from seriatim.model.judged import JudgedHistory
-from seriatim.model.methods import METHODS, OF_IMPORTED, Method, MethodDegree, serial_methods
+from seriatim.model.methods import METHODS, OF_IMPORTED, Method, MethodDegree, method_named, serial_methods
 from seriatim.ports import Progress, Workers, no_progress
 from seriatim.promises.series.rules_of_m import TermsOfM, rule_of_m
 from seriatim.usecases.forecast.made_up_people import (
@@ -195,7 +195,10 @@ def _ways(start: _Start, outlook: ForecastOutlook) -> list[ForecastWay]:
         ForecastWay(method, outlook.rules, now=method == now.method and outlook.rules.m == now.m, episodes=episodes)
         for method in outlook.methods
     ]
-    if now.method in serial_methods():
+    row = None if now.method is None else method_named(now.method)
+    if row is not None and row.withdrawn:  # nothing makes its drafts any more
+        return ways
+    if now.method is not None and row is not None and row.serial:
         if any(way.now for way in ways) or now.m is None:
             return ways
         rules = replace(outlook.rules, m=now.m, n=outlook.rules.n if now.n is None else now.n)

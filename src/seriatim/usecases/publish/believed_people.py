@@ -1,7 +1,7 @@
 """Estimates how many people an attacker who assumes exchangeability is certain about.
 
 ``[adversary] sure`` and ``sure_share`` are judged by it in a series whose values never change and whose slots are known
-(lineages, cohorts): there belief is exact by cells, or sampled. Series in which it cannot be had are followed by the
+(cohorts): there belief is exact by cells, or sampled. Series in which it cannot be had are followed by the
 sequence attack, as those whose values change.
 """
 

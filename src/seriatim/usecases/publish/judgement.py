@@ -39,8 +39,6 @@ from seriatim.promises.series.breach_bounds import BreachShare
 from seriatim.promises.series.coverage import Coverage
 from seriatim.promises.series.eligible import RULE as ELIGIBLE
 from seriatim.promises.series.invariance import weak_m_uniqueness
-from seriatim.promises.series.lineages import RULE as CLOSED
-from seriatim.promises.series.lineages import closed_lineages
 from seriatim.promises.series.newest import newest_judged
 from seriatim.promises.series.sure_bounds import SureShare
 from seriatim.usecases.publish.draft_charts import draft_charts_of
@@ -271,23 +269,13 @@ def _began_otherwise(broken: Sequence[Finding], policy: Policy, history: History
     m = policy.terms.series.m
     if m is None or not len(history) or not any(finding.rule in _of_the_past() for finding in broken):
         return ()
-    method = policy.defence.method if policy.defence is not None else ""
-    lineages = method in METHODS and METHODS[method].past_keeps == CLOSED
-    if (
-        closed_lineages(JudgedHistory(_marked(history))) if lineages else weak_m_uniqueness(JudgedHistory(history), m)
-    ).kept:
+    if weak_m_uniqueness(JudgedHistory(history), m).kept:
         return ()
     return (
         "series: earlier releases break these promises too, since another method made them or they were imported; "
         "return to the method of the series, or start a new series under another name. Attack the old series first "
         "if people are in both, since someone who keeps its releases can join the two",
     )
-
-
-def _marked(history: History) -> History:
-    """Return the newest releases, those that say who held which slot: the others were taken over."""
-    bare = [at for at, past in enumerate(history) if "slot" not in past.marks]
-    return replace(history, releases=history.releases[bare[-1] + 1 if bare else 0 :])
 
 
 def _of_the_past() -> frozenset[str]:

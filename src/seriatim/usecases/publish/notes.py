@@ -58,7 +58,7 @@ def notes_of(draft: Draft, policy: Policy, n_before: int, history: History, chan
             "a smaller m or start a new series"
         )
     if n_before and not draft.n_records and terms.m is not None:
-        found.append(f"the view is empty: this release says that everyone has left{_for_good(policy)}")
+        found.append("the view is empty: this release says that everyone has left")
     if n_before and _all_strangers(draft, history):
         found.append(
             "nobody in this view was in an earlier release: if that is unexpected, ids are written differently "
@@ -71,11 +71,6 @@ def notes_of(draft: Draft, policy: Policy, n_before: int, history: History, chan
 def _seeks_degree(policy: Policy) -> bool:
     row = method_named(policy.defence.method) if policy.defence else None
     return row is not None and row.degree is MethodDegree.SOUGHT
-
-
-def _for_good(policy: Policy) -> str:
-    row = method_named(policy.defence.method) if policy.defence else None
-    return "" if row is None or row.leavers_return else f", and with {row.name} none of them can return"
 
 
 def _noisy(policy: Policy) -> frozenset[str]:

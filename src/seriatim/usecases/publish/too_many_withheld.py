@@ -83,17 +83,9 @@ def _remedy(view: View, draft: Draft, policy: Policy) -> str:
     m, share = policy.terms.series.m, _most_frequent(view)
     bound = _bound(draft)
     if not draft.serial or m is None or share <= 1 / m or policy.terms.series.odds is not None:
-        return f"{bound}; {_fewer(policy)}or weaken the promise"
+        return f"{bound}; or weaken the promise"
     fits = f"m = {int(1 / share)} has room for its most frequent value" if share <= 1 / 2 else "no m has room for it"
     return f"{fits}; {_common(policy)}; {bound}, but being withheld would then reveal much about a value"
-
-
-def _fewer(policy: Policy) -> str:
-    """Say that ``odds`` helps a method that leaves those who wait fairer with it: then more of them join."""
-    row = method_named(policy.defence.method) if policy.defence else None
-    if row is None or not row.common_withholds_fewer or policy.terms.series.odds is not None:
-        return ""
-    return "a new series with [promise] odds = 1.5 withholds fewer; "
 
 
 def _common(policy: Policy) -> str:

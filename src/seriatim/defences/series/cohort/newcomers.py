@@ -16,8 +16,8 @@ from seriatim.defences.series.caps import Caps
 from seriatim.defences.series.cohort.cells import drawn_cells, planned_cells
 from seriatim.defences.series.cohort.returns import Returns
 from seriatim.defences.series.cohort.workbench import CohortMaking
-from seriatim.defences.series.contract import BoolArray, LongArray
-from seriatim.defences.series.lineage.workbench import workbench_first_of_each, workbench_pools
+from seriatim.defences.series.contract import BoolArray, LongArray, SerialView
+from seriatim.defences.series.inherited import inherited_known_records
 from seriatim.kernels.series.memory import memory_by_key
 
 FEW = 50
@@ -37,7 +37,7 @@ def newcomers_into_cohorts(making: CohortMaking, aside: BoolArray) -> None:
     least = making.rules.batch * (2 if len(making.slot) else 1)
     making.counters.update(founded=0, entered_again=0, waiting_unfair=0)
     entering = []
-    for _, pool, _ in workbench_pools(view, outside & ~aside):
+    for pool in newcomer_pools(view, outside & ~aside):
         mixed = making.draw.chance("entering").permutation(pool)
         enters = _entering(making, mixed, known, returns, least)
         if enters.any():
@@ -47,6 +47,24 @@ def newcomers_into_cohorts(making: CohortMaking, aside: BoolArray) -> None:
         caps = Caps.of_cells(making.shown_with(_counts(making, everyone)), making.rules.m, making.rules.odds)
         for pool, enters in entering:
             _found(making, _cells(making, pool, enters, caps), known, returns)
+
+
+def newcomer_pools(view: SerialView, new: BoolArray) -> list[LongArray]:
+    """Return the newcomers who may be in one group, the pools with the fewest possible values first.
+
+    People whose values earlier releases of another method have told are kept apart.
+    """
+    if view.inherited is None:
+        return _pools_by_priors(view, new)
+    known = inherited_known_records(view)
+    return [pool for kind in (False, True) for pool in _pools_by_priors(view, new & (known == kind))]
+
+
+def _pools_by_priors(view: SerialView, new: BoolArray) -> list[LongArray]:
+    if view.priors is None:
+        return [np.flatnonzero(new)]
+    order = np.argsort(view.priors.possible.sum(axis=1), kind="stable")
+    return [np.flatnonzero(new & (view.priors.of_record == at)) for at in order]
 
 
 def _entering(making: CohortMaking, pool: LongArray, known: BoolArray, returns: Returns, least: int) -> BoolArray:
@@ -81,7 +99,16 @@ def _party(making: CohortMaking, pool: LongArray, least: int) -> BoolArray:
     if len(making.slot) and len(pool) * FEW <= len(making.view):
         return nobody
     kept = caps.kept(counts, strangers)
-    return np.isin(pool, workbench_first_of_each(pool, making.view, kept)) if kept.sum() >= least else nobody
+    return np.isin(pool, _first_of_each(pool, making.view, kept)) if kept.sum() >= least else nobody
+
+
+def _first_of_each(records: LongArray, view: SerialView, counts: LongArray) -> LongArray:
+    """Return the first records of each value, as many as ``counts`` says."""
+    value = view.sensitive[records]
+    first, order = memory_by_key(value, view.n_values)
+    rank = np.empty(len(records), dtype=np.int64)
+    rank[order] = np.arange(len(order)) - first[value[order]]
+    return records[rank < counts[value]]
 
 
 def _found(making: CohortMaking, cells: list[LongArray], known: BoolArray, returns: Returns) -> None:

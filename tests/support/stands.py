@@ -1,4 +1,4 @@
-"""Little histories that say who stood in which place of which lineage."""
+"""Little histories that say who stood in which slot of which cohort."""
 
 from __future__ import annotations
 

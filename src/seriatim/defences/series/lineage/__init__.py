@@ -1,1 +1,0 @@
-"""Closed lineages: nobody ever changes group."""

@@ -1,1 +1,0 @@
-"""Kernels of closed lineages: cells, slots refilled and slots dropped."""
