@@ -9,7 +9,7 @@ import numpy as np
 
 from benchmarks.timing import keep, row
 from seriatim.gate import critical_tables
-from seriatim.gate._gate import run_gate as replay
+from seriatim.gate.intake import decided
 from seriatim.gate.rules import GateRules, rules_asked
 from seriatim_papers.safe_release_counts import BASELINE, FIGURE_2
 
@@ -58,11 +58,11 @@ def _asked(baseline: Any, n_targets: int, test: str) -> GateRules:
 
 
 def _row(case: str, asked: GateRules, xs: LongArray, ys: LongArray, target: float | None) -> dict[str, Any]:
-    replay(asked, xs[:100], ys[:100])
+    decided([asked], [(xs[:100], ys[:100])])
     seconds = []
     for _ in range(3):
         begin = time.process_time()
-        replay(asked, xs, ys)
+        decided([asked], [(xs, ys)])
         seconds.append(time.process_time() - begin)
     wanted = None if target is None else target / 1e6
     return row(case, len(xs) / min(seconds) / 1e6, wanted, "M requests/s", at_least=True)

@@ -19,7 +19,7 @@ from support.gates import ask
 
 from seriatim.gate import Baseline, Gate, JointGate, replay
 from seriatim.gate.attribute import Attribute
-from seriatim.gate.cell_codes import CellCodes
+from seriatim.gate.cells import Codes
 from seriatim.gate.rules import GateRules, rules_asked
 from seriatim.usecases.gate.desk import GateDesk
 
@@ -179,5 +179,5 @@ def _cells(rng: np.random.Generator, sizes: list[tuple[int, int]], n: int) -> tu
     for width, height in sizes:
         x = np.where(rng.random(n) < 0.02, -1, np.minimum(rng.geometric(0.4, n) - 1, width - 1))
         places.append((x, rng.integers(0, height, n)))
-    found = CellCodes(sizes).pack(places)
+    found = Codes(sizes).pack(places)
     return found[0].tolist(), found[1].tolist()

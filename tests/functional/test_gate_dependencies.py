@@ -16,7 +16,8 @@ from support.gates import AT, GATE, ask, same_state
 from seriatim.gate import Gate, JointGate
 from seriatim.gate.attribute import Attribute
 from seriatim.gate.baseline import baseline_from
-from seriatim.gate.dependencies import Dependencies, dependencies_from_json, run_dependencies
+from seriatim.gate.dependencies import Dependencies, dependencies_from_json
+from seriatim.gate.intake import decided
 from seriatim.gate.standings import standing_of
 from seriatim.journal import SqlJournal, open_journal
 from seriatim.ports.journal import StoredBaseline
@@ -90,7 +91,7 @@ def test_one_by_one_a_replay_and_a_desk_decide_alike(tests: tuple[str, ...]) -> 
     made, table = baselines(), people(2)
     places = made.places(table)
     asked = GateQuestion(tests).rules(made)
-    outcomes = run_dependencies(asked, places)
+    outcomes = decided(asked, places)
     joint = JointGate([Gate(one, None, tests) for one in made.baselines], sets="wdt" in tests)
     for i in range(N):
         joint.request(_raw(table, i), i)
@@ -148,7 +149,7 @@ def test_the_officer_sees_every_dependency() -> None:
 def test_the_service_decides_as_a_replay_does(tmp_path: Path) -> None:
     url, made, table, n = f"sqlite:///{tmp_path / 'journal.db'}", baselines(), people(2), 200
     served(url)
-    outcome = run_dependencies(rules(), [(x[:n], y[:n]) for x, y in made.places(table)])[0]
+    outcome = decided(rules(), [(x[:n], y[:n]) for x, y in made.places(table)])[0]
 
     def send(running: Running, i: int, **more: Any) -> tuple[int, Any]:
         values = {name: table[name][i] for name in made.columns} | more

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 import sqlalchemy as sa
 from support.gate_services import served_journal
-from support.gates import AT, GATE, ask, drawn, made_journal, past_of, rules, same_state
+from support.gates import AT, GATE, ask, drawn, made_journal, may_leave, past_of, rules, same_state
 
 from seriatim.errors import InputError, JournalHeld, LedgerDamaged, LedgerMissing, SeriatimError
 from seriatim.gate import replay
@@ -118,7 +118,7 @@ def test_a_record_leaves_once_however_many_ask_for_it(ledger_url: str) -> None:
     alone.ask(asks, AT)
     order = desk.names(desk.intake.left().astype(np.int64))
     assert order == alone.names(alone.intake.left().astype(np.int64))
-    assert (desk.intake.counts == alone.intake.counts).all()
+    assert (desk.intake.guards[0].counts == alone.intake.guards[0].counts).all()
     assert (len(desk), len(desk.repeats), desk.n_asked) == (120, 60, {1: 60, 2: 60})
     for one, other in zip(asks, again, strict=True):
         first, second = (desk.numbers.number_of(bytes.fromhex(each.id)) for each in (one, other))
@@ -205,7 +205,7 @@ def test_nothing_leaves_while_a_gate_is_frozen() -> None:
     assert desk.freeze(AT, 1) == []
     desk.thaw(AT, 1)
     assert desk.intake.n_out > 150
-    assert not any(desk.intake.may_leave(desk.intake.cell(int(i))) for i in desk.intake.waiting)
+    assert not any(may_leave(desk, int(i)) for i in desk.intake.waiting)
     assert desk.thaw(AT, 1) == []
 
 
@@ -213,12 +213,12 @@ def test_another_baseline_keeps_what_left_and_judges_what_waits(ledger_url: str)
     xs, ys = drawn(500, 6)
     desk = GateDesk(rules)
     desk.ask([ask(i, xs[i], ys[i]) for i in range(500)], AT)
-    before, left = desk.intake.counts, desk.intake.left().tolist()
+    before, left = desk.intake.guards[0].counts, desk.intake.left().tolist()
     desk.rejudge(2, AT, 1)
     assert desk.intake.left().tolist()[: len(left)] == left
-    assert (desk.intake.counts >= before).all()
-    assert desk.intake.asked.p.tolist() == rules(2)[0].p.tolist()
-    assert not any(desk.intake.may_leave(desk.intake.cell(int(i))) for i in desk.intake.waiting)
+    assert (desk.intake.guards[0].counts >= before).all()
+    assert desk.intake.rules[0].p.tolist() == rules(2)[0].p.tolist()
+    assert not any(may_leave(desk, int(i)) for i in desk.intake.waiting)
     more, _ = drawn(500, 7)
     desk.ask([ask(500 + i, more[i], ys[i]) for i in range(500)], AT)
     assert len(desk) == 1_000

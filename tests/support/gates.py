@@ -13,6 +13,7 @@ from seriatim.gate.attribute import Attribute
 from seriatim.gate.baseline import Baseline
 from seriatim.gate.dependencies import Dependencies
 from seriatim.gate.rules import GateRules
+from seriatim.gate.standings import standing_of
 from seriatim.journal import SqlJournal, open_journal
 from seriatim.ports.journal import JournalWriter, Past, StoredBaseline
 from seriatim.usecases.gate.desk import DeskRequest, GateDesk
@@ -81,6 +82,14 @@ def past_of(writer: JournalWriter) -> Past:
     return np.concatenate(writer.past())
 
 
+def may_leave(desk: GateDesk, number: int) -> bool:
+    """Whether a waiting request's record keeps all tests, judged from the counts alone."""
+    (guard,), (x, y) = desk.intake.guards, desk.intake.cell(number)
+    counts = guard.counts.copy()
+    counts[x, y] += 1
+    return all(one.safe for one in standing_of(counts, guard.asked))
+
+
 def same_state(one: GateDesk, other: GateDesk) -> None:
     """Two desks are equal bit for bit."""
     n, n_out = len(one), one.intake.n_out
@@ -94,8 +103,10 @@ def same_state(one: GateDesk, other: GateDesk) -> None:
     assert one.intake.statuses.tobytes() == other.intake.statuses.tobytes()
     assert one.intake.left().tobytes() == other.intake.left().tobytes()
     assert one.intake.left_at().tobytes() == other.intake.left_at().tobytes()
-    for name in ("given", "cells", "aims", "scalars", "whole", "tallies"):
-        assert getattr(one.intake.arrays, name).tobytes() == getattr(other.intake.arrays, name).tobytes(), name
+    for name in ("dependencies", "targets", "limits", "ranked"):
+        assert getattr(one.intake.board, name).tobytes() == getattr(other.intake.board, name).tobytes(), name
+    for name in ("share", "inverse", "log_p", "own", "step", "merged_own", "merged_step", "count", "waiting"):
+        assert one.intake.board.cells[name].tobytes() == other.intake.board.cells[name].tobytes(), name
     assert (one.intake.waiting == other.intake.waiting).all()
 
 

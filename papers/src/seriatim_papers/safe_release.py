@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
-from seriatim.gate._gate import run_gate
 from seriatim.gate.critical_values import critical_chi_square
+from seriatim.gate.intake import decided
 from seriatim.gate.rules import GateRules, rules_asked
 from seriatim.gate.standings import standing_of
 from seriatim.gate.statistics import divergences, dixon, mutual_information, pearson
@@ -112,7 +112,7 @@ def safe_release_figure_16(
     for place, (alpha, test) in enumerate((alpha, test) for alpha in LEVELS for test in TESTS):
         progress(f"{test} at {alpha:.0%}", 0.8 * place / (len(LEVELS) * len(TESTS)))
         asked = safe_release_rules((test,), alpha)
-        left = [run_gate(asked, *safe_release_requests(seed, i)).counts.sum(axis=0) for i in range(n_sequences)]
+        left = [decided([asked], [safe_release_requests(seed, i)])[0].counts.sum(axis=0) for i in range(n_sequences)]
         mean, spread = np.mean(left, axis=0), np.std(left, axis=0)
         printed = FIGURE_16.get((test, alpha), ())
         made.append(SafeReleaseCounts(test, alpha, tuple(mean.tolist()), tuple(spread.tolist()), printed))
@@ -127,7 +127,7 @@ def safe_release_figure_19(n_sequences: int, seed: int = 2) -> dict[str, tuple[f
         asked = replace(everything, tests=(test,))
         passed = np.zeros(len(PAPER_TESTS))
         for i in range(n_sequences):
-            counts = run_gate(asked, *safe_release_requests(seed, i, 5_000)).counts
+            counts = decided([asked], [safe_release_requests(seed, i, 5_000)])[0].counts
             passed += [each.safe for each in standing_of(counts, everything)]
         found[test] = tuple((100 * passed / n_sequences).tolist())
     return found

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from seriatim.gate._gate import run_gate
 from seriatim.gate.critical_values import critical_chi_square
 from seriatim.gate.dixon_values import dixon_critical
+from seriatim.gate.intake import decided
 from seriatim.gate.standings import standing_of
 from seriatim.model.chance import open_chance
 from seriatim_papers.safe_release import PAPER_TESTS, WEIGHTS, safe_release_requests, safe_release_rules
@@ -83,7 +83,7 @@ def safe_release_figures_over_time(seed: int = 3, n_points: int = 60) -> tuple[S
     xs, ys = safe_release_requests(seed, 0)
     for test in PAPER_TESTS:
         asked = safe_release_rules((test,), 0.2)
-        order = run_gate(asked, xs, ys).released
+        order = decided([asked], [(xs, ys)])[0].released
         points = np.unique(np.geomspace(1, len(order), n_points).astype(int))
         found = [
             standing_of(np.bincount(xs[order[:n]] * 5 + ys[order[:n]], minlength=50).reshape(10, 5), asked)[0]

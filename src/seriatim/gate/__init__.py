@@ -7,20 +7,19 @@ from typing import TYPE_CHECKING
 from seriatim.lazy_names import public_names
 
 if TYPE_CHECKING:
-    from seriatim.gate._gate import Gate, replay
     from seriatim.gate.baseline import Baseline, baseline_from, baseline_from_json
     from seriatim.gate.critical_values import critical_tables
     from seriatim.gate.decision import Decision, Outcome
     from seriatim.gate.dixon_values import dixon_critical
-    from seriatim.gate.joint import JointGate
+    from seriatim.gate.gate import Gate, JointGate, replay
     from seriatim.gate.statistics import divergences, dixon, mutual_information, pearson
 
 # loaded when first asked for: the kernels behind them bring a compiler along
 _HOMES = {
     "Baseline": "seriatim.gate.baseline",
     "Decision": "seriatim.gate.decision",
-    "Gate": "seriatim.gate._gate",
-    "JointGate": "seriatim.gate.joint",
+    "Gate": "seriatim.gate.gate",
+    "JointGate": "seriatim.gate.gate",
     "Outcome": "seriatim.gate.decision",
     "baseline_from": "seriatim.gate.baseline",
     "baseline_from_json": "seriatim.gate.baseline",
@@ -30,7 +29,7 @@ _HOMES = {
     "dixon_critical": "seriatim.gate.dixon_values",
     "mutual_information": "seriatim.gate.statistics",
     "pearson": "seriatim.gate.statistics",
-    "replay": "seriatim.gate._gate",
+    "replay": "seriatim.gate.gate",
 }
 
 

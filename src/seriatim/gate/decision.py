@@ -11,6 +11,8 @@ import numpy.typing as npt
 
 LongArray = npt.NDArray[np.int64]
 State = Literal["released", "waiting", "refused", "withdrawn", "expired"]
+STATES: tuple[State, ...] = ("waiting", "released", "refused", "refused", "withdrawn")
+"""As the kernels number them."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,14 +12,9 @@ from typing import Any
 import numpy as np
 
 from seriatim.errors import Fault, InputError
-from seriatim.gate._gate import run_gate
 from seriatim.gate.baseline import Baseline, Column, baseline_from_json
-from seriatim.gate.cell_codes import CellCodes, Places
-from seriatim.gate.decision import Outcome
+from seriatim.gate.cells import Codes, Places
 from seriatim.gate.inputs import LongArray
-from seriatim.gate.intake import Intake, IntArray
-from seriatim.gate.intake_together import IntakeTogether
-from seriatim.gate.rules import GateRules
 
 SCHEMA = "seriatim.gate.dependencies/1"
 
@@ -55,8 +50,8 @@ class Dependencies:
         return tuple(dict.fromkeys(name for names in named for name in names))
 
     @cached_property
-    def codes(self) -> CellCodes:
-        return CellCodes([(len(one.probabilities), len(one.targets)) for one in self.baselines])
+    def codes(self) -> Codes:
+        return Codes([(len(one.probabilities), len(one.targets)) for one in self.baselines])
 
     @cached_property
     def version(self) -> str:
@@ -122,33 +117,6 @@ def dependencies_from_json(text: str) -> Dependencies:
     if told.get("version") != made.version:
         raise InputError(Fault("baseline", "the file was changed after it was written", "the file as it was written"))
     return made
-
-
-def open_dependencies(rules: Sequence[GateRules], room: int = 1024) -> Intake | IntakeTogether:
-    """Return an intake that has answered nothing; several rules decide together."""
-    if len(rules) == 1:
-        return Intake(rules[0], room)
-    return IntakeTogether(rules, any(one.joint or "wdt" in one.tests for one in rules), room)
-
-
-def run_dependencies(rules: Sequence[GateRules], places: Places) -> tuple[Outcome, ...]:
-    """Answer requests given as x and y for each dependency; return what became of them, with counts for each."""
-    if len(rules) == 1:
-        return (run_gate(rules[0], *places[0]),)
-    intake = open_dependencies(rules, max(len(places[0][0]), 1))
-    assert isinstance(intake, IntakeTogether)
-    intake.answer(*intake.codes.pack(places))
-    from seriatim.kernels.gate.gate_board import RELEASED, WAITING
-
-    statuses = intake.statuses
-    refused = np.flatnonzero((statuses != WAITING) & (statuses != RELEASED))
-    left, when = intake.left().astype(np.int64), intake.left_at().astype(np.int64)
-    return tuple(Outcome(left, intake.waiting, refused, when, guard.counts) for guard in intake.guards)
-
-
-def dependency_places(rules: Sequence[GateRules], xs: IntArray | LongArray, ys: IntArray | LongArray) -> Places:
-    """Return x and y for each dependency of requests given by their cells' pair of numbers."""
-    return CellCodes([(len(one.p), one.n_targets) for one in rules]).unpack(xs, ys)
 
 
 def _target_column(one: Baseline, columns: Mapping[str, Column]) -> Column:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -12,25 +12,17 @@ from seriatim.errors import Fault, InputError
 from seriatim.gate.baseline import Baseline
 from seriatim.gate.critical_values import (
     checked_critical_tables,
-    critical_below,
-    critical_beyond,
     critical_chi_square,
-    critical_limits,
     critical_tables,
 )
-from seriatim.gate.dixon_values import dixon_table
 from seriatim.gate.inputs import (
     MERGES,
-    TESTS,
     FloatArray,
     gate_input_level,
     input_choice,
     input_probabilities,
     input_tests,
 )
-
-if TYPE_CHECKING:
-    from seriatim.kernels.gate.gate_board import GateBoard
 
 DISTANCES = ("kl", "pearson")
 LARGEST_DOMAIN = 10_000_000
@@ -112,72 +104,6 @@ def rules_asked(
         joint=joint,
         others=baseline.place_of_others if isinstance(baseline, Baseline) and targets is None else -1,
     )
-
-
-def rules_state(asked: GateRules, most: int, room: int) -> GateBoard:
-    """Return the kernels' state of a gate that has answered nothing, for ``room`` requests, ``most`` of one target."""
-    from seriatim.kernels.gate import gate_board as b
-
-    width, height = len(asked.p), asked.n_targets
-    state = b.GateBoard(
-        given=_given(asked),
-        n_log_n=rules_n_log_n(most + 3),
-        cells=np.zeros((b.CELL_ROWS, height, width)),
-        aims=np.zeros((b.AIM_ROWS, height + 1)),
-        scalars=_scalars(asked),
-        marks=np.zeros((b.MARK_ROWS, height, width), np.int64),
-        tallies=np.zeros((b.TALLY_ROWS, height), np.int64),
-        whole=np.zeros(12, np.int64),
-        work=np.zeros((b.WORK_ROWS, width), np.int64),
-        records=np.empty((5, room), np.int32),
-    )
-    state.whole[:6] = (
-        sum(1 << TESTS.index(name) for name in asked.tests), MERGES.index(asked.merge), asked.distance == "pearson",
-        asked.queue, len(asked.tables.get("mis", ())), len(asked.tables.get("kld", ())),
-    )  # fmt: skip
-    state.whole[b.JOINT] = asked.joint
-    state.cells[b.STEP] = -state.given[b.LOG_P, :width]
-    state.aims[b.DISTANCE] = np.nan
-    state.aims[b.LEAST] = np.inf
-    b.refresh_whole_board(*state[:9])
-    return state
-
-
-def _given(asked: GateRules) -> FloatArray:
-    p, mis, kld = asked.p, asked.tables.get("mis"), asked.tables.get("kld")
-    with np.errstate(divide="ignore"):
-        inverse, log_p = np.where(p > 0, 1 / p, 0.0), np.where(p > 0, np.log(p), 0.0)
-    free = range(1, len(p)) if "cst" in asked.tests else range(0)
-    cst = np.array([np.inf, np.inf, *(asked.chi_square(each) for each in free)])
-    rows = [p, inverse, log_p, *(np.zeros(0) if table is None else critical_limits(table) for table in (mis, kld))]
-    rows += [
-        critical_below(cst),
-        critical_below(dixon_table(asked.n_targets, asked.alpha)) if "dqt" in asked.tests else np.zeros(0),
-    ]
-    given = np.zeros((len(rows), max(map(len, rows))))
-    for row, values in zip(given, rows, strict=True):
-        row[: len(values)] = values
-    return given
-
-
-def _scalars(asked: GateRules) -> FloatArray:
-    """Return the limits beyond the tables of mis and kld, and that of wdt; 0 where a test was not asked for."""
-    free, found = len(asked.p) - 1, np.zeros(7)
-    if "mis" in asked.tests:
-        found[0:2] = critical_beyond(asked.chi_square(free * asked.n_targets), asked.tables.get("mis"))
-    if "kld" in asked.tests:
-        found[2:4] = critical_beyond(asked.chi_square(free), asked.tables.get("kld"))
-    if "wdt" in asked.tests:
-        found[4] = critical_below(np.array(asked.chi_square(1)))
-    return found
-
-
-def rules_n_log_n(last: int) -> FloatArray:
-    n = np.arange(last + 1, dtype=np.float64)
-    found = np.zeros(last + 1)
-    np.log(n[1:], out=found[1:])
-    found *= n
-    return found
 
 
 def _baseline_of(baseline: Any) -> tuple[FloatArray, tuple[Any, ...] | None, FloatArray | None]:

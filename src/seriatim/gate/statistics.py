@@ -41,11 +41,13 @@ def pearson(counts: Any, baseline: Any, merge: str = "smallest") -> tuple[FloatA
     smaller neighbour (ties: lowest index, left neighbour), ``forward`` fills cells from left to right, ``none`` merges
     nothing. One remaining cell has the statistic 0.
     """
-    from seriatim.kernels.gate.merged_cells import merging_pearson
+    from seriatim.gate.opening import rows
+    from seriatim.kernels.gate.board import WORK
+    from seriatim.kernels.gate.merging import merged_pearson
 
     rule = MERGES.index(input_choice("merge", merge, MERGES))
     p = input_probabilities(baseline)
-    statistics, cells = merging_pearson(np.ascontiguousarray(input_counts(counts, p).T), p, rule)
+    statistics, cells = merged_pearson(np.ascontiguousarray(input_counts(counts, p).T), p, rule, rows(WORK, len(p)))
     return statistics, cells
 
 

@@ -10,9 +10,8 @@ import numpy as np
 from fastapi import APIRouter, Depends, HTTPException, Query
 
 from seriatim.errors import Fault, InputError
-from seriatim.gate.dependencies import dependency_places
 from seriatim.gate.drift import drift
-from seriatim.gate.guarded_counts import GuardedCounts
+from seriatim.gate.intake import Guard
 from seriatim.gate.standings import standing_of
 from seriatim.gate.starvation import starvation_of
 from seriatim.ports.journal import JournalEntry, JournalToken
@@ -59,7 +58,7 @@ def officer_router(service: Service) -> APIRouter:
     @router.get("/explain", response_model=list[Explanation], responses=gone, dependencies=[watcher])
     async def explain_waiting(most: Most = 10) -> list[Explanation]:
         """Say why the largest cells wait, by which test, and what would free one of their records."""
-        guards: tuple[GuardedCounts, ...] = await service.look(lambda desk: desk.intake.guards)
+        guards: tuple[Guard, ...] = await service.look(lambda desk: desk.intake.guards)
         found = await asyncio.to_thread(
             lambda: [starvation_of(guard.counts, guard.waiting, guard.asked, most) for guard in guards]
         )
@@ -141,7 +140,7 @@ def _officer_route_exposure(service: Service, desk: GateDesk) -> Exposure:
     )  # fmt: skip
 
 
-def _standings(at: int, guard: GuardedCounts) -> list[TestStanding]:
+def _standings(at: int, guard: Guard) -> list[TestStanding]:
     found = []
     for standing in standing_of(guard.counts, guard.asked):
         one = standing.test in ("mis", "dqt")
@@ -159,7 +158,7 @@ def _standings(at: int, guard: GuardedCounts) -> list[TestStanding]:
 
 def officer_state_counts(desk: GateDesk) -> dict[str, int]:
     """Return how many requests are in each state."""
-    from seriatim.kernels.gate.gate_board import GONE, WAITING
+    from seriatim.kernels.gate.lines import GONE, WAITING
 
     statuses, expired = desk.intake.statuses, len(desk.expired)
     waiting, gone, left = int((statuses == WAITING).sum()), int((statuses == GONE).sum()), desk.intake.n_out
@@ -176,7 +175,7 @@ def officer_state_counts(desk: GateDesk) -> dict[str, int]:
 def _waiting(desk: GateDesk, start: int, limit: int) -> WaitingPage:
     numbers = desk.intake.waiting
     part = numbers[numbers >= start][:limit]
-    places = dependency_places(desk.intake.rules, desk.intake.xs[part], desk.intake.ys[part])
+    places = desk.intake.codes.unpack(desk.intake.xs[part], desk.intake.ys[part])
     cells = np.stack([np.stack(pair, axis=1) for pair in places], axis=1).tolist()
     items = [
         WaitingItem(id=name, value=own[0][0], target=own[0][1], cells=own, since=since)

@@ -1,272 +1,250 @@
-"""The queue: after every release the oldest waiting record that is safe leaves, until none is.
-
-The arrays are those of :mod:`seriatim.kernels.gate.gate_board`, and travel one by one for the reason measured there.
-"""
+"""The queue: after every release the oldest waiting record that is safe leaves, until none is."""
 
 from __future__ import annotations
 
-import numpy as np
-
-from seriatim.kernels.arrays import Floats, Ints, Longs, kernel, leaf
-from seriatim.kernels.gate.blocks import release_block
-from seriatim.kernels.gate.gate_board import (
-    BUSY,
-    COUPLED,
+from seriatim.kernels.arrays import Longs, kernel, leaf
+from seriatim.kernels.gate.blocks import count_block
+from seriatim.kernels.gate.board import COUPLED, CST, DQT, KLD, MIS, Board
+from seriatim.kernels.gate.figures import refresh
+from seriatim.kernels.gate.lines import (
+    BLOCKS,
     DENIED,
-    DQT,
-    EXTRA,
-    FOLLOWING,
     GONE,
-    HEAD,
-    INVERSE,
-    JOINT,
-    KEEP_QUEUE,
-    KLD,
-    KLD_ROOM,
-    LEAST,
-    LENGTH,
-    MIS,
-    MIS_ROOM,
-    N_BUSY,
-    N_DONE,
-    N_OUT,
-    ORDER,
-    PREVIOUS,
-    RELEASED,
-    SPOT,
-    STATUS,
-    STEP,
-    STUCK,
-    TAIL,
-    TARGET_STEP,
-    TESTS,
+    NOTHING,
     UNKNOWN,
-    WAITING,
-    WDT,
-    WHEN,
-    count_gate_cell,
-    refresh_gate_board,
+    Queue,
+    count_cell,
+    count_line,
+    find_least,
+    look,
+    note_release,
+    push,
+    take,
+    target_of,
 )
-from seriatim.kernels.gate.oldest import oldest_safe
-from seriatim.kernels.gate.verdicts import dixon_verdict_hopeless, verdict_holds
+from seriatim.kernels.gate.merging import merged_step
+from seriatim.kernels.gate.sets import release_set
+from seriatim.kernels.gate.verdicts import holds, hopeless, merged_room
 
-ANSWER, HOLD, SETTLE = range(3)
+ANSWER, HOLD, SETTLE, OPEN, COUNT = range(5)
 """What is done with requests."""
 LATEST = 1 << 40
 """Later than any request."""
 
 
 @kernel
-def answer_queue(
-    given: Floats, n_log_n: Floats, cells: Floats, aims: Floats, scalars: Floats, marks: Longs,
-    tallies: Longs, whole: Longs, work: Longs, records: Ints, values: Longs, targets: Longs, how: int,
-) -> None:  # fmt: skip
-    """Answer the next requests in place, in their order: each leaves, waits or is denied, then the queue settles.
+def answer(board: Board, queue: Queue, asked: Longs, how: int) -> None:
+    """Answer the next requests in place, given by their lines (-1 is unknown): each leaves, waits or is denied.
 
-    With ``HOLD`` they wait without being judged; with ``SETTLE`` the queue settles at all targets afterwards. One
-    kernel does all three, because each kernel that settles takes the compiler as long as the others.
+    With ``HOLD`` they wait without being judged; with ``SETTLE`` the queue settles at all targets afterwards. ``OPEN``
+    finds all figures. ``COUNT`` counts as released: ``asked`` is a cell and how many; the queue stays as it is. One
+    kernel does it all, because each kernel that judges takes the compiler as long as the others.
     """
-    tests, width, n_targets = whole[TESTS], marks.shape[2], tallies.shape[1]
-    for i in range(len(values)):
-        value, target = values[i], targets[i]
-        record = whole[N_DONE]
-        if value < 0 or value >= width or target < 0 or target >= n_targets or given[INVERSE, value] == 0.0:
-            records[STATUS, record] = UNKNOWN
-        elif how == HOLD:
-            _push(cells, aims, marks, tallies, records, record, target, value)
-            tallies[STUCK, target] = 1
-        elif verdict_holds(given, cells, aims, scalars, marks, tallies, whole, work, target, value):
-            count_gate_cell(given, n_log_n, cells, marks, tallies, whole, target, value, 1)
-            refresh_gate_board(given, n_log_n, cells, aims, scalars, marks, tallies, whole, work, target)
-            _note(tallies, whole, records, record, target)
-            _settle(given, n_log_n, cells, aims, scalars, marks, tallies, whole, work, records, target)
-        elif whole[KEEP_QUEUE]:
-            _push(cells, aims, marks, tallies, records, record, target, value)
-            if tests & WDT or whole[JOINT]:
-                tallies[STUCK, target] = 1
-                _settle(given, n_log_n, cells, aims, scalars, marks, tallies, whole, work, records, target)
-        else:
-            records[STATUS, record] = DENIED
-        whole[N_DONE] = record + 1
-    if how == SETTLE:
-        _settle_between(given, n_log_n, cells, aims, scalars, marks, tallies, whole, work, records, 0, n_targets)
+    whole = queue.whole[0]
+    if how == OPEN:
+        for target in range(len(board.targets)):
+            refresh(board, target)
+        for target in range(0 if whole.alone else len(board.targets)):
+            look(board, queue, target)
+    elif how == COUNT:
+        count_cell(board, queue, asked[0], asked[1])
+    elif how == SETTLE:
+        _settle(board, queue, 0, len(board.targets))
+    else:
+        for i in range(len(asked)):
+            _answer(board, queue, asked[i], how == HOLD)
+            whole.n_done += 1
 
 
 @leaf
-def _settle(
-    given: Floats, n_log_n: Floats, cells: Floats, aims: Floats, scalars: Floats, marks: Longs,
-    tallies: Longs, whole: Longs, work: Longs, records: Ints, target: int,
-) -> None:  # fmt: skip
-    """Release in place what waits and may be safe now that something of a target has changed."""
-    first, last = target, target + 1
-    if whole[TESTS] & COUPLED:
-        first, last = 0, tallies.shape[1]
-    _settle_between(given, n_log_n, cells, aims, scalars, marks, tallies, whole, work, records, first, last)
+def _answer(board: Board, queue: Queue, line: int, hold: bool) -> None:
+    """Answer the next request in place."""
+    whole = queue.whole[0]
+    record = whole.n_done
+    queue.requests[record].line = line
+    if line < 0:
+        queue.requests[record].status = UNKNOWN
+    elif hold:
+        push(board, queue, record, line)
+    elif holds(board, line) if whole.alone else queue.lines[line].blocked == 0:
+        count_line(board, queue, line, 1)
+        note_release(board, queue, record, line)
+        _settle_after(board, queue, line)
+    elif whole.keep:
+        push(board, queue, record, line)
+        if whole.search != NOTHING:
+            _settle_after(board, queue, line)
+    else:
+        queue.requests[record].status = DENIED
 
 
 @leaf
-def _settle_between(
-    given: Floats, n_log_n: Floats, cells: Floats, aims: Floats, scalars: Floats, marks: Longs,
-    tallies: Longs, whole: Longs, work: Longs, records: Ints, first: int, last: int,
-) -> None:  # fmt: skip
-    """Release in place what waits at some targets, oldest safe record first; blocks when no single record is safe."""
-    tests = whole[TESTS]
+def _settle_after(board: Board, queue: Queue, line: int) -> None:
+    """Release in place what waits and may be safe now that something has changed for a line."""
+    first = target_of(board, queue, line)
+    last = first + 1
+    if board.dependencies[0].tests & COUPLED:
+        first, last = 0, board.dependencies[0].height
+    _settle(board, queue, first, last)
+
+
+@leaf
+def _settle(board: Board, queue: Queue, first: int, last: int) -> None:
+    """Release in place what waits, the oldest safe record first; a set only when no single record is safe.
+
+    A single dependency looks at the targets from ``first`` to ``last`` - 1 only.
+    """
+    whole = queue.whole[0]
     while True:
-        best, best_target, best_value = LATEST, -1, -1
-        for at in range(first, last):
-            if tallies[N_BUSY, at] == 0 or (tests & KLD and not aims[LEAST, at] < aims[KLD_ROOM, at]):
-                continue
-            if tests & MIS and not aims[LEAST, at] - aims[TARGET_STEP, at] < scalars[MIS_ROOM]:
-                continue
-            if tests & DQT and dixon_verdict_hopeless(given, aims, tallies, whole, at):
-                continue
-            value = oldest_safe(given, cells, aims, scalars, marks, tallies, whole, work, at, best)
-            if value >= 0:
-                best, best_target, best_value = marks[HEAD, at, value], at, value
-        if best_value >= 0:
-            step = cells[STEP, best_target, best_value]
-            _take_from_queue(marks, tallies, records, best, best_target, best_value)
-            count_gate_cell(given, n_log_n, cells, marks, tallies, whole, best_target, best_value, 1)
-            refresh_gate_board(given, n_log_n, cells, aims, scalars, marks, tallies, whole, work, best_target)
-            _note(tallies, whole, records, best, best_target)
-            if not step > aims[LEAST, best_target]:
-                _find_least(cells, aims, marks, tallies, best_target)
-        elif not (tests & WDT or whole[JOINT]) or not _settle_block(
-            given, n_log_n, cells, aims, scalars, marks, tallies, whole, work, records, first, last
-        ):
+        line = _oldest_safe(board, queue, first, last) if whole.alone else _oldest_ready(queue)
+        if line >= 0:
+            record, step = queue.lines[line].head, board.cells[queue.line_cells[line, 0]].step
+            take(board, queue, record, line)
+            count_line(board, queue, line, 1)
+            note_release(board, queue, record, line)
+            target = target_of(board, queue, line)
+            if whole.alone and not step > board.targets[target].least:
+                find_least(board, target)
+        elif whole.search == BLOCKS:
+            if not _release_block(board, queue, first, last):
+                return
+        elif whole.search == NOTHING or not release_set(board, queue):
             return
 
 
 @leaf
-def _settle_block(
-    given: Floats, n_log_n: Floats, cells: Floats, aims: Floats, scalars: Floats, marks: Longs,
-    tallies: Longs, whole: Longs, work: Longs, records: Ints, first: int, last: int,
-) -> bool:  # fmt: skip
+def _oldest_ready(queue: Queue) -> int:
+    """Return the ready line with the oldest record; -1 if none is ready."""
+    best, best_line = LATEST, -1
+    for i in range(queue.whole[0].n_ready):
+        line = queue.lines[i].ready
+        if queue.lines[line].head < best:
+            best, best_line = queue.lines[line].head, line
+    return best_line
+
+
+@leaf
+def _oldest_safe(board: Board, queue: Queue, first: int, last: int) -> int:
+    """Return the line of the oldest safe record at some targets of the only dependency; -1 if none is safe."""
+    whole = board.dependencies[0]
+    tests, best, best_line = whole.tests, LATEST, -1
+    for target in range(first, last):
+        own = board.targets[target]
+        # where even the mildest waiting record is too much, none has to be looked at
+        if own.n_busy == 0 or (tests & KLD and not own.least < own.room):
+            continue
+        if tests & MIS and not own.least - own.step < whole.mis_room:
+            continue
+        if tests & DQT and hopeless(board, target):
+            continue
+        # a test asked alone has a loop of its own without branches: which cells are safe, and which of them holds the
+        # oldest record, follows no pattern that a processor could learn (10 x 5, KLD: 10 instead of 4.4 M a second)
+        if tests == KLD:
+            line = _oldest_below(board, queue, target, best, 0.0, own.room)
+        elif tests == MIS:
+            line = _oldest_below(board, queue, target, best, own.step, whole.mis_room)
+        elif tests == CST:
+            line = _oldest_merged(board, queue, target, best)
+        else:
+            line = _oldest_held(board, queue, target, best)
+        if line >= 0:
+            best, best_line = queue.lines[line].head, line
+    return best_line
+
+
+@leaf
+def _oldest_below(board: Board, queue: Queue, target: int, before: int, less: float, room: float) -> int:
+    """Return the line of the oldest record ``before`` whose ``step - less`` stays below ``room``; -1 if none."""
+    cells, first, best, best_line = board.cells, board.targets[target].first_cell, before, -1
+    for i in range(first, first + board.targets[target].n_busy):
+        line = cells[i].busy
+        record = queue.lines[line].head
+        better = (cells[line].step - less < room) & (record < best)
+        best = record if better else best
+        best_line = line if better else best_line
+    return best_line
+
+
+@leaf
+def _oldest_merged(board: Board, queue: Queue, target: int, before: int) -> int:
+    """Return the line of the oldest record ``before`` with which merged squares stay below their limit; -1 if none.
+
+    Steps that had to be found are kept in place.
+    """
+    cells, first, best, best_line = board.cells, board.targets[target].first_cell, before, -1
+    for i in range(first, first + board.targets[target].n_busy):
+        line = cells[i].busy
+        record, step = queue.lines[line].head, cells[line].merged_step
+        if step != step:
+            if record > best:
+                continue
+            step = merged_step(board, target, line)
+        better = (step < merged_room(board, target, line)) & (record < best)
+        best = record if better else best
+        best_line = line if better else best_line
+    return best_line
+
+
+@leaf
+def _oldest_held(board: Board, queue: Queue, target: int, before: int) -> int:
+    """Return the line of the oldest record ``before`` that all tests hold safe; -1 if none.
+
+    Merged steps that had to be found are kept in place.
+    """
+    cells, first, best, best_line = board.cells, board.targets[target].first_cell, before, -1
+    for i in range(first, first + board.targets[target].n_busy):
+        line = cells[i].busy
+        if queue.lines[line].head < best and holds(board, line):
+            best, best_line = queue.lines[line].head, line
+    return best_line
+
+
+@leaf
+def _release_block(board: Board, queue: Queue, first: int, last: int) -> bool:
     """Return whether a block left; release in place that of the first target that has one, oldest record first."""
     for target in range(first, last):
-        if not tallies[STUCK, target]:
+        own = board.targets[target]
+        if not own.stuck:
             continue
-        tallies[STUCK, target] = 0
-        size = release_block(given, n_log_n, cells, aims, scalars, marks, tallies, whole, work, target)
+        own.stuck = 0
+        size = count_block(board, target)
         for _ in range(size):
-            oldest, oldest_value = -1, -1
-            for value in range(marks.shape[2]):
-                record = marks[HEAD, target, value]
-                if work[EXTRA, value] > 0 and (oldest < 0 or record < oldest):
-                    oldest, oldest_value = record, value
-            work[EXTRA, oldest_value] -= 1
-            _take_from_queue(marks, tallies, records, oldest, target, oldest_value)
-            _note(tallies, whole, records, oldest, target)
+            oldest, line = LATEST, -1
+            for cell in range(own.first_cell, own.first_cell + board.dependencies[0].width):
+                if board.cells[cell].extra > 0 and queue.lines[cell].head < oldest:
+                    oldest, line = queue.lines[cell].head, cell
+            board.cells[line].extra -= 1
+            take(board, queue, oldest, line)
+            note_release(board, queue, oldest, line)
         if size > 0:
-            _find_least(cells, aims, marks, tallies, target)
+            find_least(board, target)
             return True
     return False
 
 
-@leaf
-def _note(tallies: Longs, whole: Longs, records: Ints, record: int, target: int) -> None:
-    """Write a release into ``records``, and which targets are to be looked at again into ``tallies``."""
-    out = whole[N_OUT]
-    records[ORDER, out] = record
-    records[WHEN, out] = whole[N_DONE]
-    records[STATUS, record] = RELEASED
-    whole[N_OUT] = out + 1
-    tests = whole[TESTS]
-    if tests & WDT or whole[JOINT]:
-        tallies[STUCK, target] = 1
-        if tests & COUPLED:
-            for i in range(tallies.shape[1]):
-                tallies[STUCK, i] = 1
-
-
-@leaf
-def _find_least(cells: Floats, aims: Floats, marks: Longs, tallies: Longs, target: int) -> None:
-    """Write the smallest ``STEP`` of a target's waiting cells into ``aims``."""
-    least = np.inf
-    for i in range(tallies[N_BUSY, target]):
-        least = min(least, cells[STEP, target, marks[BUSY, target, i]])
-    aims[LEAST, target] = least
-
-
-@leaf
-def _push(
-    cells: Floats, aims: Floats, marks: Longs, tallies: Longs, records: Ints, record: int, target: int, value: int
-) -> None:
-    """Put a record at the end of its cell's list, in place."""
-    records[STATUS, record] = WAITING
-    records[FOLLOWING, record] = -1
-    if marks[LENGTH, target, value] > 0:
-        last = marks[TAIL, target, value]
-        records[PREVIOUS, record] = last
-        records[FOLLOWING, last] = record
-    else:
-        records[PREVIOUS, record] = -1
-        marks[HEAD, target, value] = record
-        busy = tallies[N_BUSY, target]
-        marks[SPOT, target, value] = busy
-        marks[BUSY, target, busy] = value
-        tallies[N_BUSY, target] = busy + 1
-        aims[LEAST, target] = min(aims[LEAST, target], cells[STEP, target, value])
-    marks[TAIL, target, value] = record
-    marks[LENGTH, target, value] += 1
-
-
-@leaf
-def _take_from_queue(marks: Longs, tallies: Longs, records: Ints, record: int, target: int, value: int) -> None:
-    """Take a waiting record out of its cell's list, in place, wherever it stands; ``LEAST`` is to be found again."""
-    before, after = records[PREVIOUS, record], records[FOLLOWING, record]
-    if before >= 0:
-        records[FOLLOWING, before] = after
-    else:
-        marks[HEAD, target, value] = after
-    if after >= 0:
-        records[PREVIOUS, after] = before
-    else:
-        marks[TAIL, target, value] = before
-    marks[LENGTH, target, value] -= 1
-    if marks[LENGTH, target, value] == 0:
-        busy = tallies[N_BUSY, target] - 1
-        last, spot = marks[BUSY, target, busy], marks[SPOT, target, value]
-        marks[BUSY, target, spot] = last
-        marks[SPOT, target, last] = spot
-        tallies[N_BUSY, target] = busy
-
-
 @kernel
-def withdraw_from_queue(
-    cells: Floats, aims: Floats, marks: Longs, tallies: Longs, records: Ints, record: int, target: int, value: int
-) -> None:
+def withdraw(board: Board, queue: Queue, record: int) -> None:
     """Take a waiting record out of the queue for good, in place; figures stay, since nothing was released."""
-    _take_from_queue(marks, tallies, records, record, target, value)
-    _find_least(cells, aims, marks, tallies, target)
-    records[STATUS, record] = GONE
+    line = queue.requests[record].line
+    take(board, queue, record, line)
+    if queue.whole[0].alone:
+        find_least(board, target_of(board, queue, line))
+    queue.requests[record].status = GONE
 
 
 @kernel
-def may_leave_queue(
-    given: Floats, cells: Floats, aims: Floats, scalars: Floats, marks: Longs, tallies: Longs, whole: Longs,
-    work: Longs, target: int, value: int,
-) -> bool:  # fmt: skip
-    """Return whether one more record of a cell may leave; only merged steps that had to be found are kept in place."""
-    return verdict_holds(given, cells, aims, scalars, marks, tallies, whole, work, target, value)
-
-
-@kernel
-def let_out_of_queue(
-    given: Floats, n_log_n: Floats, cells: Floats, aims: Floats, scalars: Floats, marks: Longs, tallies: Longs,
-    whole: Longs, work: Longs, target: int, value: int, change: int,
-) -> None:  # fmt: skip
-    """Count records of a cell as released, or take them off, in place; the queue stays as it is."""
-    count_gate_cell(given, n_log_n, cells, marks, tallies, whole, target, value, change)
-    refresh_gate_board(given, n_log_n, cells, aims, scalars, marks, tallies, whole, work, target)
-
-
-@kernel
-def queue_again(
-    cells: Floats, aims: Floats, marks: Longs, tallies: Longs, records: Ints,
-    numbers: Longs, values: Longs, targets: Longs,
-) -> None:  # fmt: skip
+def queue_again(board: Board, queue: Queue, numbers: Longs) -> None:
     """Put known requests into an empty queue, in place, oldest first, without judging them."""
     for i in range(len(numbers)):
-        _push(cells, aims, marks, tallies, records, numbers[i], targets[i], values[i])
-        tallies[STUCK, targets[i]] = 1
+        push(board, queue, numbers[i], queue.requests[numbers[i]].line)
+
+
+@kernel
+def add_lines(board: Board, queue: Queue, first: int, last: int) -> None:
+    """Add lines ``first`` to ``last`` - 1, whose cells are written down, in place; nobody waits in them yet."""
+    for line in range(first, last):
+        for at in range(queue.line_cells.shape[1]):
+            cell = board.cells[queue.line_cells[line, at]]
+            queue.next_line[line, at] = cell.first_line
+            cell.first_line = line
+            queue.lines[line].blocked += not cell.safe

@@ -1,144 +1,137 @@
-"""May one more record of a cell leave? Every test in O(1), but for merging, and never from stale figures.
-
-The arrays are those of :mod:`seriatim.kernels.gate.gate_board`, and travel one by one for the reason measured there.
-"""
+"""May one more record of a cell leave? Every test in O(1), but for merging, and never from stale figures."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from seriatim.kernels.arrays import Floats, Longs, leaf
-from seriatim.kernels.gate.gate_board import (
-    ALL_DIFFER,
-    BY_PEARSON,
-    COUNT,
-    CST,
-    CST_LIMITS,
-    DISTANCE,
-    DIXON_LIMITS,
-    DQT,
-    EXPOSURE,
-    INVERSE,
-    KLD,
-    KLD_ROOM,
-    LEAST,
-    MERGE,
-    MERGED_SQUARE,
-    MIS,
-    MIS_ROOM,
-    N_RANKED,
-    RANKED,
-    SAME,
-    SQUARE,
-    STEP,
-    TARGET_STEP,
-    TESTS,
-    TOTAL,
-    WDT,
-    WDT_LIMIT,
-)
-from seriatim.kernels.gate.merged_steps import PARTS, merged_step
+from seriatim.kernels.arrays import leaf
+from seriatim.kernels.gate.board import CST, DQT, KLD, MIS, WDT, Board
+from seriatim.kernels.gate.figures import SAME, kld_limit, mis_limit
+from seriatim.kernels.gate.merging import merged_step
 
 
 @leaf
-def verdict_holds(
-    given: Floats, cells: Floats, aims: Floats, scalars: Floats, marks: Longs, tallies: Longs,
-    whole: Longs, work: Longs, target: int, value: int,
-) -> bool:  # fmt: skip
+def holds(board: Board, cell: int) -> bool:
     """Return whether all tests hold once one more record of a cell has left.
 
     Merged steps that had to be found are kept in place.
     """
-    tests = whole[TESTS]
-    good = True
+    one = board.cells[cell]
+    own = board.targets[one.target]
+    whole = board.dependencies[own.dependency]
+    tests, good = whole.tests, True
     if tests & KLD:
-        good = cells[STEP, target, value] < aims[KLD_ROOM, target]
+        good = one.step < own.room
     if good and tests & MIS:
-        good = cells[STEP, target, value] - aims[TARGET_STEP, target] < scalars[MIS_ROOM]
+        good = one.step - own.step < whole.mis_room
     if good and tests & CST:
-        step = merged_step(given, cells, marks, tallies, whole[MERGE], work, target, value)
-        n_records = tallies[TOTAL, target] + 1
-        good = (
-            step
-            < (given[CST_LIMITS, marks[PARTS, target, value]] + n_records) * n_records - aims[MERGED_SQUARE, target]
-        )
+        step = merged_step(board, one.target, cell)
+        good = step < merged_room(board, one.target, cell)
     if good and tests & WDT:
-        good = _pearson_with(given, aims, marks, tallies, target, value) < scalars[WDT_LIMIT]
+        good = _pearson_with(board, cell) < whole.wdt_limit
     if good and tests & DQT:
-        if whole[BY_PEARSON]:
-            distance = _pearson_with(given, aims, marks, tallies, target, value)
+        if whole.by_pearson:
+            distance = _pearson_with(board, cell)
         else:
-            distance = (aims[EXPOSURE, target] + cells[STEP, target, value] - aims[TARGET_STEP, target]) / (
-                tallies[TOTAL, target] + 1
-            )
-        good = dixon_verdict(given, aims, whole, target, distance)
+            distance = (own.exposure + one.step - own.step) / (own.total + 1)
+        good = distance_holds(board, one.target, distance)
     return good
 
 
 @leaf
-def _pearson_with(given: Floats, aims: Floats, marks: Longs, tallies: Longs, target: int, value: int) -> float:
-    """Return Pearson's statistic without merging once one more record has left."""
-    n_records = tallies[TOTAL, target] + 1
-    return float(
-        (aims[SQUARE, target] + (2 * marks[COUNT, target, value] + 1) * given[INVERSE, value]) / n_records - n_records
-    )
+def stands(board: Board, target: int, with_wdt: bool) -> bool:
+    """Return whether all tests hold at a target on what is counted now; WDT only where it is asked for."""
+    own = board.targets[target]
+    whole = board.dependencies[own.dependency]
+    tests = whole.tests
+    if with_wdt and tests & WDT and own.total > 0 and not own.square / own.total - own.total < whole.wdt_limit:
+        return False
+    if tests & KLD and not own.exposure < kld_limit(board, own.dependency, own.total):
+        return False
+    if tests & MIS and not whole.all_exposure < mis_limit(board, own.dependency, whole.all_released):
+        return False
+    if tests & CST and own.merged_cells > 1:
+        limit = board.limits[whole.cst_limits + own.merged_cells]
+        if not own.merged_square / own.total - own.total < limit:
+            return False
+    return not tests & DQT or distance_holds(board, target, own.distance)
 
 
 @leaf
-def dixon_verdict(given: Floats, aims: Floats, whole: Longs, target: int, new: float) -> bool:
+def merged_room(board: Board, target: int, cell: int) -> float:
+    """Return what the squares of a target may grow by with one more record of a cell, whose merging is known."""
+    own = board.targets[target]
+    limits, n_records = board.dependencies[own.dependency].cst_limits, own.total + 1
+    return float((board.limits[limits + board.cells[cell].parts] + n_records) * n_records - own.merged_square)
+
+
+@leaf
+def _pearson_with(board: Board, cell: int) -> float:
+    """Return Pearson's statistic without merging once one more record has left."""
+    one = board.cells[cell]
+    own = board.targets[one.target]
+    n_records = own.total + 1
+    return float((own.square + (2 * one.count + 1) * one.inverse) / n_records - n_records)
+
+
+@leaf
+def distance_holds(board: Board, target: int, new: float) -> bool:
     """Return whether Dixon's Q stays below its critical value when a target has the distance ``new``.
 
     More distances make the critical value smaller, so they are counted only when the answer depends on it.
     """
-    n_ranked = whole[N_RANKED]
-    old = aims[DISTANCE, target]
-    most = n_ranked if old == old else n_ranked + 1
+    own = board.targets[target]
+    whole = board.dependencies[own.dependency]
+    limits, most = whole.dixon_limits, whole.n_ranked + (own.distance != own.distance)
     if most < 3:
         return True
-    top, second, bottom = _ends(aims, n_ranked, old, new)
+    top, second, bottom = _ends(board, target, new)
     if second != second:
         return True
     quotient = (top - second) / (top - bottom)
-    if quotient < given[DIXON_LIMITS, most]:
+    if quotient < board.limits[limits + most]:
         return True
-    if most > 4 and whole[ALL_DIFFER] and not quotient < given[DIXON_LIMITS, most - 2]:
+    if most > 4 and whole.all_differ and not quotient < board.limits[limits + most - 2]:
         return False
-    different = _count_different(aims, n_ranked, old, new)
-    return different < 3 or quotient < given[DIXON_LIMITS, different]
+    different = _count_different(board, target, new)
+    return different < 3 or quotient < board.limits[limits + different]
 
 
 @leaf
-def dixon_verdict_hopeless(given: Floats, aims: Floats, tallies: Longs, whole: Longs, target: int) -> bool:
-    """Return whether even a target's mildest waiting record leaves it an outlier; then they all do."""
-    n_ranked = whole[N_RANKED]
-    old = aims[DISTANCE, target]
-    most = n_ranked if old == old else n_ranked + 1
-    if most < 5 or not whole[ALL_DIFFER] or whole[BY_PEARSON]:
+def hopeless(board: Board, target: int) -> bool:
+    """Return whether even a target's mildest waiting record leaves it an outlier by Dixon's test; then they all do."""
+    own = board.targets[target]
+    whole = board.dependencies[own.dependency]
+    ranked, low, high = board.ranked, whole.first_ranked, whole.first_ranked + whole.n_ranked - 1
+    most = whole.n_ranked + (own.distance != own.distance)
+    if most < 5 or not whole.all_differ or whole.by_pearson:
         return False
-    mildest = (aims[EXPOSURE, target] + aims[LEAST, target] - aims[TARGET_STEP, target]) / (tallies[TOTAL, target] + 1)
-    next_one = aims[RANKED, n_ranked - 2] if aims[RANKED, n_ranked - 1] == old else aims[RANKED, n_ranked - 1]
-    bottom = aims[RANKED, 1] if aims[RANKED, 0] == old else aims[RANKED, 0]
+    mildest = (own.exposure + own.least - own.step) / (own.total + 1)
+    next_one = ranked[high - 1] if ranked[high] == own.distance else ranked[high]
+    bottom = ranked[low + 1] if ranked[low] == own.distance else ranked[low]
     gap = mildest - next_one
-    return gap > SAME and not gap < given[DIXON_LIMITS, most - 2] * (mildest - bottom)
+    return gap > SAME and not gap < board.limits[whole.dixon_limits + most - 2] * (mildest - bottom)
 
 
 @leaf
-def _ends(aims: Floats, n_ranked: int, old: float, new: float) -> tuple[float, float, float]:
-    """Return the largest, the second largest (nan if there is none) and the smallest distance, ``old`` replaced."""
-    skipped = old != old
-    placed = False
+def _ends(board: Board, target: int, new: float) -> tuple[float, float, float]:
+    """Return the largest, the second largest (nan if there is none) and the smallest distance, a target's being new."""
+    old = board.targets[target].distance
+    whole = board.dependencies[board.targets[target].dependency]
+    ranked, first, n_ranked = board.ranked, whole.first_ranked, whole.n_ranked
+    skipped, placed = old != old, False
     top, second, last = np.nan, np.nan, np.nan
     i = n_ranked - 1
     while i >= 0 or not placed:
-        if i >= 0 and not skipped and aims[RANKED, i] == old:
+        if i >= 0 and not skipped and ranked[first + i] == old:
             skipped = True
             i -= 1
             continue
-        if not placed and (i < 0 or new >= aims[RANKED, i]):
+        if not placed and (i < 0 or new >= ranked[first + i]):
             value = new
             placed = True
         else:
-            value = aims[RANKED, i]
+            value = ranked[first + i]
             i -= 1
         if top != top:
             top = value
@@ -146,29 +139,28 @@ def _ends(aims: Floats, n_ranked: int, old: float, new: float) -> tuple[float, f
             second = value
             break
         last = value
-    first = 1 if n_ranked > 0 and aims[RANKED, 0] == old else 0
-    bottom = min(new, aims[RANKED, first]) if first < n_ranked else new
-    return top, second, bottom
+    i = 1 if n_ranked > 0 and ranked[first] == old else 0
+    return top, second, min(new, ranked[first + i]) if i < n_ranked else new
 
 
 @leaf
-def _count_different(aims: Floats, n_ranked: int, old: float, new: float) -> int:
-    """Return how many distances differ once ``old`` is replaced by ``new``."""
-    skipped = old != old
-    placed = False
-    different = 0
-    last = -np.inf
-    i = 0
+def _count_different(board: Board, target: int, new: float) -> int:
+    """Return how many distances differ once a target's is ``new``."""
+    old = board.targets[target].distance
+    whole = board.dependencies[board.targets[target].dependency]
+    ranked, first, n_ranked = board.ranked, whole.first_ranked, whole.n_ranked
+    skipped, placed = old != old, False
+    different, last, i = 0, -np.inf, 0
     while i < n_ranked or not placed:
-        if i < n_ranked and not skipped and aims[RANKED, i] == old:
+        if i < n_ranked and not skipped and ranked[first + i] == old:
             skipped = True
             i += 1
             continue
-        if not placed and (i >= n_ranked or new <= aims[RANKED, i]):
+        if not placed and (i >= n_ranked or new <= ranked[first + i]):
             value = new
             placed = True
         else:
-            value = aims[RANKED, i]
+            value = ranked[first + i]
             i += 1
         if value - last > SAME:
             different += 1

@@ -15,7 +15,8 @@ import numpy as np
 import numpy.typing as npt
 
 from seriatim.errors import Fault, InputError, LedgerDamaged
-from seriatim.gate.dependencies import open_dependencies
+from seriatim.gate.decision import STATES
+from seriatim.gate.intake import Intake
 from seriatim.gate.rules import GateRules
 from seriatim.ports.journal import (
     BASELINE,
@@ -76,7 +77,7 @@ class GateDesk:
     def __init__(self, rules: Callable[[int], Sequence[GateRules]], batches: bool = False) -> None:
         self._rules, self.batches = rules, batches
         self.baseline = 1
-        self.intake = open_dependencies(rules(1))
+        self.intake = Intake(rules(1))
         self.book = np.empty(_ROOM, BOOK)
         self.numbers = RequestNumbers()
         self.frozen = False
@@ -190,8 +191,6 @@ class GateDesk:
 
     def state(self, number: int) -> str:
         """Return what the officer sees: released, waiting, refused, withdrawn or expired."""
-        from seriatim.gate._gate import STATES
-
         first = self.first_of(number)
         return "expired" if first in self.expired else STATES[self.intake.statuses[first]]
 

@@ -14,7 +14,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from seriatim.gate.dependencies import dependency_places
 from seriatim.gate.rules import GateRules
 from seriatim.gate.standings import Standing, standing_of
 from seriatim.gate.starvation import starvation_of, starved_targets
@@ -101,13 +100,13 @@ def officer_view(
     advice: Sequence[str] = (),
 ) -> OfficerView:
     """Copy what the page needs; quick, because requests wait meanwhile. ``names`` are those of the dependencies."""
-    from seriatim.kernels.gate.gate_board import GONE
+    from seriatim.kernels.gate.lines import GONE
 
     intake = desk.intake
     n, statuses, waiting = len(desk), intake.statuses, intake.waiting
     gone = np.flatnonzero(statuses == GONE)
     oldest = max(0, now - int(desk.book["at"][waiting[0]])) / 86_400_000 if len(waiting) else 0.0
-    places = dependency_places(intake.rules, intake.xs[:n], intake.ys[:n])
+    places = intake.codes.unpack(intake.xs[:n], intake.ys[:n])
     shown = names if len(places) > 1 else ("",)
     return OfficerView(
         title=title,

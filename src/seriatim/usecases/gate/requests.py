@@ -12,9 +12,10 @@ import numpy.typing as npt
 from seriatim.errors import Fault, InputError
 from seriatim.gate.attribute import Attribute, attribute_numbers, attribute_values, gate_attribute_bands
 from seriatim.gate.baseline import Baseline, baseline_from
-from seriatim.gate.cell_codes import Places
+from seriatim.gate.cells import Places
 from seriatim.gate.decision import Outcome
-from seriatim.gate.dependencies import Dependencies, run_dependencies
+from seriatim.gate.dependencies import Dependencies
+from seriatim.gate.intake import decided
 from seriatim.gate.rules import GateRules, rules_asked
 from seriatim.model.arguments import limited_argument
 from seriatim.model.number_limits import ARGUMENT_LIMITS
@@ -81,7 +82,7 @@ class GateRequests:
 
     def decide(self, rules: Sequence[GateRules]) -> tuple[Outcome, ...]:
         """Answer the requests; what became of them is the same for every dependency, the counts are its own."""
-        return run_dependencies(rules, self.places)
+        return decided(rules, self.places)
 
 
 def requests_of(

@@ -16,12 +16,12 @@ from seriatim.gate.inputs import LongArray
 
 IntArray = npt.NDArray[np.int32]
 _HALF = 31
-LARGEST_CODE = 1 << 2 * _HALF
+_LARGEST = 1 << 2 * _HALF
 Places = Sequence[tuple[LongArray, LongArray]]
 """x and y of every dependency."""
 
 
-class CellCodes:
+class Codes:
     """Pack and unpack cells; ``sizes`` are the numbers of values and of targets of every dependency."""
 
     def __init__(self, sizes: Sequence[tuple[int, int]]) -> None:
@@ -29,7 +29,7 @@ class CellCodes:
         product = 1
         for width, height in self.sizes:
             product *= width * height
-        if product > LARGEST_CODE:
+        if product > _LARGEST:
             raise InputError(
                 Fault("dependencies", "too many combinations of their cells", "fewer than 2^62", "use fewer values")
             )
