@@ -56,6 +56,9 @@ def test_no_file_of_another_kind_is_replaced(desk: Path, command: str) -> None:
     names += ["policy.toml"] if command != "init" else []
     names += [str(sealed.with_suffix(".html")), "other.html"] if command not in ("init", "mine", "baseline") else []
     names += ["releases/s-0001/private/report.html"]
+    names += ["ledger.db.shelf/new", "ledger.db.shelf/s/000001/new", "ledger.db.shelf/s/000001/published/public/new"]
+    names += ["ledger.db.shelf/.sealing.lock"]
+    names += ["releases/s-0001/new", "releases/s-0001/public/new", "releases/s-0001/private/new"]
     names += [own_page] if command != "sign-off" else []
     if command in ("sign-off", "private"):
         names = [name for name in names if name not in (str(sealed.with_suffix(".html")), "other.html")]

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import shutil
 from pathlib import Path
 
 import pytest
 from support.command_line import seriatim, write_policy, write_view
-from support.ledgers import publish, reserve
+from support.ledgers import SECRET, made_groups, made_policy, publish, reserve
 
-from seriatim.errors import InputError, LedgerBehind
-from seriatim.ledger import SqlLedger, open_ledger
+from seriatim.errors import InputError, LedgerBehind, SeriatimError
+from seriatim.ledger import SqlLedger, open_ledger, seals
+from seriatim.ports import Reservation
 
 
 @pytest.fixture
@@ -51,6 +53,91 @@ def test_the_ledgers_own_folder_is_no_destination(ledger: SqlLedger, tmp_path: P
     ledger.resume()
     assert ledger.verify().sound
     assert [(one.state, one.recipients) for one in ledger.records()] == [("sealed", ("office",))] * 2
+
+
+@pytest.mark.parametrize("inside", ["", "public", "private", "public/deeper"])
+def test_a_release_is_no_destination(tmp_path: Path, inside: str) -> None:
+    """A release with its private part would lie among files that recipients get."""
+    write_view(tmp_path)
+    write_policy(tmp_path, series="s")
+    asked = ("publish", "view.csv", "-p", "policy.toml", "--again", "-o")
+    assert seriatim(tmp_path, *asked, "out").code == 0
+    before = sorted(tmp_path.rglob("*"))
+    for words in (
+        (*asked, f"out/s-0001/{inside}"),
+        ("ledger", "deliver", "s", "1", "--to", "lab", "-o", f"out/s-0001/{inside}"),
+    ):
+        refused = seriatim(tmp_path, *words)
+        assert (refused.code, "inside a release" in refused.err) == (2, True), refused
+    assert sorted(tmp_path.rglob("*")) == before
+    assert len(open_ledger(tmp_path / "ledger.db").records()) == 1
+
+
+class TestADeliveryThatCannotBeMade:
+    @pytest.fixture
+    def made(self, ledger: SqlLedger, out: Path) -> SqlLedger:
+        with ledger.stage() as folder:
+            (folder / "public").mkdir()
+            (folder / "public" / "table.csv").write_text("age\n30\n")
+            asked = Reservation(
+                state=ledger.state("ward"),
+                secret=SECRET,
+                policy=made_policy(),
+                staged=folder,
+                groups=made_groups(["ann", "bob"]),
+                n_published=2,
+                destination=out,
+            )
+            ledger.reserve(asked)
+        ledger.seal("ward", 1)
+        return ledger
+
+    @pytest.mark.parametrize("where", ["out", "/proc", "file/below"])
+    def test_is_not_recorded(self, made: SqlLedger, tmp_path: Path, where: str) -> None:
+        """The publisher's own copy was to be moved away for it, and resume failed until it was."""
+        (tmp_path / "file").touch()
+        with pytest.raises(InputError, match="out"):
+            made.deliver("ward", 1, ["lab"], tmp_path / where)
+        assert made.records()[0].recipients == ()
+        assert made.verify().notes == ()
+        assert made.resume() == []
+
+    def test_one_copy_may_be_for_several(self, made: SqlLedger, tmp_path: Path) -> None:
+        for name in ("lab", "office"):
+            made.deliver("ward", 1, [name], tmp_path / "given")
+        assert made.records()[0].recipients == ("lab", "office")
+        assert made.verify([tmp_path / "given"]).sound
+
+    def test_is_finished_elsewhere_once_its_folder_is_gone(
+        self, made: SqlLedger, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        with monkeypatch.context() as patched:
+            patched.setattr(seals, "hand_out_sealed", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
+            with pytest.raises(KeyboardInterrupt):
+                made.deliver("ward", 1, ["lab"], tmp_path / "given")
+        shutil.rmtree(tmp_path / "given", ignore_errors=True)
+        (tmp_path / "given").write_text("in the way")
+        (tmp_path / "shelf" / "..delivering-0123.partial").write_text("half a note")
+        with pytest.raises(InputError, match="--out"):
+            made.resume()
+        made.resume(out=tmp_path / "stick")
+        assert (tmp_path / "stick" / "ward-0001" / "table.csv").is_file()
+        assert not list((tmp_path / "shelf").glob(".*delivering*"))
+        assert made.verify([tmp_path / "stick"]).notes == ()
+
+    def test_a_full_disk_is_told_as_the_folder_of_the_copy(
+        self, made: SqlLedger, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        def full(*_: object) -> None:
+            raise OSError(errno.ENOSPC, "full")
+
+        monkeypatch.setattr(seals, "_copy", full)
+        with pytest.raises(SeriatimError, match=r"given.*No space left on device.*resume"):
+            made.deliver("ward", 1, ["lab"], tmp_path / "given")
+        assert any("not finished" in note for note in made.verify().notes)
+        monkeypatch.undo()
+        made.resume()
+        assert (tmp_path / "given" / "ward-0001" / "table.csv").is_file()
 
 
 class TestARestoredBackup:

@@ -19,7 +19,7 @@ import sqlalchemy as sa
 from support.ledgers import SECRET, made_groups, made_policy, publish, reserve
 
 from seriatim.errors import InputError, LedgerDamaged, LedgerError, LedgerMissing, LedgerMoved, SeriatimError
-from seriatim.ledger import SqlLedger, open_ledger, seals
+from seriatim.ledger import SqlLedger, open_ledger, seals, shelf
 from seriatim.ports import Reservation
 from seriatim.storage import database as databases
 
@@ -57,6 +57,27 @@ def test_of_writers_at_once_exactly_one_wins(ledger_url: str, tmp_path: Path) ->
     check = ledger.verify()
     assert check.sound
     assert check.notes == ()
+
+
+@pytest.mark.parametrize("ledger_url", [pytest.param("postgresql", marks=pytest.mark.postgres)], indirect=True)
+def test_machines_whose_shelf_has_no_locks_leave_each_other_alone(
+    ledger_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The database's locks stand for those of a shared folder that has none."""
+    monkeypatch.setattr(shelf.fcntl, "flock", lambda *_: None)
+    here, there = (open_ledger(ledger_url, shelf=tmp_path / "shelf") for _ in range(2))
+    with here.stage() as folder:
+        (folder / "table.csv").write_text("half")
+        there.resume()
+        publish(there, ["bob"])
+        assert (folder / "table.csv").exists()
+        assert not [note for note in there.verify().notes if "staging" in note]
+    with here.shelf.sealing(), pytest.raises(LedgerError, match="another process is sealing"), there.shelf.sealing(0.1):
+        pass
+    dead = tmp_path / "shelf" / ".staging-dead"
+    dead.mkdir()
+    there.resume()
+    assert not dead.exists()
 
 
 def test_two_that_open_a_new_ledger_at_once(ledger_url: str, tmp_path: Path) -> None:
@@ -297,7 +318,7 @@ def test_a_delivery_that_was_recorded_but_not_copied_is_finished_by_resume(ledge
             ledger.deliver("ward", 1, ["lab"], given)
         with pytest.raises(InputError):
             ledger.deliver("ward", 7, ["lab"], given)
-    assert not given.exists()
+    assert not any(given.iterdir())
     (note,) = ledger.verify().notes
     assert "a delivery is not finished" in note
     ledger.resume()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -81,6 +82,33 @@ class TestRecalledRelease:
         (tmp_path / "out" / "ward-0003" / "mine.txt").write_text("x")
         ledger.recall("ward", 3, "once more")
         assert [path.name for path in (tmp_path / "out" / "ward-0003").rglob("*")] == ["mine.txt"]
+
+    def test_changed_and_linked_files_stay_whatever_they_are_called(self, ledger: SqlLedger, tmp_path: Path) -> None:
+        publish(ledger, ["ann", "bob"], tmp_path / "out")
+        target = tmp_path / "out" / "ward-0001"
+        shutil.copytree(target / "public", tmp_path / "kept")
+        shutil.rmtree(target / "public")
+        (target / "public").symlink_to(tmp_path / "kept")
+        publish(ledger, ["bob", "cid"], tmp_path / "out")
+        changed = tmp_path / "out" / "ward-0002" / "public" / "table.csv"
+        changed.write_text("what someone else put there")
+        (tmp_path / "out" / "ward-0002" / "private" / "to-sign.html").write_text("a page of my own")
+        for number in (2, 1):
+            ledger.recall("ward", number, "wrong")
+        assert (tmp_path / "kept" / "table.csv").read_text() == "age\n30\n"
+        left = [path.name for path in (tmp_path / "out" / "ward-0002").rglob("*") if path.is_file()]
+        assert sorted(left) == ["table.csv", "to-sign.html"]
+        check = ledger.verify()
+        assert check.sound
+        assert sum("check it" in note for note in check.notes) == 2
+
+    def test_half_a_copy_goes_with_it(self, ledger: SqlLedger, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        with monkeypatch.context() as patched:
+            patched.setattr(type(ledger), "seal", lambda *_: None)
+            publish(ledger, ["ann", "bob"], tmp_path / "out")
+        (tmp_path / "out" / ".ward-0001.partial" / "private").mkdir(parents=True)
+        ledger.recall("ward", 1, "wrong")
+        assert list((tmp_path / "out").iterdir()) == []
 
     @pytest.mark.usefixtures("recalled")
     def test_is_never_delivered(self, ledger: SqlLedger) -> None:

@@ -1,4 +1,4 @@
-"""Publishers are killed at random moments, and after each the ledger must stand and the next publish must work.
+"""Publishers, who also write pages to sign, are killed at any moment; the ledger must stand and the next publish work.
 
     python -m support.killed_publishers FOLDER KILLS SEED
 
@@ -10,9 +10,8 @@ from __future__ import annotations
 
 import os
 import random
-import signal
 import sys
-import time
+from collections.abc import Callable
 from contextlib import suppress
 from importlib import import_module
 from pathlib import Path
@@ -20,9 +19,11 @@ from typing import Any
 
 import pyarrow as pa
 from support.fork import forked
+from support.kills import Killer
 
 from seriatim import api
 from seriatim.ledger.seals import seal_differences
+from seriatim.storage.own_files import write_own_files
 from seriatim.tables.writer import write_csv
 from seriatim.testing.hospital import POLICY, hospital
 
@@ -47,42 +48,44 @@ def main(folder: Path, kills: int, seed: int) -> None:
 
 def _live(folder: Path, table: Path, policy: Any, chance: random.Random, kills: int) -> int:
     """One ledger's life under ``kills`` kills; how many releases it holds at the end."""
-    url, shelf, out = folder / "ledger.db", folder / "shelf", folder / "out"
+    url, shelf, out, signed = folder / "ledger.db", folder / "shelf", folder / "out", folder / "to-sign.html"
 
-    def publish_on() -> None:
+    def publish_on(done: Callable[[], None]) -> None:
         ledger = api.open_ledger(url, shelf=shelf)
         while True:
-            assert api.publish(table, policy, ledger, out=out, again=True).verdict.released
+            made = api.publish(table, policy, ledger, out=out, again=True)
+            assert made.verdict.released
+            done()
+            assert made.number is not None
+            page = api.sign_off_in_ledger(ledger, policy.series, made.number)
+            write_own_files({signed: page.to_html().encode()})
+            done()
 
     def look() -> None:
         ledger = api.open_ledger(url, shelf=shelf)
-        check = ledger.verify([out] if out.exists() else [])
+        visible = [path for path in out.glob("*") if not path.name.startswith(".")]
+        check = ledger.verify([out] if visible else [])
         assert check.sound, check.faults
+        assert not signed.exists() or signed.read_text().endswith("</html>\n"), "half a page to sign"
         chains = [record.manifest for record in ledger.records()]
-        for made in [path for path in out.glob("*") if not path.name.startswith(".")]:
+        for made in visible:
             assert any(not seal_differences(made, manifest) for manifest in chains), made
         assert api.publish(table, policy, ledger, out=out, again=True).verdict.released
         ledger.resume()
         check = ledger.verify([out])
-        assert check.sound, check.faults
+        assert (check.faults, check.notes) == ((), ()), (check.faults, check.notes)
         assert all(record.state == "sealed" for record in ledger.records())
         assert not [path for path in out.iterdir() if path.name.startswith(".")]
         (folder / "count").write_text(str(len(ledger.records())))
         (folder / "modules").write_text("\n".join(sys.modules))
 
-    # one life to compile, then one to measure, so that a kill falls anywhere in it: reading, cutting, writing, sealing
-    assert os.waitpid(forked(look), 0)[1] == 0
+    assert os.waitpid(forked(look), 0)[1] == 0  # compiles, so that a kill falls into work
     for name in (folder / "modules").read_text().split():
         with suppress(ImportError):
             import_module(name)
-    begin = time.monotonic()
-    assert os.waitpid(forked(look), 0)[1] == 0
-    whole = min(time.monotonic() - begin, 5.0)
+    killer = Killer(chance)
     for _ in range(kills):
-        publisher = forked(publish_on)
-        time.sleep(chance.uniform(0.0, 1.5 * whole))
-        os.kill(publisher, signal.SIGKILL)
-        os.waitpid(publisher, 0)
+        killer.kill(publish_on)
         if os.waitpid(forked(look), 0)[1]:
             sys.exit(1)
     return int((folder / "count").read_text())

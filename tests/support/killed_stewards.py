@@ -1,4 +1,4 @@
-"""Stewards who publish, import, erase, deliver and recall are killed at random moments, and the ledger must stand.
+"""Stewards who publish, import, erase, deliver, recall and resume are killed at any moment, and the ledger must stand.
 
     python -m support.killed_stewards URL SHELF FOLDER KILLS SEED
 
@@ -12,9 +12,7 @@ from __future__ import annotations
 import json
 import os
 import random
-import signal
 import sys
-import time
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
@@ -23,6 +21,7 @@ from typing import Any
 
 import pyarrow as pa
 from support.fork import forked
+from support.kills import Killer
 from support.ledgers import SECRET, made_groups, made_policy
 
 from seriatim.ledger import SqlLedger, open_ledger
@@ -31,10 +30,10 @@ from seriatim.ports import Reservation
 
 PER_LEDGER = 25
 """Kills before a new series is begun: looking through all releases after each kill would soon cost most of the time."""
-KINDS = ("publish", "publish", "import", "erase", "deliver", "recall")
+KINDS = ("publish", "publish", "import", "erase", "deliver", "recall", "resume")
 
 
-def publish(ledger: SqlLedger, series: str, people: list[str], out: Path) -> int:
+def reserved(ledger: SqlLedger, series: str, people: list[str], out: Path) -> int:
     policy, state = made_policy(series), ledger.state(series, out)
     with ledger.stage() as folder:
         for part in ("public", "private"):
@@ -50,8 +49,7 @@ def publish(ledger: SqlLedger, series: str, people: list[str], out: Path) -> int
             destination=out,
             memory={"seen": pa.table({"respondent": people, "times": [1] * len(people)})},
         )
-        number = ledger.reserve(asked).number
-    return ledger.seal(series, number).number
+        return ledger.reserve(asked).number
 
 
 class Steward:
@@ -64,16 +62,19 @@ class Steward:
         self.log = os.open(folder / "log", os.O_WRONLY | os.O_APPEND | os.O_CREAT)
         self.n = 0
 
-    def work_on(self) -> None:
+    def work_on(self, told: Callable[[], None]) -> None:
+        told()
         while True:
             self.n += 1
             kind = self.chance.choice(KINDS)
             done = getattr(self, kind)(f"{self.name}-{self.n}")
             if done:
                 os.write(self.log, (json.dumps([kind, *done]) + "\n").encode())
+                told()
 
     def publish(self, name: str) -> list[Any]:
-        number = publish(self.ledger, self.series, ["ann", "bob", f"only-{name}"], self.folder / "out")
+        number = reserved(self.ledger, self.series, ["ann", "bob", f"only-{name}"], self.folder / "out")
+        self.ledger.seal(self.series, number)
         return [self.series, number, f"only-{name}"]
 
     def newest(self) -> int | None:
@@ -101,6 +102,11 @@ class Steward:
             return None
         self.ledger.recall(self.series, records[-1].number, name)
         return [self.series, records[-1].number, name]
+
+    def resume(self, name: str) -> list[Any]:
+        number = reserved(self.ledger, self.series, ["ann", f"only-{name}"], self.folder / "out")
+        self.ledger.resume()
+        return [self.series, number, name]
 
     def __getattr__(self, kind: str) -> Any:  # 'import' cannot be defined as a name
         if kind == "import":
@@ -141,7 +147,7 @@ def look(url: str, shelf: str, folder: Path, series: str) -> None:
     counted = Counter(who for who in people if who)
     assert not [who for who, n in counted.items() if n > 1], "a person is there twice"
     for kind, of, number, name in told:
-        if kind == "publish":
+        if kind in ("publish", "resume"):
             assert records[of, number].state in ("sealed", "recalled"), "a release is lost"
         if kind == "import":
             assert [one.state for one in records.values() if one.series == of] == ["imported"] * 2
@@ -160,61 +166,39 @@ def look(url: str, shelf: str, folder: Path, series: str) -> None:
             assert not seal_differences(target, one.manifest)
         if one.state == "recalled":
             assert not target.exists()
+    left = [path for path in (*Path(shelf).glob(".*"), *(folder / "out").glob(".*")) if path.name != ".sealing.lock"]
+    assert not left, f"left over: {left}"
     for past in {name for name, _ in records if name.startswith("past-")}:
         assert len([1 for name, _ in records if name == past]) == 2, "half an import"
 
 
-def load_everything() -> float:
-    """Load and compile what a steward needs, on a ledger that is thrown away: a kill must not fall into imports.
-
-    Return the seconds that a call takes here and now.
-    """
+def load_everything() -> None:
+    """Load and compile what a steward needs, on a ledger that is thrown away: a kill must not fall into imports."""
     import psycopg  # noqa: F401
     import sqlalchemy.dialects.postgresql.psycopg  # noqa: F401
 
     with TemporaryDirectory() as folder:
         ledger = open_ledger(Path(folder) / "ledger.db")
         steward = Steward(f"sqlite:///{folder}/ledger.db", f"{folder}/ledger.db.shelf", Path(folder), "ward", 1)
-        for kind in ("publish", "erase", "publish", "deliver", "import"):
-            begin = time.monotonic()
+        for kind in ("publish", "erase", "publish", "deliver", "import", "resume"):
             getattr(steward, kind)(kind)
-            whole = time.monotonic() - begin
         ledger.verify()
         for one in (ledger, steward.ledger):
             one.database.engine.dispose()
         os.close(steward.log)
-        return whole
-
-
-def kill_one(steward: Callable[[], Steward], chance: random.Random, longest: float) -> None:
-    """Kill a steward at work, after ``longest`` seconds at the latest; one in ten while they still open the ledger."""
-    heard, said = os.pipe()
-
-    def work() -> None:
-        made = steward()
-        os.write(said, b"x")
-        made.work_on()
-
-    child = forked(work)
-    os.close(said)
-    if chance.random() < 0.9:
-        os.read(heard, 1)
-    time.sleep(chance.uniform(0.0, longest))
-    os.kill(child, signal.SIGKILL)
-    os.waitpid(child, 0)
-    os.close(heard)
 
 
 def main(url: str, shelf: str, folder: Path, kills: int, seed: int) -> None:
     chance = random.Random(seed)
     pa.set_cpu_count(1)
-    longest = max(0.6, 4 * load_everything())
+    load_everything()
+    killer = Killer(chance)
     done: Counter[str] = Counter()
     for begin in range(0, kills, PER_LEDGER):
         series, home = f"ward-{begin}-x", folder / f"life-{begin}"
         home.mkdir(parents=True)
         for kill in range(begin, min(begin + PER_LEDGER, kills)):
-            kill_one(lambda: Steward(url, shelf, home, series, seed * 10_000 + kill), chance, longest)  # noqa: B023
+            killer.kill(lambda told: Steward(url, shelf, home, series, seed * 10_000 + kill).work_on(told))  # noqa: B023
             if os.waitpid(forked(lambda: look(url, shelf, home, series)), 0)[1]:  # noqa: B023
                 print(f"kill {kill}", file=sys.stderr)
                 sys.exit(1)

@@ -10,13 +10,13 @@ from __future__ import annotations
 
 import os
 import random
-import signal
 import sys
-import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pyarrow as pa
 from support.fork import forked
+from support.kills import Killer
 from support.ledgers import publish
 
 from seriatim.ledger import open_ledger
@@ -27,16 +27,17 @@ def main(url: str, shelf: str, destination: Path, kills: int, seed: int) -> None
     chance = random.Random(seed)
     pa.set_cpu_count(1)
 
-    def write_on() -> None:
+    def write_on(done: Callable[[], None]) -> None:
         ledger = open_ledger(url, shelf=shelf)
         while True:
             publish(ledger, ["ann", "bob", "cid"], destination=destination)
+            done()
 
     def look() -> None:
         ledger = open_ledger(url, shelf=shelf)
-        check = ledger.verify([destination] if destination.exists() else [])
-        assert check.sound, check.faults
         visible = [path for path in destination.glob("*") if not path.name.startswith(".")]
+        check = ledger.verify([destination] if visible else [])
+        assert check.sound, check.faults
         manifests = {record.manifest["chain"]: record.manifest for record in ledger.records()}
         for folder in visible:
             assert any(not seal_differences(folder, manifest) for manifest in manifests.values()), folder
@@ -49,11 +50,9 @@ def main(url: str, shelf: str, destination: Path, kills: int, seed: int) -> None
         assert not [path for path in destination.iterdir() if path.name.startswith(".")]
         Path(shelf).with_name("count").write_text(str(len(ledger.records())))
 
+    killer = Killer(chance)
     for _ in range(kills):
-        writer = forked(write_on)
-        time.sleep(chance.uniform(0.0, 0.4))
-        os.kill(writer, signal.SIGKILL)
-        os.waitpid(writer, 0)
+        killer.kill(write_on)
         _, status = os.waitpid(forked(look), 0)
         if status:
             sys.exit(1)

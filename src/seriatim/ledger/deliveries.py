@@ -18,6 +18,7 @@ from seriatim.storage.durable_files import write_durably
 from seriatim.usecases.deliver.delivery import Delivery
 
 _UNDER_WAY = ".delivering-"
+_HALF_NOTED = f".{_UNDER_WAY}*.partial"
 
 
 def delivery_facts(asked: Delivery) -> dict[str, Any]:
@@ -34,7 +35,7 @@ def delivery_facts(asked: Delivery) -> dict[str, Any]:
 
 
 def note_delivery(place: Shelf, series: str, number: int, out: Path) -> Path:
-    """Write down what is about to be copied where; remove the note once the copy is there."""
+    """Write down what is about to be copied where; remove the note once the copy is there. The caller seals alone."""
     path = place.root / f"{_UNDER_WAY}{secrets.token_hex(8)}"
     write_durably(path, chain.chain_text({"series": series, "number": number, "out": str(out)}).encode())
     return path
@@ -44,18 +45,22 @@ def deliveries_under_way(place: Shelf) -> list[Path]:
     return sorted(place.root.glob(f"{_UNDER_WAY}*"))
 
 
-def finish_deliveries(database: Database, place: Shelf) -> None:
-    """Make every copy that a crash cut short. A delivery that the chain does not know was never made."""
+def finish_deliveries(database: Database, place: Shelf, out: Path | None = None) -> None:
+    """Make every copy that a crash cut short, in ``out`` if named. One that the chain does not know was never made."""
+    if any(place.root.glob(_HALF_NOTED)):
+        with place.sealing():
+            for path in place.root.glob(_HALF_NOTED):
+                path.unlink(missing_ok=True)
     for path in deliveries_under_way(place):
-        try:
-            told = json.loads(path.read_bytes())
-        except (OSError, ValueError):
-            continue  # another process finished it, or is writing it
         with place.sealing(), database.reading() as connection:
+            try:
+                told = json.loads(path.read_bytes())
+            except (OSError, ValueError):
+                continue  # another process finished it
             record = catalogue.catalogue_newest_record(connection, told["series"], told["number"])
             if record is not None and _delivered_to(connection, told["series"], told["number"], told["out"]):
-                seals.hand_out_sealed(place, record, Path(told["out"]))
-        path.unlink(missing_ok=True)
+                seals.hand_out_sealed(place, record, out or Path(told["out"]))
+            path.unlink()
 
 
 def _delivered_to(connection: Connection, series: str, number: int, out: str) -> bool:

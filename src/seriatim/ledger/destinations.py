@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
+from contextlib import suppress
 from pathlib import Path
 
 from sqlalchemy.engine import Connection
@@ -13,6 +14,7 @@ from seriatim.errors import Fault, InputError
 from seriatim.ledger import shelf, statements
 from seriatim.ledger.shelf import Shelf
 from seriatim.ports import ReleaseRecord
+from seriatim.storage.own_files import refuse_kept_folder
 
 OPEN_FOLDER, OPEN_FILE = 0o750, 0o640
 """Modes of what leaves the house: the steward's group may read it. Whoever else may is for the steward to say."""
@@ -45,10 +47,12 @@ _ANOTHER = "choose another folder (out)"
 
 
 def refuse_destination(destination: Path, place: Shelf) -> None:
-    """Refuse what cannot become a folder, and the shelf: there a release would lie where none was reserved."""
+    """Refuse what cannot become a folder, and what lies inside a shelf or a release: neither holds another release."""
     refuse_unusable_destination(destination)
     if destination.resolve().is_relative_to(place.root.resolve()):
         raise InputError(Fault(str(destination), "inside the ledger's own folder", "a folder beside it", _ANOTHER))
+    with suppress(OSError):
+        refuse_kept_folder(destination, str(destination), _ANOTHER)
 
 
 def refuse_unusable_destination(destination: Path, remedy: str = _ANOTHER) -> None:
@@ -83,13 +87,19 @@ def refuse_taken_destination(target: Path) -> None:
 
 def start_partial_destination(target: Path) -> Path:
     """Make the hidden folder beside a target again, whatever an earlier attempt left there."""
+    discard_partial_destination(target)
+    partial = _partial_of(target)
+    partial.mkdir(mode=OPEN_FOLDER)
+    return partial
+
+
+def discard_partial_destination(target: Path) -> None:
+    """Remove the hidden folder beside a target that an earlier attempt may have left."""
     partial = _partial_of(target)
     if partial.is_symlink() or partial.is_file():
         partial.unlink()
     elif partial.exists():
         shutil.rmtree(partial)
-    partial.mkdir(mode=OPEN_FOLDER)
-    return partial
 
 
 def _unusable(folder: Path, error: OSError, remedy: str) -> InputError:

@@ -11,10 +11,17 @@ from seriatim.ledger.destinations import destination_in
 from seriatim.ledger.shelf import shelf_slug
 from seriatim.ports import PRIVATE
 from seriatim.storage.durable_files import write_durably
+from seriatim.storage.own_files import kind_of_file
 
 TO_SIGN = f"{PRIVATE}/to-sign.html"
 """The page to sign, in the folder of a release."""
 REFUSED = "refused"
+_KIND = "page (Release to sign)"
+
+
+def is_page_to_sign(path: Path) -> bool:
+    """Return whether a file is a page to sign, and no other file under its name."""
+    return path.is_file() and kind_of_file(path) == _KIND
 
 
 def write_ledger_paper_to_sign(out: Path, series: str, number: int, page: str) -> Path:

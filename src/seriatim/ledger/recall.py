@@ -1,7 +1,8 @@
 """Recalls a release that nobody received: it no longer counts, and the chain keeps when, why and by whom.
 
-The number is not used again. Groups, people and files stay on the shelf, since the chain vouches for them; the copy at
-the destination is removed. The next draft is judged as if the release had never been made.
+The number is not used again. Groups, people and files stay on the shelf, since the chain vouches for them; what was
+copied to the destination is removed, unless it was changed. The next draft is judged as if the release had never been
+made.
 """
 
 from __future__ import annotations
@@ -10,10 +11,11 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
-from seriatim.errors import Fault, InputError, LedgerError
+from seriatim.errors import Fault, InputError
 from seriatim.ledger import catalogue, chain, seals
-from seriatim.ledger.destinations import destination_of
+from seriatim.ledger.destinations import destination_of, discard_partial_destination
 from seriatim.ledger.manifests import refuse_behind_manifest
+from seriatim.ledger.papers import TO_SIGN, is_page_to_sign
 from seriatim.ledger.shelf import Shelf
 from seriatim.model.verdict import Approval
 from seriatim.model.visible_text import visible_text
@@ -27,9 +29,7 @@ def recall_release(database: Database, place: Shelf, series: str, number: int, w
     reason = visible_text("reason", why.override)
     if why.by:
         visible_text("approved_by", why.by)
-    with durable_disk_errors(place.root), place.sealing() as alone:
-        if not alone:
-            raise LedgerError("another process is sealing a release; try again")
+    with durable_disk_errors(place.root), place.sealing():
         with database.writing() as connection:
             refuse_behind_manifest(connection, place, series)
             _refuse_lasting(series, number, catalogue.catalogue_records(connection, series))
@@ -61,25 +61,37 @@ def _refuse_lasting(series: str, number: int, records: Sequence[ReleaseRecord]) 
 
 
 def clear_recalled(records: Sequence[ReleaseRecord]) -> None:
-    """Remove the copies of recalled releases at their destinations; files that others put there stay."""
+    """Remove the copies of recalled releases at their destinations; what others put or changed there stays."""
     for record in records:
-        if record.state == chain.RECALLED:
+        target = destination_of(record)
+        if record.state == chain.RECALLED and target is not None:
             for path in recalled_files(record):
                 path.unlink(missing_ok=True)
-            _remove_empty(destination_of(record))
+            discard_partial_destination(target)
+            _remove_empty(target)
 
 
 def recalled_files(record: ReleaseRecord) -> list[Path]:
-    """Return the files of a recalled release that still lie at its destination."""
+    """Return the files of a recalled release that still lie at its destination with the bytes that were sealed.
+
+    The page to sign is in no manifest: it is taken for what its bytes say it is.
+    """
     target = destination_of(record)
     if target is None or target.is_symlink() or not target.is_dir():
         return []
-    own = {**record.manifest["files"], **seals.sealed_manifest_copies(record.manifest)}
-    return [target / name for name in own if (target / name).is_file()]
+    own = {*record.manifest["files"], *seals.sealed_manifest_copies(record.manifest)}
+    gone = own.intersection(seals.seal_differences(target, record.manifest))
+    papers = [TO_SIGN] if is_page_to_sign(target / TO_SIGN) else []
+    return [target / name for name in [*sorted(own - gone), *papers] if _lies_there(target, name)]
 
 
-def _remove_empty(target: Path | None) -> None:
-    if target is not None and target.is_dir() and not target.is_symlink():
+def _lies_there(folder: Path, name: str) -> bool:
+    """Return whether a file is in the folder itself, not where a link leads."""
+    return (folder / name).resolve() == folder.resolve() / name
+
+
+def _remove_empty(target: Path) -> None:
+    if target.is_dir() and not target.is_symlink():
         for here, _, _ in os.walk(target, topdown=False):
-            if not any(Path(here).iterdir()):
+            if not Path(here).is_symlink() and not any(Path(here).iterdir()):
                 Path(here).rmdir()

@@ -245,8 +245,8 @@ def clear_unwritten_reservations(database: Database, place: Shelf) -> None:
     """Remove files that a crash left half written, while nobody seals or erases."""
     if not any(_half_written(place)):
         return
-    with place.sealing() as alone, database.writing():
-        for path in _half_written(place) if alone else ():
+    with place.sealing(), database.writing():
+        for path in _half_written(place):
             path.unlink(missing_ok=True)
 
 

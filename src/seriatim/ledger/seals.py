@@ -28,6 +28,7 @@ from seriatim.storage import durable_files
 
 REPORT = f"{PRIVATE}/report.json"
 """The record of the report, in the folder of a release."""
+_ELSEWHERE = "make room and run seriatim ledger resume, or finish it elsewhere with --out FOLDER"
 
 
 def seal_bytes(manifest: Mapping[str, Any]) -> bytes:
@@ -107,17 +108,18 @@ def _copy_folder(source: Path, target: Path, manifest: Mapping[str, Any]) -> Non
     make_destination_ready(
         target, "the release is recorded; run seriatim ledger resume --out FOLDER to finish it elsewhere"
     )
-    partial = start_partial_destination(target)
-    try:
-        for name, wanted in manifest["files"].items():
-            _copy(source / name, partial, name, wanted)
-        for name, data in sealed_manifest_copies(manifest).items():
-            _write(partial, name, data)
-        _flush_folders(partial)
-        partial.rename(target)
-        durable_files.make_folder_durable(target.parent)
-    finally:
-        shutil.rmtree(partial, ignore_errors=True)
+    with durable_files.durable_disk_errors(target.parent, f"the release is recorded but not there: {_ELSEWHERE}"):
+        partial = start_partial_destination(target)
+        try:
+            for name, wanted in manifest["files"].items():
+                _copy(source / name, partial, name, wanted)
+            for name, data in sealed_manifest_copies(manifest).items():
+                _write(partial, name, data)
+            _flush_folders(partial)
+            partial.rename(target)
+            durable_files.make_folder_durable(target.parent)
+        finally:
+            shutil.rmtree(partial, ignore_errors=True)
 
 
 def _already_there(target: Path, manifest: Mapping[str, Any]) -> bool:

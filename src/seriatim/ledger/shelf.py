@@ -23,14 +23,17 @@ import shutil
 import time
 import unicodedata
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
-from seriatim.errors import SeriatimError
+from seriatim.errors import LedgerError, SeriatimError
 from seriatim.ports import PUBLIC
+from seriatim.storage.database import Database
 from seriatim.storage.durable_files import make_folder_durable
+from seriatim.storage.own_files import SHELF_MARK
+from seriatim.storage.series_lock import session_lock
 
 GROUPS = "groups.parquet"
 PEOPLE = "people.parquet"
@@ -43,7 +46,6 @@ _MEMORY = re.compile(r"memory-([a-z0-9_]+)\.parquet")
 _NEXT = ".next"
 _STAGING = ".staging-"
 _LOCK = "lock"
-_SEALING = ".sealing.lock"
 _UNLOCKED_GRACE = 3600.0
 """Seconds after which a staging folder without a lock file belongs to a dead writer: the lock follows at once."""
 
@@ -114,11 +116,17 @@ def awaited_on_shelf(name: str) -> str | None:
     return file if file != name and (file in (PEOPLE, NEWCOMERS) or shelf_memory_name(file)) else None
 
 
+class _Held(Protocol):
+    def close(self) -> None: ...
+
+
 @dataclass(frozen=True, slots=True)
 class Shelf:
     """The folder with the bulk of a ledger."""
 
     root: Path
+    locks: Database | None = None
+    """The database whose locks every machine sees; without one the files of the folder are locked, on one machine."""
 
     def create(self) -> None:
         self.root.mkdir(mode=0o700, exist_ok=True)  # anyone who opens a new ledger at the same time may make it too
@@ -147,15 +155,11 @@ class Shelf:
     def staging(self) -> Iterator[Path]:
         """Make a private folder for a release in the making, locked while its writer lives, removed on exit."""
         folder = self.root / f"{_STAGING}{secrets.token_hex(8)}"
-        folder.mkdir(mode=0o700)
+        shared = self._shared_lock(folder)
         try:
-            handle = os.open(folder / f".{_LOCK}", os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-            try:
-                fcntl.flock(handle, fcntl.LOCK_EX)
-                (folder / f".{_LOCK}").rename(folder / _LOCK)  # never visible unlocked while this process lives
+            folder.mkdir(mode=0o700)
+            with closing(shared or _locked_folder(folder)):
                 yield folder
-            finally:
-                os.close(handle)
         finally:
             shutil.rmtree(folder, ignore_errors=True)
 
@@ -165,41 +169,54 @@ class Shelf:
 
     def dead_stagings(self) -> list[Path]:
         """Return staging folders whose writer is gone."""
-        return [path for path in sorted(self.root.glob(f"{_STAGING}*")) if _dead(path)]
+        return [path for path in sorted(self.root.glob(f"{_STAGING}*")) if self._dead(path)]
+
+    def _dead(self, staging: Path) -> bool:
+        if not (staging / _LOCK).exists() and self.locks is None:
+            with suppress(FileNotFoundError):
+                return time.time() - staging.stat().st_mtime > _UNLOCKED_GRACE
+        held = self._lock(staging, staging / _LOCK, os.O_RDONLY)
+        if held is not None:
+            held.close()
+        return held is not None
 
     @contextmanager
-    def sealing(self, patience: float = 60.0) -> Iterator[bool]:
-        """Allow one sealer at a time; yield False if another one kept the lock throughout our patience."""
-        path = self.root / _SEALING
-        handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
-        try:
-            yield _locked_within(handle, patience)
-        finally:
-            os.close(handle)
-
-
-def _dead(staging: Path) -> bool:
-    try:
-        handle = os.open(staging / _LOCK, os.O_RDONLY)
-    except FileNotFoundError:
-        try:
-            return time.time() - staging.stat().st_mtime > _UNLOCKED_GRACE
-        except FileNotFoundError:
-            return False
-    try:
-        return _locked_within(handle, 0.0)
-    finally:
-        os.close(handle)
-
-
-def _locked_within(handle: int, patience: float) -> bool:
-    deadline = time.monotonic() + patience
-    while True:
-        try:
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
+    def sealing(self, patience: float = 60.0) -> Iterator[None]:
+        """Seal alone; raise LedgerError if another one kept the lock throughout our patience."""
+        deadline, mark = time.monotonic() + patience, self.root / SHELF_MARK
+        if self.locks is not None:
+            mark.touch(0o600)
+        while (held := self._lock(mark, mark, os.O_RDWR | os.O_CREAT)) is None:
             if time.monotonic() >= deadline:
-                return False
+                raise LedgerError("another process is sealing a release; try again")
             time.sleep(0.05)
-        else:
-            return True
+        with closing(held):
+            yield
+
+    def _lock(self, what: Path, file: Path, flags: int) -> _Held | None:
+        """Return a lock that ends with its holder; None if another has it, or its file is gone."""
+        return _locked_file(file, flags) if self.locks is None else self._shared_lock(what)
+
+    def _shared_lock(self, what: Path) -> _Held | None:
+        return None if self.locks is None else session_lock(self.locks, f"\0shelf/{what.name}")
+
+
+def _locked_folder(folder: Path) -> _Held:
+    """Lock a new folder by a file in it, which is never visible unlocked while this process lives."""
+    handle = os.open(folder / f".{_LOCK}", os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    fcntl.flock(handle, fcntl.LOCK_EX)
+    (folder / f".{_LOCK}").rename(folder / _LOCK)
+    return os.fdopen(handle, "wb")
+
+
+def _locked_file(path: Path, flags: int) -> _Held | None:
+    try:
+        handle = os.open(path, flags, 0o600)
+    except FileNotFoundError:
+        return None
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        os.close(handle)
+        return None
+    return os.fdopen(handle, "rb")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -17,6 +17,8 @@ from seriatim.ledger.chain import ChainEntry
 from seriatim.ledger.deliveries import delivery_facts, finish_deliveries, note_delivery
 from seriatim.ledger.destinations import (
     destination_in,
+    destination_of,
+    discard_partial_destination,
     make_destination_ready,
     refuse_destination,
     refuse_taken_destination,
@@ -48,7 +50,7 @@ def open_ledger(url: str | Path, shelf: str | Path | None = None, create: bool =
         raise InputError(Fault("ledger", "PostgreSQL without a shelf", "a folder for its files", "name it (shelf)"))
     database = open_database(url, create)
     folder = Path(shelf) if shelf is not None else Path(f"{database.path}.shelf")
-    place = Shelf(folder.expanduser().absolute())
+    place = Shelf(folder.expanduser().absolute(), database if database.path is None else None)
     with durable_disk_errors(place.root):
         if create:
             place.create()
@@ -165,9 +167,7 @@ class SqlLedger:
 
     def _make_ready(self, judged: SeriesState, destination: Path) -> None:
         """Try the destination before anything is recorded, while nobody else puts a release there."""
-        with self.shelf.sealing() as alone, self.database.reading() as connection:
-            if not alone:
-                raise LedgerError("another process is sealing a release; try again")
+        with self.shelf.sealing(), self.database.reading() as connection:
             reservations.check_reservation_unmoved(judged, catalogue.catalogue_state(connection, judged.series))
             target = destination_in(destination.absolute(), judged.series, judged.n_releases + 1)
             make_destination_ready(target)
@@ -176,9 +176,7 @@ class SqlLedger:
     def seal(self, series: str, number: int) -> ReleaseRecord:
         """Write the manifest, copy the files to the destination (temp name, fsync, rename), mark the release sealed."""
         unfinished = f"release {number} is reserved but not finished: run seriatim ledger resume"
-        with durable_disk_errors(self.shelf.root, unfinished), self.shelf.sealing() as alone:
-            if not alone:
-                raise LedgerError("another process is sealing a release; try again")
+        with durable_disk_errors(self.shelf.root, unfinished), self.shelf.sealing():
             with self.database.reading() as connection:
                 record = catalogue.catalogue_newest_record(connection, series, number)
             if record is None:
@@ -224,30 +222,34 @@ class SqlLedger:
     def resume(self, series: str | None = None, out: str | Path | None = None) -> Sequence[ReleaseRecord]:
         """Finish what a crash left: seal what is reserved, end erasures, clear dead staging folders.
 
-        With ``out`` the reserved releases go there, should their own destination no longer take them.
+        With ``out`` they and unfinished deliveries go there, should their own destination no longer take them.
         """
         unfinished = [record for record in self.records(series) if not self._finished(record)]
         if out is not None:
-            self._redirect([record for record in unfinished if record.state == chain.RESERVED], Path(out).absolute())
+            out = Path(out).absolute()
+            self._redirect([record for record in unfinished if record.state == chain.RESERVED], out)
         done = [self.seal(record.series, record.number) for record in unfinished]
         everything = self.records(series)
         for name in {record.series for record in everything}:
             settle_erasures(self.database, self.shelf, name)
         with durable_disk_errors(self.shelf.root):
             clear_recalled(everything)
-            finish_deliveries(self.database, self.shelf)
             reservations.clear_without_reservation(self.database, self.shelf)
             reservations.clear_unwritten_reservations(self.database, self.shelf)
             self.shelf.clear_dead_stagings()
+            finish_deliveries(self.database, self.shelf, out)
         return done
 
     def _redirect(self, reserved: Sequence[ReleaseRecord], out: Path) -> None:
         reservations.check_reservation_storable({"out": str(out)})
         refuse_destination(out, self.shelf)
         for record in reserved:
-            target = destination_in(out, record.series, record.number)
+            target, before = destination_in(out, record.series, record.number), destination_of(record)
             with self.shelf.sealing():
                 make_destination_ready(target)
+                if before is not None:
+                    with suppress(OSError):
+                        discard_partial_destination(before)
             with self.database.writing() as connection:
                 facts = {"kind": chain.REDIRECTED, "series": record.series, "number": record.number}
                 catalogue.append_to_catalogue(
@@ -283,26 +285,38 @@ class SqlLedger:
             raise InputError(Fault("recipients", "nobody", "at least one name", "say who receives it (recipients)"))
         asked = Delivery(series, number, whom, approval_given(approved_by, override), policy)
         reservations.check_reservation_storable({"out": str(out or "")})
+        judged = judge_delivery(self, asked)
         if out is None:
-            return self._record_delivery(asked, None)
+            return self._record_delivery(asked, judged, None)
         out = Path(out).absolute()
         refuse_destination(out, self.shelf)
-        unfinished = "the delivery is recorded but not copied: run seriatim ledger resume"
-        with durable_disk_errors(self.shelf.root, unfinished):
+        with durable_disk_errors(self.shelf.root), self.shelf.sealing():
+            self._make_ready_for(series, number, out)
             note = note_delivery(self.shelf, series, number, out)
             try:
-                delivered = self._record_delivery(asked, out)
+                delivered = self._record_delivery(asked, judged, out)
             except Exception:
                 note.unlink()  # nothing is recorded, so nothing is to be finished
                 raise
-            with self.shelf.sealing():
-                seals.hand_out_sealed(self.shelf, delivered, out)
-            note.unlink(missing_ok=True)
+            seals.hand_out_sealed(self.shelf, delivered, out)
+            note.unlink()
         return delivered
 
-    def _record_delivery(self, asked: Delivery, out: Path | None) -> ReleaseRecord:
+    def _make_ready_for(self, series: str, number: int, out: Path) -> None:
+        """Try where a copy would go before it is recorded; one that is there already is a delivery to several."""
+        record = self.record(series, number)
+        if record is None:
+            raise _no_release(series, number)
+        if record.state == chain.RECALLED:
+            return  # recording it will say so
+        _refuse_undeliverable(record)
+        target = destination_in(out, series, number)
+        if seals.seal_differences(target, seals.sealed_public_manifest(record.manifest)):
+            refuse_taken_destination(target)
+        make_destination_ready(target)
+
+    def _record_delivery(self, asked: Delivery, judged: SeriesState, out: Path | None) -> ReleaseRecord:
         series, number = asked.series, asked.number
-        judged = judge_delivery(self, asked)
         with self.database.writing() as connection:
             refuse_behind_manifest(connection, self.shelf, series)
             reservations.check_reservation_unmoved(judged, catalogue.catalogue_state(connection, series))

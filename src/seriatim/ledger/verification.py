@@ -159,6 +159,8 @@ def _check_manifests(
         target = destination_of(record)
         if record.state == chain.RECALLED and recalled_files(record):
             findings.notes.append(f"{target}: recalled, but still there; seriatim ledger resume clears it")
+        elif record.state == chain.RECALLED and target is not None and target.exists():
+            findings.notes.append(f"{target}: of a recalled release, but changed or put there by others; check it")
         if target is not None and record.state == chain.SEALED:
             if target.exists():
                 copies[target] = record.manifest

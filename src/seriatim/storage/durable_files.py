@@ -39,6 +39,9 @@ def write_durably(path: Path, data: bytes) -> None:
             file.flush()
             os.fsync(handle)
         temporary.rename(path)
+    except OSError as error:
+        error.filename = error.filename or str(path)  # a full disk names no file
+        raise
     finally:
         temporary.unlink(missing_ok=True)
     make_folder_durable(path.parent)

@@ -1,7 +1,8 @@
 """Files at a path that a user names: each replaces an earlier one of its own kind, and nothing else.
 
 Only their owner may read them. The kind of a file is read off its bytes, so that a table, a policy, a ledger or a page
-of another kind never goes because its name was given by mistake.
+of another kind never goes because its name was given by mistake. No new file goes into a ledger's own folder, which it
+would damage, or into a release, whose readers it may not be for.
 """
 
 from __future__ import annotations
@@ -14,10 +15,13 @@ from seriatim.errors import Fault, InputError
 from seriatim.storage.durable_files import write_durably
 
 PRIVATE_LIST, HEAD = "list of exposed people", "head of a series"
+SHELF_MARK = ".sealing.lock"
+"""A file in a folder of a ledger: the lock of those who seal."""
 _READ = 1 << 26
 """So many bytes are read of what may be replaced: no file of ours is as long."""
 _PAGE = re.compile(rb'<!doctype html>\n<html lang="en">\n<head>\n.*?<p class="kicker">([^<]+)</p>', re.DOTALL)
 _RECORD = re.compile(rb'\{\n.*?^ {1,2}"schema": "(seriatim\.[a-z0-9./-]+)"', re.DOTALL | re.MULTILINE)
+_MANIFEST = re.compile(rb'\{"chain":"[0-9a-f]{64}","epoch":')
 _OTHERS = {
     PRIVATE_LIST: re.compile(rb'"respondent","(?:since|promise)"|"row","promise"'),
     "knowledge file": re.compile(rb'format = "seriatim\.knowledge/'),
@@ -36,19 +40,43 @@ def own_kind(data: bytes) -> str | None:
     return next((kind for kind, beginning in _OTHERS.items() if beginning.match(data)), None)
 
 
+def kind_of_file(path: Path) -> str | None:
+    """Return the same of a file on the disk."""
+    with path.open("rb") as file:
+        return own_kind(file.read(_READ))
+
+
 def refuse_foreign_file(path: Path, where: str = "out", kind: str | None = None) -> None:
     """Refuse a path that can hold no file of ours, or holds something else than one of this kind, or of any."""
     if not path.absolute().parent.is_dir() or (os.path.lexists(path) and not path.is_file()):
         raise InputError(Fault(where, "not a file in a folder that exists", "a new file", "check the path"))
     if not path.exists() or path.stat().st_size == 0:
+        refuse_kept_folder(path.absolute().parent, where)
         return
-    with path.open("rb") as file:
-        found = own_kind(file.read(_READ))
+    found = kind_of_file(path)
     if found is None or (kind is not None and found != kind):
         told = f"{path.name} is another file, which would be lost"
         raise InputError(
             Fault(where, told, f"an earlier {kind or 'file of this command'}, or a new file", "name another")
         )
+
+
+def refuse_kept_folder(folder: Path, where: str, remedy: str = "name another folder") -> None:
+    """Refuse a folder, there or to be made, whose content a ledger or a release vouches for."""
+    folder = folder.resolve()
+    for above in (folder, *folder.parents):
+        found = "a ledger's own folder" if (above / SHELF_MARK).exists() else _release_at(above)
+        if found:
+            raise InputError(Fault(where, f"inside {found}", "a folder beside it", remedy))
+
+
+def _release_at(folder: Path) -> str | None:
+    for path in (folder / "manifest.json", folder / "public" / "manifest.json"):
+        if path.is_file():
+            with path.open("rb") as file:
+                if _MANIFEST.match(file.read(100)):
+                    return "a release"
+    return None
 
 
 def write_own_files(files: dict[Path, bytes], where: str = "out") -> None:

@@ -1,6 +1,7 @@
-"""One writer per gate, enforced by the database: the lock ends with the process or its connection, however it ends.
+"""Locks that a database enforces, one writer per gate first: each ends with its process or its connection.
 
-SQLite locks a small file beside the journal, exclusively; PostgreSQL holds an advisory lock for the session.
+SQLite locks a small file beside the journal, exclusively; PostgreSQL holds an advisory lock for the session, which
+every machine sees.
 """
 
 from __future__ import annotations
@@ -64,18 +65,20 @@ class SeriesLock:
         return True
 
     def _try_session(self) -> bool:
-        session = self._database.keep_connection().execution_options(isolation_level="AUTOCOMMIT")
-        key = int.from_bytes(hashlib.sha256(f"{self._schema(session)}/{self._name}".encode()).digest()[:8], signed=True)
-        try:
-            held = bool(session.execute(sa.select(sa.func.pg_try_advisory_lock(key))).scalar())
-        except exc.DBAPIError:
-            held = False
-        if held:
-            self._session = session
-        else:
-            session.close()
-        return held
+        self._session = session_lock(self._database, self._name)
+        return self._session is not None
 
-    def _schema(self, session: Connection) -> str:
-        """Return the schema: journals in different schemas of one database have different locks."""
-        return str(session.exec_driver_sql("SELECT current_schema()").scalar())
+
+def session_lock(database: Database, name: str) -> Connection | None:
+    """Return a connection to PostgreSQL that holds the lock of this name until it is closed; None if another does."""
+    session = database.keep_connection().execution_options(isolation_level="AUTOCOMMIT")
+    try:
+        # journals and ledgers in different schemas of one database have different locks
+        schema = session.exec_driver_sql("SELECT current_schema()").scalar()
+        key = int.from_bytes(hashlib.sha256(f"{schema}/{name}".encode()).digest()[:8], signed=True)
+        held = bool(session.execute(sa.select(sa.func.pg_try_advisory_lock(key))).scalar())
+    except exc.DBAPIError:
+        held = False
+    if not held:
+        session.close()
+    return session if held else None
