@@ -126,7 +126,7 @@ class Steward:
 
 def published(folder: Path) -> list[Path]:
     """Return the folder of releases, once there is one: a folder in which nothing can be compared is a fault."""
-    return [folder / "out"] if any((folder / "out").rglob("manifest.json")) else []
+    return [folder / "out"] if any((folder / "out").glob("[!.]*")) else []
 
 
 def look(url: str, shelf: str, folder: Path, series: str) -> None:
