@@ -11,7 +11,7 @@ import sys
 import uvicorn
 from fastapi import Request, Response
 
-from seriatim.journal import open_journal
+from seriatim.journal.sql_journal import open_journal
 from seriatim.web.answers import Accepted
 from seriatim.web.request_routes import request_accepted, wanted_by
 from seriatim.web.service import open_service, service_app

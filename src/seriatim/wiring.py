@@ -17,8 +17,8 @@ from seriatim.storage.address import address_file
 from seriatim.tables.writer import writer_for
 
 if TYPE_CHECKING:
-    from seriatim.journal import SqlJournal
-    from seriatim.ledger import SqlLedger
+    from seriatim.journal.sql_journal import SqlJournal
+    from seriatim.ledger.sql_ledger import SqlLedger
     from seriatim.usecases.publish.publish import PublishParts
 
 
@@ -50,14 +50,14 @@ def wired_publishing(ledger: Ledger, source: Table, progress: Progress = no_prog
 
 def wired_ledger(url: str | Path, shelf: str | Path | None = None, create: bool = True) -> SqlLedger:
     """Open a ledger, or make one."""
-    from seriatim.ledger import open_ledger
+    from seriatim.ledger.sql_ledger import open_ledger
 
     return open_ledger(url, shelf, create)
 
 
 def wired_journal(url: str | Path, create: bool = False) -> SqlJournal:
     """Open the journal of a gate, or make one."""
-    from seriatim.journal import open_journal
+    from seriatim.journal.sql_journal import open_journal
 
     return open_journal(url, create=create)
 

@@ -14,7 +14,7 @@ import pyarrow as pa
 import pytest
 
 from seriatim.errors import LedgerMoved
-from seriatim.ledger import SqlLedger, open_ledger
+from seriatim.ledger.sql_ledger import SqlLedger, open_ledger
 from seriatim.model import History, SeriesState
 from seriatim.ports import LedgerCheck, ReleaseRecord, Reservation
 from seriatim.testing import LEDGER_CONTRACT, ContractBroken, check_ledger

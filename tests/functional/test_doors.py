@@ -14,7 +14,7 @@ from support.ledgers import publish
 
 import seriatim as sr
 from seriatim.errors import SeriatimError
-from seriatim.ledger import open_ledger
+from seriatim.ledger.sql_ledger import open_ledger
 
 ROWS = {"release": [1, 1, 2], "respondent": ["a", "b", "a"], "group": [1] * 3, "sensitive": ["x", "y", "x"]}
 FAIR, TABLE = [0.5, 0.5], pa.table({"a": [1, 2]})

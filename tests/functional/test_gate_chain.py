@@ -19,7 +19,8 @@ from support.gates import AT, GATE, ask, drawn, made_journal, rules, same_state
 
 from seriatim import api
 from seriatim.errors import InputError, LedgerBehind, LedgerDamaged, LedgerError
-from seriatim.journal import SqlJournal, journal_writer, open_journal
+from seriatim.journal import journal_writer
+from seriatim.journal.sql_journal import SqlJournal, open_journal
 from seriatim.ports.journal import JournalRecord
 from seriatim.storage.journal_schema import baselines, entries, gates, records, segments, tokens
 from seriatim.usecases.gate.desk import GateDesk

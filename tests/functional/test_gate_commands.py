@@ -13,7 +13,7 @@ from support.gates import GATE
 
 from seriatim import api
 from seriatim.errors import InputError
-from seriatim.journal import open_journal
+from seriatim.journal.sql_journal import open_journal
 from seriatim.web.opened_clerk import open_clerk
 from seriatim.web.settings import DAY, ServiceSettings
 from seriatim_papers.safe_release_counts import AGES, FIGURE_2, LOCATIONS

@@ -19,7 +19,7 @@ from seriatim.gate.baseline import baseline_from
 from seriatim.gate.dependencies import Dependencies, dependencies_from_json
 from seriatim.gate.intake import decided
 from seriatim.gate.standings import standing_of
-from seriatim.journal import SqlJournal, open_journal
+from seriatim.journal.sql_journal import SqlJournal, open_journal
 from seriatim.ports.journal import StoredBaseline
 from seriatim.usecases.gate.desk import GateDesk
 from seriatim.usecases.gate.officer_view import officer_page, officer_view

@@ -14,7 +14,7 @@ import pytest
 from support.gate_services import Running, served_journal, serving, start_service, until
 from support.gates import GATE, past_of
 
-from seriatim.journal import open_journal
+from seriatim.journal.sql_journal import open_journal
 from seriatim_papers.safe_release_counts import AGES, LOCATIONS
 
 TESTS = Path(__file__).parents[1]

@@ -14,7 +14,7 @@ from support.gate_services import Running, served_journal, serving
 from support.gates import GATE
 from support.schema_fuzz import schema_fuzz
 
-from seriatim.journal import open_journal
+from seriatim.journal.sql_journal import open_journal
 from seriatim.web.answers import RequestBody
 from seriatim_papers.safe_release_counts import AGES, LOCATIONS
 

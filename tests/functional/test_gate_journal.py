@@ -14,7 +14,8 @@ from support.gates import AT, GATE, ask, drawn, made_journal, may_leave, past_of
 
 from seriatim.errors import InputError, JournalHeld, LedgerDamaged, LedgerMissing, SeriatimError
 from seriatim.gate import replay
-from seriatim.journal import journal_writer, open_journal
+from seriatim.journal import journal_writer
+from seriatim.journal.sql_journal import open_journal
 from seriatim.ports.journal import REQUEST, JournalEntry, JournalRecord
 from seriatim.storage.journal_schema import entries, gates, segments
 from seriatim.usecases.gate.desk import DeskRequest, GateDesk
@@ -322,7 +323,7 @@ def test_a_journal_is_not_made_by_looking_for_it(tmp_path: Path) -> None:
     assert journal.baselines("other") == ()
     with pytest.raises(InputError, match="no such gate"):
         journal.writer("other")
-    from seriatim.ledger import open_ledger
+    from seriatim.ledger.sql_ledger import open_ledger
 
     with pytest.raises(InputError, match="tables of something else"):
         open_ledger(tmp_path / "journal.db")

@@ -13,7 +13,7 @@ from support.gate_services import Running, served_journal, serving, start_servic
 from support.gates import GATE, drawn, past_of, stored
 
 from seriatim.gate import replay
-from seriatim.journal import open_journal
+from seriatim.journal.sql_journal import open_journal
 from seriatim.ports.journal import FREEZE, JournalRecord
 from seriatim_papers.safe_release_counts import AGES, BASELINE, LOCATIONS
 

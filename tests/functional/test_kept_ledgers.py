@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from support.ledgers import SECRET, made_policy, publish
 
-from seriatim.ledger import open_ledger
+from seriatim.ledger.sql_ledger import open_ledger
 
 KEPT = Path(__file__).parent.parent / "kept"
 

@@ -12,7 +12,8 @@ from support.command_line import seriatim, write_policy, write_view
 from support.ledgers import SECRET, made_groups, made_policy, publish, reserve
 
 from seriatim.errors import InputError, LedgerBehind, SeriatimError
-from seriatim.ledger import SqlLedger, open_ledger, seals
+from seriatim.ledger import seals
+from seriatim.ledger.sql_ledger import SqlLedger, open_ledger
 from seriatim.ports import Reservation
 
 

@@ -19,7 +19,8 @@ import sqlalchemy as sa
 from support.ledgers import SECRET, made_groups, made_policy, publish, reserve
 
 from seriatim.errors import InputError, LedgerDamaged, LedgerError, LedgerMissing, LedgerMoved, SeriatimError
-from seriatim.ledger import SqlLedger, open_ledger, seals, shelf
+from seriatim.ledger import seals, shelf
+from seriatim.ledger.sql_ledger import SqlLedger, open_ledger
 from seriatim.ports import Reservation
 from seriatim.storage import database as databases
 

@@ -12,8 +12,8 @@ import sqlalchemy as sa
 from support.ledgers import PASTS, SECRET, made_policy, publish, reserve
 
 from seriatim.errors import LedgerError
-from seriatim.ledger import SqlLedger, open_ledger
 from seriatim.ledger.chain_replay import ledger_replay_wrong_rows, replay_everything
+from seriatim.ledger.sql_ledger import SqlLedger, open_ledger
 from seriatim.storage.schema import metadata
 
 

@@ -15,7 +15,8 @@ from support.ledgers import PASTS, SECRET, made_groups, made_policy, publish, re
 
 from seriatim.api.ledgers import ledger_history
 from seriatim.errors import InputError, LedgerBehind, LedgerError, LedgerMoved, PolicyError, SeriatimError, TableError
-from seriatim.ledger import SqlLedger, open_ledger, shelf_slug
+from seriatim.ledger.shelf import shelf_slug
+from seriatim.ledger.sql_ledger import SqlLedger, open_ledger
 from seriatim.model import SeriesState
 from seriatim.ports import Reservation
 from seriatim.storage.schema import VERSION_TABLE, metadata

@@ -14,7 +14,7 @@ from support.fork import forked
 from support.ledgers import publish
 
 from seriatim.errors import SeriatimError
-from seriatim.ledger import SqlLedger, open_ledger
+from seriatim.ledger.sql_ledger import SqlLedger, open_ledger
 
 NOBODY = 65534
 

@@ -15,7 +15,7 @@ from support.ledgers import SECRET, made_groups, made_policy, publish
 
 import seriatim as sr
 from seriatim.errors import SeriatimError
-from seriatim.ledger import SqlLedger, open_ledger
+from seriatim.ledger.sql_ledger import SqlLedger, open_ledger
 from seriatim.model import Draft
 from seriatim.ports import Reservation
 from seriatim.testing.hospital import hospital

@@ -14,7 +14,7 @@ import seriatim as sr
 from seriatim import api
 from seriatim.errors import InputError
 from seriatim.journal.journal_tokens import TokenBook
-from seriatim.ledger import SqlLedger, open_ledger
+from seriatim.ledger.sql_ledger import SqlLedger, open_ledger
 
 UNSEEN = {
     "nothing": "",

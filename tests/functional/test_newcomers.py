@@ -10,7 +10,8 @@ import pyarrow.parquet as pq
 import pytest
 from support.ledgers import SECRET, made_groups, made_policy
 
-from seriatim.ledger import SqlLedger, newcomer_files, open_ledger, reservations, stored_history
+from seriatim.ledger import newcomer_files, reservations, stored_history
+from seriatim.ledger.sql_ledger import SqlLedger, open_ledger
 from seriatim.ports import Reservation
 
 TOGETHER = "newcomers.parquet"

@@ -14,7 +14,7 @@ from support.ledgers import SECRET, made_groups, made_policy
 
 import seriatim as sr
 from seriatim.errors import InputError
-from seriatim.ledger import SqlLedger, open_ledger
+from seriatim.ledger.sql_ledger import SqlLedger, open_ledger
 from seriatim.ports import ReleaseRecord, Reservation
 from seriatim.testing.hospital import hospital_months
 

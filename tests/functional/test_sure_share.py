@@ -13,7 +13,7 @@ import pytest
 
 import seriatim as sr
 from seriatim.api import attack_report
-from seriatim.ledger import SqlLedger
+from seriatim.ledger.sql_ledger import SqlLedger
 from seriatim.usecases.publish import followed_people
 from seriatim.usecases.publish.belief_memory import BeliefMemory
 

@@ -9,8 +9,9 @@ import pyarrow as pa
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from seriatim.ledger import chain, shelf_slug
+from seriatim.ledger import chain
 from seriatim.ledger.pseudonyms import no_pseudonyms, number_pseudonyms
+from seriatim.ledger.shelf import shelf_slug
 
 facts_of_entries = st.dictionaries(st.text(max_size=5), st.integers() | st.text(max_size=5))
 names = st.text(max_size=80) | st.from_regex(r"[a-z0-9_-]{1,70}", fullmatch=True)

@@ -12,7 +12,7 @@ sys.path.insert(0, str(Path(__file__).parent.parent))
 
 from support.ledgers import PASTS, SECRET, made_policy, publish, reserve
 
-from seriatim.ledger import open_ledger
+from seriatim.ledger.sql_ledger import open_ledger
 
 
 def main(folder: Path) -> None:

@@ -9,7 +9,7 @@ import pytest
 from support.ledgers import PASTS, SECRET, made_groups, made_policy, publish
 
 from seriatim.errors import SeriatimError
-from seriatim.ledger import open_ledger
+from seriatim.ledger.sql_ledger import open_ledger
 from seriatim.ports import Reservation
 
 PERSON, VALUE = "canary-person-7f3a", "canary-disease-9c1e"

@@ -14,7 +14,7 @@ from seriatim.gate.baseline import Baseline
 from seriatim.gate.dependencies import Dependencies
 from seriatim.gate.rules import GateRules
 from seriatim.gate.standings import standing_of
-from seriatim.journal import SqlJournal, open_journal
+from seriatim.journal.sql_journal import SqlJournal, open_journal
 from seriatim.ports.journal import JournalWriter, Past, StoredBaseline
 from seriatim.usecases.gate.desk import DeskRequest, GateDesk
 from seriatim.usecases.gate.requests import GateQuestion

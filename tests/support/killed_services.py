@@ -26,7 +26,7 @@ from support.gate_services import free_port, served_journal
 from support.gates import GATE, drawn, past_of
 
 from seriatim.gate import replay
-from seriatim.journal import open_journal
+from seriatim.journal.sql_journal import open_journal
 from seriatim.ports.journal import REQUEST
 from seriatim.web.server import run_server
 from seriatim.web.settings import DAY, ServiceSettings

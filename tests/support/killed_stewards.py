@@ -24,8 +24,8 @@ from support.fork import forked
 from support.kills import Killer
 from support.ledgers import SECRET, made_groups, made_policy
 
-from seriatim.ledger import SqlLedger, open_ledger
 from seriatim.ledger.seals import seal_differences
+from seriatim.ledger.sql_ledger import SqlLedger, open_ledger
 from seriatim.ports import Reservation
 
 PER_LEDGER = 25

@@ -19,8 +19,8 @@ from support.fork import forked
 from support.kills import Killer
 from support.ledgers import publish
 
-from seriatim.ledger import open_ledger
 from seriatim.ledger.seals import seal_differences
+from seriatim.ledger.sql_ledger import open_ledger
 
 
 def main(url: str, shelf: str, destination: Path, kills: int, seed: int) -> None:

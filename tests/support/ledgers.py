@@ -10,7 +10,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from seriatim.ledger import SqlLedger
+from seriatim.ledger.sql_ledger import SqlLedger
 from seriatim.model import Approval, ColumnRule, Policy, PromiseTerms, Role, SeriesState
 from seriatim.ports import ReleaseRecord, Reservation
 

@@ -13,9 +13,9 @@ import seriatim as sr
 from seriatim import api
 from seriatim.cli.app import cli_app_for
 from seriatim.cli.demo import run_demo
-from seriatim.journal import SqlJournal, open_journal
 from seriatim.journal.journal_tokens import TokenBook
-from seriatim.ledger import SqlLedger
+from seriatim.journal.sql_journal import SqlJournal, open_journal
+from seriatim.ledger.sql_ledger import SqlLedger
 from seriatim.model.number_limits import ARGUMENT_LIMITS, LARGEST, LARGEST_WORD
 from seriatim.model.promises import promise_key_limits
 from seriatim.policies.questions import LEAST, REPETITIONS, M, N

@@ -14,7 +14,7 @@ from seriatim.tables.reader import read_table
 from seriatim.wiring import wired_ledger
 
 if TYPE_CHECKING:
-    from seriatim.ledger import SqlLedger
+    from seriatim.ledger.sql_ledger import SqlLedger
     from seriatim.report import SignOff, SignOffFacts
 
 

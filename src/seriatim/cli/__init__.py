@@ -75,7 +75,7 @@ def _main() -> None:
     )
     from seriatim.cli.warned import print_what_warned
     from seriatim.errors import SeriatimError
-    from seriatim.pandas_import import leave_pandas_out
+    from seriatim.startup import leave_pandas_out
 
     as_json = "--json" in sys.argv
     print_what_warned()

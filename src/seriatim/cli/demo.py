@@ -120,7 +120,7 @@ def run_demo(out: Path, patients: int = 3_000, progress: Progress = lambda *_: N
     """Publish the same months naively and safely, attack both, and let a promise over time refuse the naive one."""
     from seriatim import api
     from seriatim.cli.compile_ahead import compile_ahead
-    from seriatim.ledger import shelf_slug
+    from seriatim.ledger.shelf import shelf_slug
     from seriatim.testing.hospital import hospital_months
 
     compile_ahead("cutting", "accepting", "judging", "conclusions", "narrowing", "twins")

@@ -10,7 +10,7 @@ import typer
 from seriatim.cli.options import AsJson, Encoding, Separator
 
 if TYPE_CHECKING:
-    from seriatim.journal import SqlJournal
+    from seriatim.journal.sql_journal import SqlJournal
 
 Journal = Annotated[
     str, typer.Option("--journal", envvar="SERIATIM_JOURNAL", help="sqlite:///file or postgresql://server/database.")

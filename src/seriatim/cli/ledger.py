@@ -10,7 +10,7 @@ import typer
 from seriatim.cli.options import LEDGER, AsJson, LedgerUrl, PolicyFile, ShelfFolder, new_file
 
 if TYPE_CHECKING:
-    from seriatim.ledger import SqlLedger
+    from seriatim.ledger.sql_ledger import SqlLedger
 
 DAMAGED = 4
 

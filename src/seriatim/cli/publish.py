@@ -111,7 +111,7 @@ def _show(made: Published, out: Path, dry_run: bool, as_json: bool, nodes: Seque
     import json
 
     from seriatim.cli import output
-    from seriatim.ledger import shelf_slug
+    from seriatim.ledger.shelf import shelf_slug
 
     folder = None if made.number is None else out / f"{shelf_slug(made.policy.series)}-{made.number:04d}"
     with output.output_after_the_fact():

@@ -1,6 +1,6 @@
 """Doors: a public function checks what it is handed against its own annotations, before an inner line fails on it.
 
-The packages that users import from open every function and class at its door (``lazy_names``); our own code, which mypy
+The packages that users import from open every function and class at its door (``startup``); our own code, which mypy
 checks, goes past it. What an annotation leaves open (``Any``, frames) the function itself must check.
 """
 

@@ -17,8 +17,8 @@ from typing import Any
 from seriatim.errors import Fault, PolicyError
 from seriatim.model import Policy, Thresholds
 from seriatim.model.promises import PROMISES, PromiseRow, PromiseSection, PromiseSubject
-from seriatim.pandas_import import let_pandas_in
 from seriatim.ports import Promise
+from seriatim.startup import let_pandas_in
 
 Factory = Callable[[str | None, Any], Promise]
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from support.command_line import write_policy, write_view
 
-from seriatim.pandas_import import leave_pandas_out, let_pandas_in
+from seriatim.startup import leave_pandas_out, let_pandas_in
 
 COMMAND = """
 import sys
@@ -22,7 +22,7 @@ except SystemExit as left:
 assert "pandas" not in sys.modules
 """
 AFTERWARDS = """
-from seriatim.pandas_import import let_pandas_in
+from seriatim.startup import let_pandas_in
 let_pandas_in()
 import pandas as pd
 import pyarrow as pa

@@ -1,0 +1,54 @@
+from seriatim import attacks, gate, knowledge, measures, queries, reading
+from seriatim.api import HistoryFace as History
+from seriatim.api import PolicyFace as Policy
+from seriatim.api import attack, audit, compare, forecast, publish
+from seriatim.errors import (
+    AdversaryError,
+    DeliveryRefused,
+    InputError,
+    JournalHeld,
+    LedgerBehind,
+    LedgerDamaged,
+    LedgerError,
+    LedgerMissing,
+    LedgerMoved,
+    PolicyError,
+    SeriatimError,
+    TableError,
+)
+from seriatim.knowledge.breach import breach_probability, choose_n
+from seriatim.ledger.face import LedgerFace as Ledger
+from seriatim.model.verdict import Approval
+
+__all__ = [
+    "AdversaryError",
+    "Approval",
+    "DeliveryRefused",
+    "History",
+    "InputError",
+    "JournalHeld",
+    "Ledger",
+    "LedgerBehind",
+    "LedgerDamaged",
+    "LedgerError",
+    "LedgerMissing",
+    "LedgerMoved",
+    "Policy",
+    "PolicyError",
+    "SeriatimError",
+    "TableError",
+    "attack",
+    "attacks",
+    "audit",
+    "breach_probability",
+    "choose_n",
+    "compare",
+    "forecast",
+    "gate",
+    "knowledge",
+    "measures",
+    "publish",
+    "queries",
+    "reading",
+]
+__version__: str

@@ -1,0 +1,85 @@
+from seriatim.api.attacks import attack, attack_exposed_people, attack_history_of_folder, attack_report
+from seriatim.api.audits import audit
+from seriatim.api.comparisons import compare, compare_lattice_nodes, compare_on_map
+from seriatim.api.faces import HistoryFace, PolicyFace
+from seriatim.api.first_policies import first_policy
+from seriatim.api.forecasts import forecast, forecast_report
+from seriatim.api.gates import (
+    gate_compare,
+    gate_hold,
+    gate_replay,
+    gate_requests,
+    gate_show,
+    gate_store,
+    gate_suggest,
+    gate_verify,
+)
+from seriatim.api.knowledge_files import mine_knowledge_file, show_knowledge_file
+from seriatim.api.ledgers import (
+    ledger_history,
+    ledger_holdings,
+    ledger_pasts,
+    ledger_pasts_of_folder,
+    ledger_records,
+    open_ledger,
+    sign_off_in_ledger,
+    signed_in_ledger,
+)
+from seriatim.api.prepared import Prepared, prepare, prepared_as_ledger, prepared_policy
+from seriatim.api.private_lists import refuse_private_list, write_private_list
+from seriatim.api.publications import Published, ledger_to_publish, publish
+from seriatim.policies import guess_policy, load_adversary, load_policy, policy_from_dict, sketch_columns
+from seriatim.tables.reader import read_table
+from seriatim.tables.views import view_of
+from seriatim.usecases.compare.risk_map import MapWish
+
+__all__ = [
+    "HistoryFace",
+    "MapWish",
+    "PolicyFace",
+    "Prepared",
+    "Published",
+    "attack",
+    "attack_exposed_people",
+    "attack_history_of_folder",
+    "attack_report",
+    "audit",
+    "compare",
+    "compare_lattice_nodes",
+    "compare_on_map",
+    "first_policy",
+    "forecast",
+    "forecast_report",
+    "gate_compare",
+    "gate_hold",
+    "gate_replay",
+    "gate_requests",
+    "gate_show",
+    "gate_store",
+    "gate_suggest",
+    "gate_verify",
+    "guess_policy",
+    "ledger_history",
+    "ledger_holdings",
+    "ledger_pasts",
+    "ledger_pasts_of_folder",
+    "ledger_records",
+    "ledger_to_publish",
+    "load_adversary",
+    "load_policy",
+    "mine_knowledge_file",
+    "open_ledger",
+    "policy_from_dict",
+    "prepare",
+    "prepared_as_ledger",
+    "prepared_policy",
+    "publish",
+    "read_table",
+    "refuse_private_list",
+    "show_knowledge_file",
+    "sign_off_in_ledger",
+    "signed_in_ledger",
+    "sketch_columns",
+    "view_of",
+    "write_private_list",
+]

@@ -1,0 +1,17 @@
+from seriatim.policies.arx import read_arx
+from seriatim.policies.guess import ColumnSketch, guess_policy, guess_series
+from seriatim.policies.load import load_adversary, load_policy, policy_from_dict
+from seriatim.policies.priors import priors_for_attack
+from seriatim.policies.sketch import sketch_columns
+
+__all__ = [
+    "ColumnSketch",
+    "guess_policy",
+    "guess_series",
+    "load_adversary",
+    "load_policy",
+    "policy_from_dict",
+    "priors_for_attack",
+    "read_arx",
+    "sketch_columns",
+]

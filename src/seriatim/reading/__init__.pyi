@@ -1,0 +1,16 @@
+from seriatim.reading.published_boxes import Axis, read_boxes
+from seriatim.reading.published_release import PublishedRelease, open_release
+from seriatim.reading.range_counts import Boxes, RangeQueries, count_in_ranges
+from seriatim.reading.relation import Estimated, Relation
+
+__all__ = [
+    "Axis",
+    "Boxes",
+    "Estimated",
+    "PublishedRelease",
+    "RangeQueries",
+    "Relation",
+    "count_in_ranges",
+    "open_release",
+    "read_boxes",
+]
