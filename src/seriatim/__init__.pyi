@@ -1,7 +1,6 @@
 from seriatim import attacks, gate, knowledge, measures, queries, reading
-from seriatim.api import HistoryFace as History
-from seriatim.api import PolicyFace as Policy
 from seriatim.api import attack, audit, compare, forecast, publish
+from seriatim.api.public_types import History, Policy
 from seriatim.errors import (
     AdversaryError,
     DeliveryRefused,
@@ -17,7 +16,7 @@ from seriatim.errors import (
     TableError,
 )
 from seriatim.knowledge.breach import breach_probability, choose_n
-from seriatim.ledger.face import LedgerFace as Ledger
+from seriatim.ledger.public_type import Ledger
 from seriatim.model.verdict import Approval
 
 __all__ = [

@@ -1,4 +1,4 @@
-"""The public functions of the package, and the faces of policies, ledgers and histories."""
+"""The public functions of the package, and the public types of policies and histories."""
 
 from seriatim import startup
 

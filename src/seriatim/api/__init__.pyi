@@ -1,7 +1,6 @@
 from seriatim.api.attacks import attack, attack_exposed_people, attack_history_of_folder, attack_report
 from seriatim.api.audits import audit
 from seriatim.api.comparisons import compare, compare_lattice_nodes, compare_on_map
-from seriatim.api.faces import HistoryFace, PolicyFace
 from seriatim.api.first_policies import first_policy
 from seriatim.api.forecasts import forecast, forecast_report
 from seriatim.api.gates import (
@@ -34,9 +33,7 @@ from seriatim.tables.views import view_of
 from seriatim.usecases.compare.risk_map import MapWish
 
 __all__ = [
-    "HistoryFace",
     "MapWish",
-    "PolicyFace",
     "Prepared",
     "Published",
     "attack",

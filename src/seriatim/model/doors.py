@@ -159,7 +159,7 @@ def _all(demand: Demand | None, values: Iterable[Any]) -> bool:
 
 
 def _demand_of_class(kind: type) -> Demand:
-    words = f"a {kind.__name__.removesuffix('Face')}"
+    words = f"a {kind.__name__}"
     if getattr(kind, "_is_protocol", False):
         members = [name for name in dir(kind) if not name.startswith("_")]
         return (lambda value: not isinstance(value, type) and all(hasattr(value, name) for name in members)), words
