@@ -14,8 +14,7 @@ from seriatim.kernels import ahead
 from seriatim.kernels.check.box_counts import count_inside, estimate_box_counts
 from seriatim.kernels.check.class_figures import class_figures
 from seriatim.kernels.check.classes import fold_class_keys, number_classes_direct, rows_by_class
-from seriatim.kernels.check.closeness import closeness_total_variation
-from seriatim.kernels.check.diversity import diversity_of_classes
+from seriatim.kernels.check.value_counts import value_counts_by_class
 from seriatim.kernels.deduce.conclusions import look_for_conclusions
 from seriatim.kernels.deduce.fixed_point import narrow_to_fixed_point
 from seriatim.kernels.deduce.nullspace import peel_nullspace, solve_dense_nullspace, substitute_in_nullspace
@@ -25,11 +24,11 @@ from seriatim.kernels.single.median import cut_by_median
 from seriatim.testing.hospital import POLICY, hospital_months
 
 JUDGING = (
+    class_figures,
     fold_class_keys,
     number_classes_direct,
     rows_by_class,
-    diversity_of_classes,
-    closeness_total_variation,
+    value_counts_by_class,
     count_inside,
     estimate_box_counts,
 )
@@ -72,6 +71,7 @@ def test_judging(published: tuple[Any, Any, Any]) -> None:
     before = types_of(JUDGING)
     assert all(before.values()), "a release calls all of them"
     ahead.judging_ahead()
+    ahead.figures_ahead()
     assert types_of(JUDGING) == before
 
 

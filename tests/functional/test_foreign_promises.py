@@ -24,8 +24,8 @@ class FewRows:
     rule: str = "few_rows"
     judges: str = "table"
 
-    def check(self, published):
-        rows = len(published)
+    def check(self, counts):
+        rows = counts.n_rows
         return Finding(self.rule, rows <= self.most, float(rows), float(self.most), column=self.column)
 
 def few_rows(column, value):
@@ -48,7 +48,7 @@ class Unsaid:
     rule = "unsaid"
     column = None
 
-    def check(self, published):
+    def check(self, counts):
         raise AssertionError("nobody knows what to hand it")
 """
 POINTS = """[seriatim.promises]

@@ -1,4 +1,4 @@
-"""Two sets of kernels, written apart, must tell the same worst figure; the audit's remedies must pass."""
+"""The audit's figures, its promises and plain Python must tell the same worst figure; its remedies must pass."""
 
 import math
 
@@ -6,6 +6,7 @@ import pyarrow as pa
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
+from support import plain_promises as plain
 
 from seriatim.model import ColumnRule, Policy, PromiseTerms, Role, Table, Thresholds
 from seriatim.tables.auditable import auditable
@@ -32,10 +33,17 @@ def test_promises_and_figures_tell_the_same(rows: list[tuple[int, int, int]], ki
     l_kind, distance = kinds
     found = audited(rows, Thresholds(l=6, l_kind=l_kind, l_c=1.0, t=0.0, t_distance=distance, **EVERYTHING))
     worst = found.summary["s"]
+    members = [[s for *given, s in rows if given == list(one)] for one in {(p, q) for p, q, _ in rows}]
+    domain, everyone = sorted({s for *_, s in rows}), [s for *_, s in rows]
+    apart = plain.equal_distance if distance == "equal" else plain.ordered_distance
+    margin = plain.shares(everyone, domain)
     by_rule = {f.rule: f for f in found.findings}
     assert by_rule["k"].worst == worst["size"]
     assert by_rule["t"].worst == pytest.approx(worst["tv" if distance == "equal" else "emd"], abs=1e-9)
+    assert by_rule["t"].worst == pytest.approx(max(apart(plain.shares(c, domain), margin) for c in members), abs=1e-9)
     if l_kind != "recursive":
+        figure = plain.distinct if l_kind == "distinct" else lambda values: math.exp(plain.entropy(values))
+        assert by_rule["l"].worst == pytest.approx(min(map(figure, members)))
         assert by_rule["l"].worst == pytest.approx(worst["distinct_l" if l_kind == "distinct" else "entropy_l"])
     assert by_rule["alpha_k"].worst == worst["max_p"]
     assert by_rule["beta"].worst == pytest.approx(worst["beta"])

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from seriatim.kernels.check.class_figures import FIGURES
 from seriatim.kernels.check.classes import class_ids, number_classes_hashed
 from seriatim.measures._leakage import leakage_by_class
+from seriatim.model.class_counts import ValueCounts
 from seriatim.model.classes import number_classes
-from seriatim.model.tabulation import tabulation_of
 
 LIMITS = settings(max_examples=150, deadline=None)
 
@@ -99,7 +99,7 @@ def test_hashing_doubles_and_wide_spaces_are_folded_in_steps():
 def test_figures_equal_the_plain_ones(table: tuple[np.ndarray, np.ndarray, int], uniform: bool):
     codes, values, m = table
     classes = number_classes(list(codes), [4] * len(codes), codes.shape[1])
-    tab = tabulation_of(classes, values, m)
+    tab = ValueCounts.of(classes, values, m)
     prior = np.full(m, 1 / m) if uniform else tab.margin
     found = leakage_by_class(tab, prior)
     for c in range(len(classes)):
@@ -115,7 +115,7 @@ def test_figures_equal_the_plain_ones(table: tuple[np.ndarray, np.ndarray, int],
 def test_identities_of_the_published_margin(table: tuple[np.ndarray, np.ndarray, int]):
     codes, values, m = table
     classes = number_classes(list(codes), [4] * len(codes), codes.shape[1])
-    tab = tabulation_of(classes, values, m)
+    tab = ValueCounts.of(classes, values, m)
     found = leakage_by_class(tab)
     weight = classes.sizes / len(values)
     joint = tab.dense() / len(values)
@@ -141,16 +141,16 @@ def test_emptying_classes_equals_tabulating_the_rest(table: tuple[np.ndarray, np
     codes, values, m = table
     classes = number_classes(list(codes), [4] * len(codes), codes.shape[1])
     dropped = np.array(data.draw(st.lists(st.booleans(), min_size=len(classes), max_size=len(classes))))
-    rest = tabulation_of(classes, values, m).without(dropped)
+    rest = ValueCounts.of(classes, values, m).without(dropped)
     expected = np.bincount(values[~dropped[classes.of_record]], minlength=m)
     assert rest.totals.tolist() == expected.tolist()
     assert (rest.dense()[dropped] == 0).all()
-    assert rest.classes.sizes.tolist() == np.where(dropped, 0, classes.sizes).tolist()
+    assert rest.sizes.tolist() == np.where(dropped, 0, classes.sizes).tolist()
 
 
 def test_a_value_that_is_not_published_counts_for_the_size_only():
     classes = number_classes([np.array([0, 0, 1], np.int32)], [2], 3)
-    found = leakage_by_class(tabulation_of(classes, np.array([0, -1, -1], np.int32), 2), np.array([0.5, 0.5]))
+    found = leakage_by_class(ValueCounts.of(classes, np.array([0, -1, -1], np.int32), 2), np.array([0.5, 0.5]))
     assert found["size"].tolist() == [2, 1]
     assert found["n_valued"].tolist() == [1, 0]
     assert found["max_p"][0] == 1.0

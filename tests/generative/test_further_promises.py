@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from seriatim.errors import PolicyError
 from seriatim.model import CodedColumn, Finding, Policy, PromiseTerms, Thresholds, scale_of
+from seriatim.model.class_counts import ClassCounts
 from seriatim.model.classes import classes_of
 from seriatim.model.published import PublishedTable
 from seriatim.ports import TablePromise
@@ -29,11 +30,12 @@ VALUES = ["a", "b", "c", "d"]
 Row = tuple[int, str]
 
 
-def published(rows: list[Row]) -> PublishedTable:
+def published(rows: list[Row]) -> ClassCounts:
     table = pa.table({"q": [str(q) for q, _ in rows], "s": [s for _, s in rows]})
     scale = scale_of("set", pa.array(VALUES), np.arange(4.0))
     coded = CodedColumn("s", np.array([VALUES.index(s) for _, s in rows], np.int32), scale)
-    return PublishedTable(classes=classes_of(table, ["q"]), sensitive={"s": coded})
+    labels = table.select(["q"])
+    return ClassCounts.of(PublishedTable(labels=labels, classes=classes_of(labels, ["q"]), sensitive={"s": coded}))
 
 
 def beliefs(rows: list[Row]) -> tuple[dict[str, float], dict[int, dict[str, float]]]:

@@ -16,6 +16,7 @@ from support import plain_equivocation as plain
 
 import seriatim as sr
 from seriatim.model import CodedColumn, Finding, scale_of
+from seriatim.model.class_counts import ClassCounts
 from seriatim.model.classes import classes_of
 from seriatim.model.nearness import nearness_of
 from seriatim.model.published import PublishedTable
@@ -25,12 +26,13 @@ ROWS = st.lists(st.tuples(st.integers(0, 2), st.integers(-6, 30)), min_size=1, m
 WIDTHS = ("3", "±2", "20%", "±10%", "±10% or 2", "0")
 
 
-def published(rows: list[tuple[int, int]]) -> PublishedTable:
+def published(rows: list[tuple[int, int]]) -> ClassCounts:
     domain = sorted({value for _, value in rows})
     table = pa.table({"q": [str(q) for q, _ in rows]})
     scale = scale_of("interval", pa.array([str(v) for v in domain]), np.array(domain, dtype=np.float64))
     codes = np.array([domain.index(value) for _, value in rows], np.int32)
-    return PublishedTable(classes=classes_of(table, ["q"]), sensitive={"s": CodedColumn("s", codes, scale)})
+    sensitive = {"s": CodedColumn("s", codes, scale)}
+    return ClassCounts.of(PublishedTable(labels=table, classes=classes_of(table, ["q"]), sensitive=sensitive))
 
 
 def by_class(rows: list[tuple[int, int]]) -> list[list[int]]:

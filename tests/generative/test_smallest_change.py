@@ -10,10 +10,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from seriatim.model import CodedColumn, Finding, scale_of
+from seriatim.model.class_counts import ClassCounts
 from seriatim.model.classes import classes_of
 from seriatim.model.published import PublishedTable
 from seriatim.ports import TablePromise
-from seriatim.promises.single.closeness import Closeness
+from seriatim.promises.single.closeness import closeness
 from seriatim.promises.single.crowd import Crowd
 from seriatim.promises.single.diversity import DistinctValues, EntropyOfValues, RecursiveValues
 from seriatim.promises.single.leakage import distribution_leakage, entropy_leakage
@@ -33,9 +34,9 @@ PROMISES = {
     "distinct l": lambda: DistinctValues("s", 3),
     "entropy l": lambda: EntropyOfValues("s", 2.2),
     "recursive l": lambda: RecursiveValues("s", 2, 1.5),
-    "equal t": lambda: Closeness("s", 0.2),
-    "ordered t": lambda: Closeness("s", 0.15, "ordered"),
-    "hierarchical t": lambda: Closeness("s", 0.15, "hierarchical"),
+    "equal t": lambda: closeness("s", 0.2),
+    "ordered t": lambda: closeness("s", 0.15, "ordered"),
+    "hierarchical t": lambda: closeness("s", 0.15, "hierarchical"),
     "alpha": lambda: dominant_value_likeness("s", 0.6),
     "basic beta": lambda: basic_likeness("s", 0.7),
     "enhanced beta": lambda: enhanced_likeness("s", 0.7),
@@ -54,8 +55,9 @@ def judged(promise: TablePromise, rows: list[Row]) -> Finding:
     table = pa.table({"q": [str(q) for q, _ in rows], "s": [s for _, s in rows]})
     scale = scale_of("node", pa.array(VALUES), np.arange(3.0), [("x", "x", "y"), ("*",) * 3])
     coded = CodedColumn("s", np.array([VALUES.index(s) for _, s in rows], np.int32), scale)
-    classes = classes_of(table, ["q"])
-    return promise.check(PublishedTable(classes=classes, sensitive={"s": coded}))
+    labels = table.select(["q"])
+    published = PublishedTable(labels=labels, classes=classes_of(labels, ["q"]), sensitive={"s": coded})
+    return promise.check(ClassCounts.of(published))
 
 
 def fewest(promise: TablePromise, rows: list[Row]) -> tuple[int, list[Row]] | None:
@@ -95,7 +97,7 @@ def test_the_looser_threshold_passes_and_a_little_less_does_not(rows: list[Row],
     text = re.match(r"\w+ = ([0-9.]+) would pass", found.remedy)
     if not text:
         return
-    makers = {"equal t": Closeness, "delta": disclosure_likeness, "distribution leakage": distribution_leakage}
+    makers = {"equal t": closeness, "delta": disclosure_likeness, "distribution leakage": distribution_leakage}
     assert judged(makers[name]("s", float(text[1])), rows).kept
     assert not judged(makers[name]("s", float(text[1]) - 0.001), rows).kept
 
@@ -118,7 +120,7 @@ def test_many_classes_are_withheld_in_rounds_and_put_back_where_they_may_stay():
     rng = np.random.default_rng(4)
     rows = [(q, v) for q in range(40) for v in rng.choice(VALUES, 30, p=[0.4, 0.3, 0.3])]
     rows += [(q, "a") for q in (40, 41, 42) for _ in range(60)]
-    promise = Closeness("s", 0.28)
+    promise = closeness("s", 0.28)
     found = judged(promise, rows)
     named = NAMED.search(found.remedy)
     assert named

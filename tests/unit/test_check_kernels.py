@@ -13,12 +13,9 @@ from support import plain_promises as plain
 
 from seriatim.kernels.check.box_counts import count_inside, estimate_box_counts
 from seriatim.kernels.check.classes import class_ids, rows_by_class
-from seriatim.kernels.check.closeness import (
-    closeness_ordered_distance,
-    closeness_total_variation,
-    closeness_tree_distance,
-)
-from seriatim.kernels.check.diversity import diversity_of_classes, recursive_diversity_slack
+from seriatim.kernels.check.tree_distance import tree_distances
+from seriatim.model.class_counts import ValueCounts
+from seriatim.model.classes import Classes
 from seriatim.model.scale import scale_of
 
 few = settings(max_examples=80, deadline=None)
@@ -57,8 +54,9 @@ def classes_of_values(draw: Any) -> tuple[np.ndarray, np.ndarray, int]:
     return starts, np.concatenate([np.array(each) for each in classes]).astype(np.int32), n_values
 
 
-def margin_of(values: np.ndarray, n_values: int) -> np.ndarray:
-    return np.bincount(values, minlength=n_values) / len(values)
+def counted(starts: np.ndarray, values: np.ndarray, n_values: int) -> ValueCounts:
+    sizes = np.diff(starts)
+    return ValueCounts.of(Classes(np.repeat(np.arange(len(sizes)), sizes).astype(np.int32), sizes), values, n_values)
 
 
 def split(starts: np.ndarray, values: np.ndarray) -> list[list[int]]:
@@ -69,23 +67,20 @@ def split(starts: np.ndarray, values: np.ndarray) -> list[list[int]]:
 @given(classes_of_values(), st.integers(1, 5), st.sampled_from([0.1, 0.5, 1.0, 3.0]))
 def test_diversity_of_every_class(made: tuple[np.ndarray, np.ndarray, int], depth: int, c: float) -> None:
     starts, values, n_values = made
-    distinct, entropy = diversity_of_classes(starts, values, n_values)
-    slack = recursive_diversity_slack(starts, values, n_values, depth, c)
+    seen = counted(starts, values, n_values)
+    figures = seen.figures_against(seen.margin, depth)
     for each, members in enumerate(split(starts, values)):
-        assert distinct[each] == plain.distinct(members)
-        assert abs(entropy[each] - plain.entropy(members)) < 1e-12
-        assert (slack[each] > 0) == plain.recursive_holds(members, c, depth)
+        assert figures["distinct_l"][each] == plain.distinct(members)
+        assert abs(np.log(figures["entropy_l"][each]) - plain.entropy(members)) < 1e-12
+        assert (figures["recursive_c"][each] < c) == plain.recursive_holds(members, c, depth)
 
 
 @few
 @given(classes_of_values())
 def test_equal_and_ordered_distance_of_every_class(made: tuple[np.ndarray, np.ndarray, int]) -> None:
     starts, values, n_values = made
-    margin, domain = margin_of(values, n_values), list(range(n_values))
-    equal, ordered = (
-        closeness_total_variation(starts, values, margin),
-        closeness_ordered_distance(starts, values, margin),
-    )
+    seen, domain = counted(starts, values, n_values), list(range(n_values))
+    margin, equal, ordered = seen.margin, seen.figures["tv"], seen.figures["emd"]
     for each, members in enumerate(split(starts, values)):
         shares = plain.shares(members, domain)
         assert abs(equal[each] - plain.equal_distance(shares, margin.tolist())) < 1e-12
@@ -119,8 +114,9 @@ def test_hierarchical_distance_is_the_cheapest_transport(made: tuple[np.ndarray,
     starts, values, n_values = made
     levels = LEVELS[n_values]
     scale = scale_of("node", pa.array([f"v{i}" for i in range(n_values)]), np.arange(float(n_values)), levels)
-    margin = margin_of(values, n_values)
-    found = closeness_tree_distance(starts, values, margin, scale.starts)
+    seen = counted(starts, values, n_values)
+    margin = seen.margin
+    found = tree_distances(seen.starts, seen.value, seen.count, margin, scale.starts)
     for each, members in enumerate(split(starts, values)):
         shares = plain.shares(members, list(range(n_values)))
         wanted = plain.transport_distance(shares, margin.tolist(), heights_apart(levels, n_values))

@@ -65,8 +65,8 @@ def test_two_processes_compile_a_kernel_once(tmp_path: Path) -> None:
     """Both need it at the same moment; one finds what the other has kept, and no claim is left."""
     code = (
         "import numpy as np\n"
-        "from seriatim.kernels.check.closeness import closeness_total_variation as kernel\n"
-        "kernel(np.zeros(1, np.int64), np.zeros(1, np.int32), np.zeros(1))\n"
+        "from seriatim.kernels.check.random_classes import leakage_of_random_classes as kernel\n"
+        "kernel(np.zeros(1, np.int32), np.ones(1), np.zeros((1, 1)))\n"
         "print(len(kernel.stats.cache_hits))\n"
     )
     surroundings = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path), "NUMBA_DISABLE_JIT": "0"}

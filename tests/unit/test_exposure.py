@@ -40,8 +40,8 @@ from seriatim.measures.leakage_given import (
 from seriatim.measures.linkage import distance_linkage
 from seriatim.measures.uniqueness import special_uniqueness
 from seriatim.model import CodedColumn, Draft, Generalised, Grouping, Table, View, scale_of
+from seriatim.model.class_counts import ValueCounts
 from seriatim.model.classes import Classes, number_classes
-from seriatim.model.tabulation import tabulation_of
 
 
 def classes_of(*codes: int) -> Classes:
@@ -50,25 +50,25 @@ def classes_of(*codes: int) -> Classes:
 
 def test_prosecutor_journalist_and_marketer():
     classes = classes_of(0, 1, 1, 2, 2, 2)  # sizes 1, 2, 3
-    found = exposure_to_prosecutor(classes, threshold=0.4)
+    found = exposure_to_prosecutor(classes.sizes, threshold=0.4)
     assert (found.highest, found.mean) == (1.0, pytest.approx(3 / 6))
     assert found.share_at_risk == pytest.approx(3 / 6)
-    wider = exposure_to_journalist(classes, np.array([10, 2, 6]))
+    wider = exposure_to_journalist(classes.sizes, np.array([10, 2, 6]))
     assert (wider.highest, wider.mean) == (0.5, pytest.approx((1 / 10 + 2 / 2 + 3 / 6) / 6))
-    assert exposure_to_marketer(classes) == pytest.approx(0.5)
-    assert exposure_to_marketer(classes, np.array([10, 2, 6])) == pytest.approx(wider.mean)
+    assert exposure_to_marketer(classes.sizes) == pytest.approx(0.5)
+    assert exposure_to_marketer(classes.sizes, np.array([10, 2, 6])) == pytest.approx(wider.mean)
     with pytest.raises(InputError, match="1 of them smaller"):
-        exposure_to_journalist(classes, np.array([10, 2, 2]))
+        exposure_to_journalist(classes.sizes, np.array([10, 2, 2]))
 
 
 def test_a_unique_of_a_sample_is_not_always_unique():
     classes = classes_of(0, 1, 2, 2, 3, 3, 4, 4, 4)
-    assert exposure_n_uniques(classes) == 2
-    assert exposure_given_unique(classes, 0.1) == pytest.approx(0.1 * 2 / (0.1 * 2 + 2 * 0.9 * 2))
-    assert exposure_given_unique(classes, 1.0) == 1.0
-    assert math.isnan(exposure_given_unique(classes_of(0, 0, 0), 0.1))
+    assert exposure_n_uniques(classes.sizes) == 2
+    assert exposure_given_unique(classes.sizes, 0.1) == pytest.approx(0.1 * 2 / (0.1 * 2 + 2 * 0.9 * 2))
+    assert exposure_given_unique(classes.sizes, 1.0) == 1.0
+    assert math.isnan(exposure_given_unique(classes_of(0, 0, 0).sizes, 0.1))
     with pytest.raises(InputError):
-        exposure_given_unique(classes, 0.0)
+        exposure_given_unique(classes.sizes, 0.0)
 
 
 def test_truta_bounds_the_risk():
@@ -85,8 +85,8 @@ def test_truta_bounds_the_risk():
 
 def test_a_perfect_table_says_nothing():
     classes = classes_of(0, 0, 1, 1)
-    assert is_exposure_none(leakage_by_class(tabulation_of(classes, np.array([0, 1, 0, 1], np.int32), 2))["tv"])
-    assert not is_exposure_none(leakage_by_class(tabulation_of(classes, np.array([0, 0, 0, 1], np.int32), 2))["tv"])
+    assert is_exposure_none(leakage_by_class(ValueCounts.of(classes, np.array([0, 1, 0, 1], np.int32), 2))["tv"])
+    assert not is_exposure_none(leakage_by_class(ValueCounts.of(classes, np.array([0, 0, 0, 1], np.int32), 2))["tv"])
 
 
 def test_a_star_is_not_a_value():
@@ -285,6 +285,6 @@ def test_mappings_are_matched_by_value():
 
 
 def test_a_prior_that_misses_a_published_value_is_refused():
-    tab = tabulation_of(classes_of(0, 0, 1, 1), np.array([0, 1, 0, 1], np.int32), 2)
+    tab = ValueCounts.of(classes_of(0, 0, 1, 1), np.array([0, 1, 0, 1], np.int32), 2)
     with pytest.raises(InputError, match="1 published value"):
         leakage_by_class(tab, np.array([1.0, 0.0]))

@@ -16,6 +16,7 @@ import pytest
 
 import seriatim as sr
 from seriatim.model import Finding
+from seriatim.model.class_counts import ClassCounts
 from seriatim.model.methods import JUDGED_ANYHOW, METHODS
 from seriatim.model.number_limits import whole_from
 from seriatim.model.policy import SeriesTerms, Thresholds
@@ -27,7 +28,6 @@ from seriatim.model.promises import (
     promise_keys,
     promise_keys_over_releases,
 )
-from seriatim.model.published import PublishedTable
 from seriatim.policies.shapes import AdversaryShape, PromiseShape, ThresholdShape, defence_shape
 from seriatim.report.promise_words import PROMISE_WORDS
 
@@ -99,8 +99,8 @@ class AtMost:
     rule: str = "alpha_k"
     judges: ClassVar[Literal["table"]] = "table"
 
-    def check(self, published: PublishedTable) -> Finding:
-        n = len(published.sensitive[self.column].scale)
+    def check(self, counts: ClassCounts) -> Finding:
+        n = len(counts.scales[self.column])
         return Finding(rule=self.rule, kept=n <= self.most, worst=float(n), threshold=self.most, column=self.column)
 
 
@@ -138,8 +138,8 @@ class EnoughRows:
     rule: str = "enough_rows"
     judges: ClassVar[Literal["table"]] = "table"
 
-    def check(self, published: PublishedTable) -> Finding:
-        found = len(published)
+    def check(self, counts: ClassCounts) -> Finding:
+        found = counts.n_rows
         return Finding(rule=self.rule, kept=found >= self.n, worst=float(found), threshold=float(self.n))
 
 

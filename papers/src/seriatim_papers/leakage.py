@@ -92,7 +92,7 @@ def study_leakage(adult: Path | None = None) -> LeakageStudy:
     grown = tuple(adult_published_growth(data, LeakageTerms(6, 6, 0.5)))
     seen = leakage_adult_class_figures(data)
     charts["fig1_rank_correlations"] = metric_correlation_chart(
-        metric_rank_correlations(seen), int((seen.classes.sizes > 0).sum())
+        metric_rank_correlations(seen), int((seen.sizes > 0).sum())
     )
     first = tables[0]
     third = next(table for table in tables if len(table.quasi) == 3)

@@ -14,9 +14,9 @@ import numpy as np
 
 from seriatim.measures._leakage import leakage_by_class
 from seriatim.measures.leakage_given import leakage_given_growth
-from seriatim.model.classes import number_classes
+from seriatim.model.class_counts import ValueCounts
+from seriatim.model.classes import Classes, number_classes
 from seriatim.model.scale import FloatArray
-from seriatim.model.tabulation import Tabulation, tabulation_of
 from seriatim_papers.adult import Adult, Levels
 
 Node = tuple[int, ...]
@@ -61,7 +61,7 @@ class AnonymisedAdult:
 def adult_minimal_tables(adult: Adult, chosen: Sequence[int], asked: LeakageTerms) -> list[AnonymisedAdult]:
     """Return every minimal node over the chosen quasi-identifiers (1 to 7, as in the paper), most classes first."""
     columns = [adult.quasi[i - 1] for i in chosen]
-    passing = {node: tab for node, tab in _nodes(adult, columns) if _passes(tab, asked)}
+    passing = {node: seen for node, seen in _nodes(adult, columns) if _passes(seen, asked)}
     minimal = [node for node in passing if not any(other != node and _finer(other, node) for other in passing)]
     found = [_table(columns, node, passing[node], asked) for node in minimal]
     return sorted(found, key=lambda table: (-len(table.sizes), table.node))
@@ -81,46 +81,49 @@ def adult_published_growth(adult: Adult, asked: LeakageTerms, up_to: int = 7) ->
     return [adult_minimal_tables(adult, range(1, n + 1), asked)[0] for n in range(1, up_to + 1)]
 
 
-def leakage_adult_class_figures(adult: Adult, least: int = 30) -> Tabulation:
+def leakage_adult_class_figures(adult: Adult, least: int = 30) -> ValueCounts:
     """Return the classes of the first five columns at their finest levels that have enough records to have a shape."""
     given = [levels.levels[0] for levels in adult.quasi[:5]]
     classes = number_classes([g.codes for g in given], [g.n_values for g in given], adult.n_records)
-    tab = tabulation_of(classes, adult.occupation.codes, adult.occupation.n_values)
-    return tab.without(classes.sizes < least)
+    seen = ValueCounts.of(classes, adult.occupation.codes, adult.occupation.n_values)
+    return seen.without(classes.sizes < least)
 
 
-def _nodes(adult: Adult, columns: Sequence[Levels]) -> Iterator[tuple[Node, Tabulation]]:
+def _nodes(adult: Adult, columns: Sequence[Levels]) -> Iterator[tuple[Node, ValueCounts]]:
     for node in product(*(range(len(c.levels)) for c in columns)):
-        given = [c.levels[level] for c, level in zip(columns, node, strict=True)]
-        classes = number_classes([g.codes for g in given], [g.n_values for g in given], adult.n_records)
-        yield node, tabulation_of(classes, adult.occupation.codes, adult.occupation.n_values)
+        yield node, ValueCounts.of(_classes_at(columns, node), adult.occupation.codes, adult.occupation.n_values)
 
 
-def _passes(tab: Tabulation, asked: LeakageTerms) -> bool:
-    if tab.classes.sizes.min() < asked.k or np.diff(tab.starts).min() < asked.l:
+def _classes_at(columns: Sequence[Levels], node: Node) -> Classes:
+    given = [c.levels[level] for c, level in zip(columns, node, strict=True)]
+    return number_classes([g.codes for g in given], [g.n_values for g in given], len(given[0].codes))
+
+
+def _passes(seen: ValueCounts, asked: LeakageTerms) -> bool:
+    if seen.sizes.min() < asked.k or np.diff(seen.starts).min() < asked.l:
         return False
-    return bool(leakage_by_class(tab)["tv"].max() <= asked.t + 1e-12)
+    return bool(leakage_by_class(seen)["tv"].max() <= asked.t + 1e-12)
 
 
 def _finer(one: Node, other: Node) -> bool:
     return all(a <= b for a, b in zip(one, other, strict=True))
 
 
-def _table(columns: Sequence[Levels], node: Node, tab: Tabulation, asked: LeakageTerms) -> AnonymisedAdult:
-    figures = leakage_by_class(tab)
-    _, first = np.unique(tab.classes.of_record, return_index=True)
+def _table(columns: Sequence[Levels], node: Node, seen: ValueCounts, asked: LeakageTerms) -> AnonymisedAdult:
+    figures = leakage_by_class(seen)
+    first = _classes_at(columns, node).first
     given = [c.levels[level] for c, level in zip(columns, node, strict=True)]
     labels = tuple(tuple(int(g.codes[row]) for g in given) for row in first)
     return AnonymisedAdult(
         asked=asked,
         quasi=tuple(c.name for c in columns),
         node=node,
-        sizes=tuple(int(size) for size in tab.classes.sizes),
+        sizes=tuple(int(size) for size in seen.sizes),
         l_d=figures["l_d"],
         l_e=figures["l_e"],
         n_missing=figures["n_missing"],
-        shares=tab.dense() / tab.classes.sizes[:, None],
-        margin=tab.margin,
+        shares=seen.dense() / seen.sizes[:, None],
+        margin=seen.margin,
         labels=labels,
         names=tuple(_in_words(columns, node, codes) for codes in labels),
     )

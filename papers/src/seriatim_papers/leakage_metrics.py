@@ -11,8 +11,8 @@ from collections.abc import Callable, Mapping
 import numpy as np
 
 from seriatim.model.chart import Chart, ChartAxis, Heatmap, Line, Lines
+from seriatim.model.class_counts import ValueCounts
 from seriatim.model.scale import FloatArray
-from seriatim.model.tabulation import Tabulation
 
 Metric = Callable[[FloatArray, FloatArray], float]
 STEPS = 41
@@ -96,14 +96,14 @@ def metric_family_charts() -> dict[str, Chart]:
     return charts
 
 
-def metric_rank_correlations(tabulation: Tabulation) -> FloatArray:
+def metric_rank_correlations(seen: ValueCounts) -> FloatArray:
     """Return Spearman correlations of the distances from the margin, over all classes with records."""
     from scipy.stats import rankdata
 
-    counts = tabulation.dense()
+    counts = seen.dense()
     counts = counts[counts.sum(axis=1) > 0]
     shares = counts / counts.sum(axis=1, keepdims=True)
-    ranks = [rankdata([metric(tabulation.margin, x) for x in shares]) for metric in METRICS.values()]
+    ranks = [rankdata([metric(seen.margin, x) for x in shares]) for metric in METRICS.values()]
     return np.asarray(np.corrcoef(np.asarray(ranks)), dtype=np.float64)
 
 

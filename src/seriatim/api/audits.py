@@ -71,5 +71,5 @@ def audit(
     if private is not None:
         from seriatim.usecases.audit.audit_exposed import audit_exposed
 
-        write_private_list(audit_exposed(coded, policy, found.membership), private)
+        write_private_list(audit_exposed(found), private)
     return found

@@ -123,7 +123,7 @@ def run_demo(out: Path, patients: int = 3_000, progress: Progress = lambda *_: N
     from seriatim.ledger.shelf import shelf_slug
     from seriatim.testing.hospital import hospital_months
 
-    compile_ahead("cutting", "accepting", "judging", "conclusions", "narrowing", "twins")
+    compile_ahead("cutting", "accepting", "judging", "figures", "conclusions", "narrowing", "twins")
     views = _prepare(out, hospital_months(patients, MONTHS))
     naive, over_time, safe = (api.load_policy(path) for path in write_demo_policies(out))
     ledger, releases = api.open_ledger(out / "ledger.db"), out / "releases"

@@ -83,7 +83,7 @@ def publish_command(
         api.refuse_private_list(private)  # before a ledger is made
     loaded = api.load_policy(policy)
     with output_bar(silent=as_json) as progress:
-        compile_ahead(*(loaded.defence.compiled_ahead if loaded.defence else ()), "judging")
+        compile_ahead(*(loaded.defence.compiled_ahead if loaded.defence else ()), "judging", "figures")
         progress("reading", 0.0)
         ready = api.prepare(table, loaded, separator, encoding)  # bad input must not even open a ledger
         listed = api.compare_lattice_nodes(ready, loaded) if nodes else ()

@@ -54,24 +54,22 @@ def cutting_ahead() -> None:
 
 
 def judging_ahead() -> None:
-    """Compile what judges a draft: classes, diversity, closeness and query error."""
+    """Compile what judges a draft: classes, their values, and query error."""
     from seriatim.kernels.check.box_counts import count_inside, estimate_box_counts
     from seriatim.kernels.check.classes import fold_class_keys, number_classes_direct, rows_by_class
-    from seriatim.kernels.check.closeness import closeness_total_variation
-    from seriatim.kernels.check.diversity import diversity_of_classes
+    from seriatim.kernels.check.value_counts import value_counts_by_class
 
     weights: Floats = np.zeros(1)
     estimate_box_counts(_ints(1, 1), _ints(1, 1), weights, _ints(1), _ints(1), _ints(1))
     count_inside(_ints(1, 1), _ints(1), _ints(1), _ints(1))
-    closeness_total_variation(_longs(1), _ints(1), weights)
-    diversity_of_classes(_longs(1), _ints(1), 1)
+    value_counts_by_class(_ints(1), 1, _ints(1), 1)
     rows_by_class(_ints(1), 1)
     number_classes_direct(_longs(1), 1)
     fold_class_keys(_longs(1), _ints(1), 1)
 
 
 def figures_ahead() -> None:
-    """Compile the figures of an audit."""
+    """Compile the figures of classes: promises, charts and an audit ask for them."""
     from seriatim.kernels.check.class_figures import class_figures
 
     class_figures(_longs(1), _ints(1), _ints(1), _longs(1), np.ones(1), 2)

@@ -19,9 +19,8 @@ import numpy as np
 import numpy.typing as npt
 
 from seriatim.errors import Fault, InputError
-from seriatim.kernels.check.class_figures import FIGURES, class_figures
+from seriatim.model.class_counts import ValueCounts
 from seriatim.model.scale import FloatArray
-from seriatim.model.tabulation import Tabulation
 
 Belief = Sequence[float] | npt.NDArray[np.float64] | Mapping[str, float]
 
@@ -53,11 +52,11 @@ def entropy(shares: FloatArray) -> float:
 
 
 def leakage_by_class(
-    tabulation: Tabulation, prior: FloatArray | None = None, recursive_l: int = 2
+    counts: ValueCounts, prior: FloatArray | None = None, recursive_l: int = 2
 ) -> dict[str, FloatArray]:
     """Return every figure of every class, by name; the prior is the published margin unless another is passed."""
-    before = tabulation.margin if prior is None else np.ascontiguousarray(prior, dtype=np.float64)
-    uncovered = _uncovered(tabulation, before)
+    before = counts.margin if prior is None else np.ascontiguousarray(prior, dtype=np.float64)
+    uncovered = _uncovered(counts, before)
     if uncovered:
         raise InputError(
             Fault(
@@ -67,18 +66,17 @@ def leakage_by_class(
                 "add the missing values to the prior, or use the published margin",
             )
         )
-    rows = class_figures(tabulation.starts, tabulation.value, tabulation.count, tabulation.totals, before, recursive_l)
-    figures = dict(zip(FIGURES, rows, strict=True))
-    figures["n_valued"] = figures["size"]  # records with a published value: the shares refer to them
-    figures["size"] = tabulation.classes.sizes.astype(np.float64)
-    return figures
+    usual = prior is None and recursive_l == 2
+    figures = counts.figures if usual else counts.figures_against(before, recursive_l)
+    # the shares refer to records with a published value
+    return {**figures, "n_valued": figures["size"], "size": counts.sizes.astype(np.float64)}
 
 
-def _uncovered(tabulation: Tabulation, prior: FloatArray) -> int:
+def _uncovered(counts: ValueCounts, prior: FloatArray) -> int:
     """Count the values that occur in some class although their prior is 0."""
     if (prior > 0).all():
         return 0
-    return len(np.unique(tabulation.value[prior[tabulation.value] <= 0]))
+    return len(np.unique(counts.value[prior[counts.value] <= 0]))
 
 
 def _aligned(prior: Belief, posterior: Belief) -> tuple[FloatArray, FloatArray]:

@@ -22,8 +22,8 @@ from seriatim.measures._equivocation import (
 )
 from seriatim.measures.own_threads import OWN_THREADS
 from seriatim.measures.probable_values import ProbableValues, probable_value_numbers, probable_value_shares
+from seriatim.model.class_counts import ValueCounts
 from seriatim.model.scale import FloatArray
-from seriatim.model.tabulation import Tabulation
 from seriatim.model.value_grid import LongArray, ValueGrid, value_grid
 from seriatim.ports import Workers
 
@@ -119,13 +119,13 @@ def _areas(grid: ValueGrid, steps: LongArray, matrix: FloatArray, workers: Worke
     return _by_rows(work, matrix, workers) * grid.step
 
 
-def equivocation_areas(tabulation: Tabulation, positions: FloatArray, workers: Workers = OWN_THREADS) -> FloatArray:
+def equivocation_areas(counts: ValueCounts, positions: FloatArray, workers: Workers = OWN_THREADS) -> FloatArray:
     """Return the area of every class, in units of the positions x bits; a value without a position is left out."""
     placed = np.isfinite(positions)
     grid = value_grid(positions[placed])
     steps = np.full(len(positions), -1, dtype=np.int64)
     steps[placed] = grid.steps - grid.steps.min(initial=0)
-    return _areas_of_runs(_Runs(tabulation.starts, tabulation.value, tabulation.count), steps, grid.step, workers)
+    return _areas_of_runs(_Runs(counts.starts, counts.value, counts.count), steps, grid.step, workers)
 
 
 class _Runs(NamedTuple):

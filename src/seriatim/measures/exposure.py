@@ -32,30 +32,29 @@ class ExposureChances:
     threshold: float
 
 
-def exposure_to_prosecutor(classes: Classes, threshold: float = 0.2) -> ExposureChances:
+def exposure_to_prosecutor(sizes: LongArray, threshold: float = 0.2) -> ExposureChances:
     """Return the exposure of a target known to be in the table: one in the size of the class."""
-    return _exposure(classes.sizes, classes.sizes, threshold)
+    return _exposure(sizes, sizes, threshold)
 
 
-def exposure_to_journalist(classes: Classes, population: LongArray, threshold: float = 0.2) -> ExposureChances:
+def exposure_to_journalist(sizes: LongArray, population: LongArray, threshold: float = 0.2) -> ExposureChances:
     """Return the exposure of a target in the population: one in the population's size of the class."""
-    short = int((population < classes.sizes).sum())
-    if len(population) != len(classes) or short:
+    short = int((population < sizes).sum())
+    if len(population) != len(sizes) or short:
         raise InputError(
             Fault(
                 "population",
-                f"{len(population)} class sizes for {len(classes)} classes, {short} of them smaller than in the table",
+                f"{len(population)} class sizes for {len(sizes)} classes, {short} of them smaller than in the table",
                 "one size per class, at least as large as in the table",
                 "count the population by the same quasi-identifiers as published",
             )
         )
-    return _exposure(classes.sizes, population, threshold)
+    return _exposure(sizes, population, threshold)
 
 
-def exposure_to_marketer(classes: Classes, population: LongArray | None = None) -> float:
+def exposure_to_marketer(sizes: LongArray, population: LongArray | None = None) -> float:
     """Return the share of records matched rightly when all are matched."""
-    sizes = classes.sizes if population is None else population
-    return _exposure(classes.sizes, sizes, 1.0).mean
+    return _exposure(sizes, sizes if population is None else population, 1.0).mean
 
 
 def _exposure(sizes: LongArray, among: LongArray, threshold: float) -> ExposureChances:
@@ -68,15 +67,15 @@ def _exposure(sizes: LongArray, among: LongArray, threshold: float) -> ExposureC
     return ExposureChances(float(chance.max()), float((sizes * chance).sum() / total), float(at_risk), threshold)
 
 
-def exposure_n_uniques(classes: Classes) -> int:
-    return int((classes.sizes == 1).sum())
+def exposure_n_uniques(sizes: LongArray) -> int:
+    return int((sizes == 1).sum())
 
 
-def exposure_given_unique(classes: Classes, sampled: float) -> float:
+def exposure_given_unique(sizes: LongArray, sampled: float) -> float:
     """Return Pr(a unique match is right) for a sample of share ``sampled``; nan without unique records or pairs."""
     if not 0.0 < sampled <= 1.0:
         raise InputError(Fault("sampled", f"a share of {sampled:g}", "above 0 and up to 1"))
-    ones, pairs = exposure_n_uniques(classes), int((classes.sizes == 2).sum())
+    ones, pairs = exposure_n_uniques(sizes), int((sizes == 2).sum())
     weight = sampled * ones + 2.0 * (1.0 - sampled) * pairs
     return sampled * ones / weight if weight else float("nan")
 

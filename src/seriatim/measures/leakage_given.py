@@ -14,9 +14,9 @@ import numpy as np
 
 from seriatim.measures._leakage import leakage_by_class
 from seriatim.measures.chance_leakage import leakage_by_chance
+from seriatim.model.class_counts import ValueCounts
 from seriatim.model.classes import number_classes
 from seriatim.model.scale import FloatArray, IntArray
-from seriatim.model.tabulation import tabulation_of
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -52,11 +52,11 @@ class GivenLeakage:
 def leakage_given(target: GivenAttribute, given: Sequence[GivenAttribute]) -> GivenLeakage:
     """Return the leakage of one column when the others are known."""
     classes = number_classes([_whole(g.codes) for g in given], [g.n_values + 1 for g in given], len(target.codes))
-    tab = tabulation_of(classes, target.codes, target.n_values)
-    found = leakage_by_class(tab)
+    seen = ValueCounts.of(classes, target.codes, target.n_values)
+    found = leakage_by_class(seen)
     l_d, l_e, sizes = found["l_d"], found["l_e"], found["n_valued"]
     weight = sizes / max(sizes.sum(), 1.0)
-    null = np.nan_to_num(leakage_by_chance(tab.totals, sizes), posinf=0.0)
+    null = np.nan_to_num(leakage_by_chance(seen.totals, sizes), posinf=0.0)
     shape, bits = np.nan_to_num(l_d), np.nan_to_num(l_e)
     return GivenLeakage(
         target=target.name,
@@ -112,7 +112,7 @@ def worst_leakage_given_records(
     for size in range(1, min(up_to, len(given)) + 1):
         for chosen in combinations(given, size):
             classes = number_classes([_whole(g.codes) for g in chosen], [g.n_values + 1 for g in chosen], len(leaks))
-            found = leakage_by_class(tabulation_of(classes, target.codes, target.n_values))["l_d"]
+            found = leakage_by_class(ValueCounts.of(classes, target.codes, target.n_values))["l_d"]
             own = np.nan_to_num(found)[classes.of_record]
             worse = own > leaks + 1e-12
             leaks[worse], which[worse] = own[worse], len(sets)

@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 
 from seriatim.model import Draft, Measure
-from seriatim.model.classes import Classes
+from seriatim.model.classes import LongArray
 
 
-def loss_measures(draft: Draft, classes: Classes) -> tuple[Measure, ...]:
+def loss_measures(draft: Draft, class_sizes: LongArray) -> tuple[Measure, ...]:
     """Return GCP, discernibility, average class size and the suppressed share of a draft."""
-    sizes = classes.sizes.astype(np.float64)
+    sizes = class_sizes.astype(np.float64)
     n, suppressed = draft.n_records, draft.grouping.n_suppressed
     # a suppressed record is as uncertain as the whole table (Bayardo, Agrawal 2005)
     discernibility = float((sizes**2).sum() + suppressed * n)

@@ -8,8 +8,8 @@ import numpy as np
 import pyarrow as pa
 
 from seriatim.model.classes import Classes, LongArray, number_classes
+from seriatim.model.published import PublishedTable
 from seriatim.model.scale import FloatArray, IntArray
-from seriatim.model.tabulation import Tabulation, tabulation_of
 from seriatim.model.view import CodedColumn
 
 
@@ -90,11 +90,13 @@ class AuditedTable:
     def __len__(self) -> int:
         return int(self.table.num_rows)
 
-    def classes(self) -> Classes:
-        return number_classes([c.codes for c in self.given], [c.n_values for c in self.given], len(self))
-
-    def count(self, classes: Classes, column: CodedColumn) -> Tabulation:
-        return tabulation_of(classes, column.codes, len(column.scale))
+    def published(self) -> PublishedTable:
+        """Return it with its classes numbered, as publishing sees a draft: what promises and figures count."""
+        return PublishedTable(
+            classes=number_classes([c.codes for c in self.given], [c.n_values for c in self.given], len(self)),
+            labels=self.table.select([column.name for column in self.given]),
+            sensitive={column.name: column for column in self.sensitive},
+        )
 
 
 def audited_margin_beside(beside: AuditedPrior, index: int, n_values: int) -> FloatArray:

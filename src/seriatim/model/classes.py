@@ -45,6 +45,11 @@ class Classes:
         """Return records by class: those of class c are ``rows[starts[c]:starts[c + 1]]``."""
         return self._by_class[1]
 
+    @property
+    def first(self) -> IntArray:
+        """Return the first record of each class."""
+        return self.rows[self.starts[:-1]]
+
     @cached_property
     def _by_class(self) -> tuple[LongArray, IntArray]:
         starts, rows = rows_by_class(self.of_record, len(self.sizes))

@@ -1,6 +1,6 @@
 """A published table as anyone sees it: its classes, and its sensitive columns on their scales.
 
-Publishing makes one of a draft, the audit one of a table of any tool. Promises about one table judge only this.
+Publishing makes one of a draft, the audit one of a table of any tool. Promises judge its counts (``class_counts``).
 """
 
 from __future__ import annotations
@@ -26,6 +26,8 @@ class PublishedTable:
     """Rows by class and their sensitive values; whom they are about only if the publisher judges."""
 
     classes: Classes
+    labels: pa.Table
+    """The columns that make the classes, row by row."""
     sensitive: Mapping[str, CodedColumn]
     """The sensitive columns, row by row. In a table that was only read, the code -1 is a cell without a value."""
     serial: bool = False
@@ -42,22 +44,14 @@ class PublishedTable:
     def __len__(self) -> int:
         return len(self.classes.of_record)
 
-    def where_said(self, column: str) -> PublishedTable:
-        """Return only the rows with a published value of this column; classes are renumbered."""
-        coded = self.sensitive[column]
-        said = coded.codes >= 0
-        if said.all():
-            return PublishedTable(classes=self.classes, sensitive={column: coded}, serial=self.serial)
-        classes = number_classes([self.classes.of_record[said]], [len(self.classes)], int(said.sum()))
-        shown = CodedColumn(column, coded.codes[said], coded.scale)
-        return PublishedTable(classes=classes, sensitive={column: shown}, serial=self.serial)
-
 
 def published_of(draft: Draft) -> PublishedTable:
     """Return what a reader of the draft's table sees, and what the publisher knows about its records."""
-    classes = classes_of(draft.table, (GROUP,) if draft.by_group else draft.quasi)
+    labels = draft.table.select([GROUP] if draft.by_group else draft.quasi)
+    classes = classes_of(draft.table, labels.column_names)
     return PublishedTable(
         classes=classes,
+        labels=labels,
         sensitive={name: _on_scale(draft.table.column(name), coded) for name, coded in draft.sensitive.items()},
         serial=draft.by_group,
         named=_named(draft, classes),
@@ -103,7 +97,7 @@ def _class_of_serial(draft: Draft, classes: Classes) -> IntArray:
 
 def published_class_of_groups(draft: Draft, classes: Classes) -> IntArray:
     """Return the class of each group: groups with equal labels are one class to a reader."""
-    first = pa.array(classes.rows[classes.starts[:-1]])
+    first = pa.array(classes.first)
     by_name = {column.name: column for column in draft.generalised}
     columns, sizes = [], []
     for name in draft.quasi:

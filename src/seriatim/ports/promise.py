@@ -1,4 +1,4 @@
-"""Promises: what a draft keeps or breaks. Each judges one published table, or a whole history.
+"""Promises: what a draft keeps or breaks. Each judges the counts of one published table, or a whole history.
 
 ``judges`` says which of the two: "table" or "series". A package of others says it the same way.
 """
@@ -7,13 +7,13 @@ from __future__ import annotations
 
 from typing import Literal, Protocol
 
+from seriatim.model.class_counts import ClassCounts
 from seriatim.model.judged import JudgedHistory
-from seriatim.model.published import PublishedTable
 from seriatim.model.verdict import Finding
 
 
 class TablePromise(Protocol):
-    """A promise about one published table: publishing and the audit judge it alike."""
+    """A promise about one published table, judged by its counts alone: publishing and the audit judge it alike."""
 
     @property
     def rule(self) -> str: ...
@@ -25,7 +25,7 @@ class TablePromise(Protocol):
     @property
     def judges(self) -> Literal["table"]: ...
 
-    def check(self, published: PublishedTable) -> Finding: ...
+    def check(self, counts: ClassCounts) -> Finding: ...
 
 
 class SeriesPromise(Protocol):

@@ -1,10 +1,10 @@
 """Promises that a draft keeps or breaks. Checked by code that shares nothing with the defences.
 
 Each is a small frozen value with ``rule``, ``column``, ``judges`` and ``check``. One that judges a "table" has
-``check(published)``: its figures come from the published table alone, a class is a set of rows with equal published
-quasi values, and the margin is the published one. One that judges a "series" has ``check(judged)``: all releases, with
-the draft as the newest. Other packages register theirs under the entry point group ``seriatim.promises``: a name in
-``[promise]`` and a factory ``(column or None, value) -> Promise``.
+``check(counts)``: its figures come from the ``ClassCounts`` of the published table alone, a class is a set of rows with
+equal published quasi values, and the margin is the published one. One that judges a "series" has ``check(judged)``: all
+releases, with the draft as the newest. Other packages register theirs under the entry point group
+``seriatim.promises``: a name in ``[promise]`` and a factory ``(column or None, value) -> Promise``.
 """
 
 from __future__ import annotations

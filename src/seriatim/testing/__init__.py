@@ -10,7 +10,7 @@ from seriatim.testing.defence import check_defence
 from seriatim.testing.defence_contract import DEFENCE_CONTRACT
 from seriatim.testing.ledger import check_ledger
 from seriatim.testing.ledger_contract import LEDGER_CONTRACT
-from seriatim.testing.promise import check_promise, published_table
+from seriatim.testing.promise import check_promise, published_counts
 from seriatim.testing.promise_contract import PROMISE_CONTRACT
 from seriatim.testing.workers import WORKERS_CONTRACT, check_workers
 
@@ -24,5 +24,5 @@ __all__ = [
     "check_ledger",
     "check_promise",
     "check_workers",
-    "published_table",
+    "published_counts",
 ]

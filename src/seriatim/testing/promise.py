@@ -7,11 +7,13 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 
 from seriatim.errors import Fault, InputError
-from seriatim.model import CodedColumn, Finding, History, Policy
-from seriatim.model.classes import classes_of, number_classes
+from seriatim.model import Finding, History, Policy
+from seriatim.model.class_counts import ClassCounts, ValueCounts
+from seriatim.model.classes import classes_of
 from seriatim.model.history import PastRelease, no_history
 from seriatim.model.judged import JudgedHistory
 from seriatim.model.published import CLASS, RESPONDENT, PublishedTable
@@ -20,13 +22,13 @@ from seriatim.tables.reader import read_table
 from seriatim.tables.views import view_of
 from seriatim.testing.clauses import check_contract
 
-Case = PublishedTable | JudgedHistory
+Case = ClassCounts | JudgedHistory
 
 
 def check_promise(promise: Promise, *, keeps: Case | History, breaks: Case | History) -> None:
     """Raise ``ContractBroken`` with a line for each clause of ``ports.Promise`` that the promise breaks.
 
-    ``keeps`` must be kept and ``breaks`` must be broken: for a promise that judges a table, what ``published_table``
+    ``keeps`` must be kept and ``breaks`` must be broken: for a promise that judges a table, what ``published_counts``
     returns; for one that judges a series, an ``sr.History``, or a ``JudgedHistory`` where it looks at the draft too.
     """
     from seriatim.testing.promise_contract import PROMISE_CONTRACT
@@ -35,16 +37,17 @@ def check_promise(promise: Promise, *, keeps: Case | History, breaks: Case | His
     check_contract(PROMISE_CONTRACT, lambda: asked)
 
 
-def published_table(table: Any, policy: Policy) -> PublishedTable:
-    """Return a table as if it were published as it is: classes by the quasi columns of the policy."""
+def published_counts(table: Any, policy: Policy) -> ClassCounts:
+    """Return the counts of a table published as it is: classes by the quasi columns of the policy."""
     view = view_of(read_table(table), policy)
-    data = view.data
-    classes = classes_of(data, [column.name for column in view.quasi])
+    labels = view.data.select([column.name for column in view.quasi])
+    classes = classes_of(labels, labels.column_names)
     named = None
     if view.respondent is not None:
-        named = pa.table({RESPONDENT: data[view.respondent], CLASS: pa.array(classes.of_record)})
+        named = pa.table({RESPONDENT: view.data[view.respondent], CLASS: pa.array(classes.of_record)})
     sensitive = {column.name: column for column in view.sensitive}
-    return PublishedTable(classes=classes, sensitive=sensitive, named=named, offered=len(view))
+    published = PublishedTable(classes=classes, labels=labels, sensitive=sensitive, named=named, offered=len(view))
+    return ClassCounts.of(published)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -67,7 +70,7 @@ class PromiseCase:
 
 def _as_case(promise: Promise, case: Case | History) -> Case:
     found = JudgedHistory(case, promise.column) if isinstance(case, History) else case
-    judges = "table" if isinstance(found, PublishedTable) else "series"
+    judges = "table" if isinstance(found, ClassCounts) else "series"
     if promise.judges != judges:
         allowed = f"what a promise that judges a {promise.judges} is asked about"
         raise InputError(Fault("check_promise", f"a case of a {judges}", allowed, "hand in the other kind"))
@@ -75,8 +78,8 @@ def _as_case(promise: Promise, case: Case | History) -> Case:
 
 
 def turned_promise_case(case: Case) -> Case:
-    """Return the same case with its rows in the opposite order."""
-    if isinstance(case, PublishedTable):
+    """Return the same case with its classes, or its rows, in the opposite order."""
+    if isinstance(case, ClassCounts):
         return _taken(case, np.arange(len(case))[::-1])
     order = [_picked(past, np.arange(len(past.person))[::-1]) for past in case.history]
     return replace(case, history=replace(case.history, releases=tuple(order)))
@@ -102,20 +105,33 @@ def renumbered_promise_case(case: JudgedHistory) -> JudgedHistory:
 
 def emptied_promise_case(case: Case) -> Case:
     """Return a case without rows."""
-    if isinstance(case, PublishedTable):
+    if isinstance(case, ClassCounts):
         return replace(_taken(case, np.arange(0)), named=None, offered=0, withheld=0)
     return replace(case, history=no_history())
 
 
-def _taken(table: PublishedTable, rows: np.ndarray) -> PublishedTable:
-    classes = number_classes([table.classes.of_record[rows]], [len(table.classes)], len(rows))
-    sensitive = {name: CodedColumn(name, coded.codes[rows], coded.scale) for name, coded in table.sensitive.items()}
-    named = table.named
-    if named is not None and len(rows):
-        number = np.zeros(len(table.classes), dtype=np.int32)
-        number[table.classes.of_record[rows]] = classes.of_record
+def _taken(counts: ClassCounts, order: npt.NDArray[np.int64]) -> ClassCounts:
+    """Return these classes, in this order."""
+    number = np.full(len(counts), -1, dtype=np.int32)
+    number[order] = np.arange(len(order))
+    named = counts.named
+    if named is not None:
         named = named.set_column(1, CLASS, pa.array(number[named[CLASS].to_numpy()]))
-    return replace(table, classes=classes, sensitive=sensitive, named=named)
+    return replace(
+        counts,
+        sizes=counts.sizes[order],
+        values={name: _values_taken(seen, order) for name, seen in counts.values.items()},
+        labels=counts.labels.take(pa.array(order)),
+        named=named,
+    )
+
+
+def _values_taken(seen: ValueCounts, order: npt.NDArray[np.int64]) -> ValueCounts:
+    runs = [np.arange(seen.starts[c], seen.starts[c + 1]) for c in order.tolist()]
+    at = np.concatenate([np.zeros(0, dtype=np.int64), *runs])
+    starts = np.cumsum([0, *map(len, runs)])
+    totals = np.bincount(seen.value[at], weights=seen.count[at], minlength=seen.n_values).astype(np.int64)
+    return ValueCounts(seen.sizes[order], starts, seen.value[at], seen.count[at], totals)
 
 
 def _picked(past: PastRelease, rows: np.ndarray) -> PastRelease:

@@ -8,7 +8,8 @@ from typing import Any
 import pyarrow as pa
 
 from seriatim.model import Finding
-from seriatim.model.published import RESPONDENT, PublishedTable
+from seriatim.model.class_counts import ClassCounts
+from seriatim.model.published import RESPONDENT
 from seriatim.testing.clauses import require_clause
 from seriatim.testing.promise import (
     Case,
@@ -76,8 +77,8 @@ def _it_leaves_its_case_alone(asked: PromiseCase) -> None:
         require_clause(_contents(case) == before, "a changed case")
 
 
-def _the_order_of_rows_says_nothing(asked: PromiseCase) -> None:
-    """Rows in another order are judged alike."""
+def _the_order_says_nothing(asked: PromiseCase) -> None:
+    """Classes, or rows of a history, in another order are judged alike."""
     for case in asked.cases:
         _require_alike(asked.found(case), asked.found(turned_promise_case(case)))
 
@@ -85,7 +86,7 @@ def _the_order_of_rows_says_nothing(asked: PromiseCase) -> None:
 def _numbers_of_people_values_and_groups_say_nothing(asked: PromiseCase) -> None:
     """A history with other numbers for the same people, values and groups is judged alike."""
     for case in asked.cases:
-        if not isinstance(case, PublishedTable):
+        if not isinstance(case, ClassCounts):
             _require_alike(asked.found(case), asked.found(renumbered_promise_case(case)))
 
 
@@ -112,8 +113,8 @@ def _require_alike(one: Finding, other: Finding) -> None:
 
 def _cells(case: Case) -> set[str]:
     """Return the texts of a case that would reveal somebody; numbers may be in any finding."""
-    if isinstance(case, PublishedTable):
-        columns = [coded.scale.texts for coded in case.sensitive.values()]
+    if isinstance(case, ClassCounts):
+        columns = [*(scale.texts for scale in case.scales.values()), *case.labels.columns]
         columns += [case.named[RESPONDENT]] if case.named is not None else []
     else:
         columns = [case.history.values, case.history.respondents]
@@ -122,10 +123,11 @@ def _cells(case: Case) -> set[str]:
 
 
 def _contents(case: Case) -> list[Any]:
-    if isinstance(case, PublishedTable):
+    if isinstance(case, ClassCounts):
         named = case.named.to_pylist() if case.named is not None else None
-        codes = [(name, coded.codes.tobytes()) for name, coded in case.sensitive.items()]
-        return [case.classes.of_record.tobytes(), codes, named, case.offered, case.withheld]
+        parts = [(each.starts, each.value, each.count, each.totals) for each in case.values.values()]
+        counted = [part.tobytes() for each in parts for part in each]
+        return [case.sizes.tobytes(), counted, case.labels.to_pylist(), named, case.offered, case.withheld]
     return [[past.number, past.person.tobytes(), past.group.tobytes(), past.value.tobytes()] for past in case.history]
 
 
@@ -137,7 +139,7 @@ PROMISE_CONTRACT = (
     _the_finding_bears_its_name,
     _it_finds_the_same_twice,
     _it_leaves_its_case_alone,
-    _the_order_of_rows_says_nothing,
+    _the_order_says_nothing,
     _numbers_of_people_values_and_groups_say_nothing,
     _no_cell_is_quoted,
     _nothing_is_no_accident,

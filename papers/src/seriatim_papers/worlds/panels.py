@@ -68,7 +68,7 @@ class Panel:
             columns = {name: draft.groups.column(name) for name in ("respondent", "group")}
             columns |= {"release": pa.array([int(year)] * len(rows)), "sensitive": draft.groups.column("value")}
             releases.append(pa.table(columns))
-            losses.append(loss_measures(draft, published_of(draft).classes)[0].value)
+            losses.append(loss_measures(draft, published_of(draft).classes.sizes)[0].value)
         return table_history(pa.concat_tables(releases)), float(np.mean(losses))
 
     def adversary(self, order: int = 1) -> SequentialAdversary:

@@ -60,7 +60,7 @@ def sweep_entropies(pairs: Any, shares: Floats) -> Floats:
 
 @kernel
 def sweep_class_areas(starts: Longs, value: Ints, weight: Floats, steps: Longs, areas: Floats) -> None:
-    """Write into ``areas`` the area of each class of a tabulation; a value whose step is negative is left out."""
+    """Write into ``areas`` the area of each class, from sparse counts; a value whose step is negative is left out."""
     most = 0
     for each in range(len(starts) - 1):
         most = max(most, starts[each + 1] - starts[each])

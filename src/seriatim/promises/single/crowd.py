@@ -6,12 +6,10 @@ from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 import numpy as np
-import numpy.typing as npt
 
 from seriatim.model import Finding, Policy
-from seriatim.model.classes import class_text_codes
+from seriatim.model.class_counts import BoolArray, ClassCounts
 from seriatim.model.methods import quoted_methods
-from seriatim.model.published import CLASS, RESPONDENT, PublishedTable
 from seriatim.promises.single.remedies import remedy_withheld_alone
 from seriatim.promises.single.worst_classes import worst_classes
 
@@ -34,9 +32,8 @@ class Crowd:
     column: None = None
     judges: ClassVar[Literal["table"]] = "table"
 
-    def check(self, published: PublishedTable) -> Finding:
-        people = _people_by_class(published)
-        found, detail = (published.classes.sizes, "records") if people is None else (people, "different people")
+    def check(self, counts: ClassCounts) -> Finding:
+        found, detail = (counts.sizes, "records") if counts.people is None else (counts.people, "different people")
         short = found < self.k
         worst = float(found.min()) if len(found) else float("inf")
         return Finding(
@@ -47,27 +44,16 @@ class Crowd:
             n_classes=int(short.sum()),
             n_people=int(found[short].sum()),
             detail=f"{detail} in the smallest class",
-            remedy=self._remedy(published, short, worst) if short.any() else "",
+            remedy=self._remedy(counts, short, worst) if short.any() else "",
             # a serial release's groups have random numbers, which say nothing about the table's order
-            classes=() if published.serial else worst_classes(short, -found.astype(np.float64)),
+            classes=() if counts.serial else worst_classes(short, -found.astype(np.float64)),
         )
 
-    def _remedy(self, published: PublishedTable, short: npt.NDArray[np.bool_], worst: float) -> str:
+    def _remedy(self, counts: ClassCounts, short: BoolArray, worst: float) -> str:
         """Say what would pass. A group of a series cannot be withheld alone: its people are also in other releases."""
         ways = [f"k = {int(worst)} would pass"] if worst >= 1 else []
-        ways += [] if published.serial else [remedy_withheld_alone(published.classes.sizes, short)]
-        if (published.classes.sizes[short] >= self.k).any():
+        ways += [] if counts.serial else [remedy_withheld_alone(counts.sizes, short)]
+        if (counts.sizes[short] >= self.k).any():
             counting = quoted_methods(lambda row: row.counts_people)
             ways.append(f"one record per person, or method = {counting}, which count people")
         return "; ".join(ways)
-
-
-def _people_by_class(published: PublishedTable) -> npt.NDArray[np.int64] | None:
-    """Count the different people of each class, without counterfeits; None without a respondent column."""
-    if published.named is None:
-        return None
-    person, names = class_text_codes(published.named.column(RESPONDENT))
-    classes = published.named.column(CLASS).to_numpy().astype(np.int64)
-    if len(names) < len(classes):  # someone has several records
-        classes = np.unique(classes * len(names) + person) // len(names)
-    return np.bincount(classes, minlength=len(published.classes)).astype(np.int64)

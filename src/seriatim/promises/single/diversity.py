@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 import numpy as np
-import numpy.typing as npt
 
-from seriatim.kernels.check.diversity import diversity_of_classes, recursive_diversity_slack
 from seriatim.model import Finding
-from seriatim.model.published import PublishedTable
+from seriatim.model.class_counts import BoolArray, ClassCounts, ValueCounts
+from seriatim.model.classes import LongArray
+from seriatim.model.scale import FloatArray
+from seriatim.promises.single.class_bound import Judged
 from seriatim.promises.single.remedies import TIE, remedy_loosened, remedy_tightened, remedy_withheld_alone
-from seriatim.promises.single.shown_values import ShownValues, shown
-from seriatim.promises.single.worst_classes import worst_classes
 
 
 def diversity(
@@ -39,9 +38,9 @@ class DistinctValues:
     rule: str = "l"
     judges: ClassVar[Literal["table"]] = "table"
 
-    def check(self, published: PublishedTable) -> Finding:
-        seen = shown(published, self.column)
-        distinct, _ = diversity_of_classes(seen.starts, seen.values, len(seen.margin))
+    def check(self, counts: ClassCounts) -> Finding:
+        seen = counts.values[self.column]
+        distinct = seen.figures["distinct_l"]
         return _finding(self, seen, distinct, distinct < self.l, "distinct values in the least varied class")
 
 
@@ -54,16 +53,11 @@ class EntropyOfValues:
     rule: str = "l"
     judges: ClassVar[Literal["table"]] = "table"
 
-    def check(self, published: PublishedTable) -> Finding:
-        seen = shown(published, self.column)
-        _, entropy = diversity_of_classes(seen.starts, seen.values, len(seen.margin))
-        return _finding(
-            self,
-            seen,
-            np.exp(entropy),
-            entropy < math.log(self.l) - TIE,
-            "exp of the entropy of the worst class",
-        )
+    def check(self, counts: ClassCounts) -> Finding:
+        seen = counts.values[self.column]
+        likely = seen.figures["entropy_l"]
+        short = np.log(likely) < math.log(self.l) - TIE
+        return _finding(self, seen, likely, short, "exp of the entropy of the worst class")
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,50 +73,51 @@ class RecursiveValues:
     rule: str = "l"
     judges: ClassVar[Literal["table"]] = "table"
 
-    def check(self, published: PublishedTable) -> Finding:
-        seen = shown(published, self.column)
+    def check(self, counts: ClassCounts) -> Finding:
+        seen = counts.values[self.column]
         depth = math.ceil(self.l)
-        slack = recursive_diversity_slack(seen.starts, seen.values, len(seen.margin), depth, self.c)
+        first, tail = _first_and_tail(seen, depth)
+        slack = np.where(seen.valued > 0, self.c * tail - first, np.nan)
         detail = f"recursive (c = {self.c:g}, l = {depth}): slack of the worst class, must be above 0"
         looser = self._looser(seen, depth) if (slack <= 0).any() else ""
-        return replace(_finding(self, seen, slack, slack <= 0, detail, looser), threshold=0.0)
+        return _finding(self, seen, slack, slack <= 0, detail, looser)
 
-    def _looser(self, seen: ShownValues, depth: int) -> str:
+    def _looser(self, seen: ValueCounts, depth: int) -> str:
         """Return the smallest c that would pass at this l, and the largest l at this c."""
-        starts, values, n_values = seen.starts, seen.values, len(seen.margin)
-        first = -recursive_diversity_slack(starts, values, n_values, depth, 0.0)
-        tail = recursive_diversity_slack(starts, values, n_values, depth, 1.0) + first
-        shallower = (
-            d
-            for d in range(depth - 1, 0, -1)
-            if (recursive_diversity_slack(starts, values, n_values, d, self.c) > 0).all()
-        )
-        lower = next(shallower, None)
+        held = seen.valued > 0
+        first, tail = (part[held] for part in _first_and_tail(seen, depth))
+        lower = next((d for d in range(depth - 1, 0, -1) if self._holds_at(seen, d)), None)
         ways = [f"l_c above {remedy_loosened(float((first / tail).max()))} would pass"] if (tail > 0).all() else []
         ways += [f"l = {lower} would pass"] if lower is not None else []
         return "; ".join(ways) or "no smaller l would pass at this l_c, and no l_c at this l"
 
+    def _holds_at(self, seen: ValueCounts, depth: int) -> bool:
+        first, tail = _first_and_tail(seen, depth)
+        return bool((self.c * tail > first)[seen.valued > 0].all())
+
+
+def _first_and_tail(seen: ValueCounts, depth: int) -> tuple[LongArray, LongArray]:
+    """Return r_1 and r_l + ... + r_m of every class, in records; 0 and 0 for a class without published values."""
+    figures = seen.figures if depth == 2 else seen.figures_against(seen.margin, depth)
+    first = np.rint(np.nan_to_num(figures["max_p"]) * seen.valued)
+    # the figure is r_1 / tail, infinite where no tail is left
+    return first.astype(np.int64), np.rint(first / np.nan_to_num(figures["recursive_c"], nan=np.inf)).astype(np.int64)
+
 
 def _finding(
     promise: DistinctValues | EntropyOfValues | RecursiveValues,
-    seen: ShownValues,
-    figures: npt.NDArray[np.float64],
-    broken: npt.NDArray[np.bool_],
+    seen: ValueCounts,
+    figures: FloatArray,
+    broken: BoolArray,
     detail: str,
     looser: str = "",
 ) -> Finding:
-    worst = float(figures.min(initial=np.inf))
-    # without published values there is no figure to loosen to
-    passing = looser or (f"l = {remedy_tightened(worst)} would pass" if broken.any() else "")
-    return Finding(
-        promise.rule,
-        not broken.any(),
-        worst,
-        float(promise.l),
-        column=promise.column,
-        n_classes=int(broken.sum()),
-        n_people=int(seen.sizes[broken].sum()),
-        detail=detail,
-        remedy=f"{passing}; {remedy_withheld_alone(seen.sizes, broken)}" if broken.any() else "",
-        classes=worst_classes(broken, -figures),
-    )
+    worst = float(np.nan_to_num(figures, nan=np.inf).min(initial=np.inf))
+    threshold = 0.0 if isinstance(promise, RecursiveValues) else float(promise.l)
+    found = Judged(seen=seen, broken=broken, badness=-figures, worst=worst, threshold=threshold, detail=detail)
+
+    def remedy() -> str:
+        passing = looser or f"l = {remedy_tightened(worst)} would pass"
+        return f"{passing}; {remedy_withheld_alone(seen.valued, broken)}"
+
+    return found.finding(promise, remedy)

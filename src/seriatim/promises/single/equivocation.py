@@ -17,17 +17,16 @@ from dataclasses import KW_ONLY, dataclass
 from typing import ClassVar, Literal
 
 import numpy as np
-import numpy.typing as npt
 
 from seriatim.errors import Fault, PolicyError
 from seriatim.kernels.check.near_values import entropies_of_near_values, hit_chances_of_near_values
 from seriatim.kernels.check.sweep import sweep_class_areas
 from seriatim.model import Finding, Scale
+from seriatim.model.class_counts import BoolArray, ClassCounts, ValueCounts
 from seriatim.model.nearness import has_nearness, nearness_distances, nearness_of, nearness_reach
-from seriatim.model.published import PublishedTable
 from seriatim.model.scale import FloatArray
-from seriatim.model.tabulation import Tabulation, tabulation_of
 from seriatim.model.value_grid import value_grid
+from seriatim.promises.single.class_bound import MARGIN, Judged
 from seriatim.promises.single.remedies import (
     TIE,
     remedy_loosened,
@@ -35,12 +34,11 @@ from seriatim.promises.single.remedies import (
     remedy_withheld_alone,
     remedy_withheld_together,
 )
-from seriatim.promises.single.worst_classes import worst_classes
 
 EXACT_UP_TO = 300
 """Different values of a class up to which its area is exact."""
 STRETCHES = 64
-Figure = Callable[[Tabulation, Scale, str], FloatArray]
+Figure = Callable[[ValueCounts, Scale, str], FloatArray]
 """Returns a figure of every class, for the window that a policy key names; nan for an empty class."""
 
 
@@ -86,29 +84,20 @@ class NumberBound:
     by_margin: bool = False
     judges: ClassVar[Literal["table"]] = "table"
 
-    def check(self, published: PublishedTable) -> Finding:
-        coded = published.sensitive[self.column]
-        self._must_have_distances(coded.scale)
-        tab = tabulation_of(published.classes, coded.codes, len(coded.scale))
-        excess = np.stack([self._excess(tab, coded.scale, text, limit) for text, limit in self.limits])
-        broken: npt.NDArray[np.bool_] = np.asarray((excess > TIE).any(axis=0))
+    def check(self, counts: ClassCounts) -> Finding:
+        seen, scale = counts.values[self.column], counts.scales[self.column]
+        self._must_have_distances(scale)
+        excess = np.stack([self._excess(seen, scale, text, limit) for text, limit in self.limits])
+        broken = np.asarray((excess > TIE).any(axis=0))
         which = int(excess.max(axis=1, initial=-np.inf).argmax())
         text, limit = self.limits[which]
         far = float(excess[which].max(initial=-np.inf))
         far = far if np.isfinite(far) else 0.0
         worst = limit - far if self.least else limit + far
-        return Finding(
-            self.rule,
-            not broken.any(),
-            worst,
-            limit,
-            column=self.column,
-            n_classes=int(broken.sum()),
-            n_people=int(tab.classes.sizes[broken].sum()),
-            detail=self.detail.format(text) + ("; prior: published margin" if self.by_margin else ""),
-            remedy=self._remedy(tab, coded.scale, broken, self._written(text, worst)) if broken.any() else "",
-            classes=worst_classes(broken, excess.max(axis=0)),
-        )
+        detail = self.detail.format(text) + (f"; {MARGIN}" if self.by_margin else "")
+        badness = excess.max(axis=0)
+        found = Judged(seen=seen, broken=broken, badness=badness, worst=worst, threshold=limit, detail=detail)
+        return found.finding(self, lambda: self._remedy(seen, scale, broken, self._written(text, worst)))
 
     def _must_have_distances(self, scale: Scale) -> None:
         if not has_nearness(scale):
@@ -119,65 +108,64 @@ class NumberBound:
             where, found = f"[promise] {self.rule}", f"per cent of the dates in {self.column!r}"
             raise PolicyError(Fault(where, found, 'days, as "30" or "±15"', "write the window in days"))
 
-    def _excess(self, tab: Tabulation, scale: Scale, text: str, limit: float) -> FloatArray:
+    def _excess(self, seen: ValueCounts, scale: Scale, text: str, limit: float) -> FloatArray:
         """Return by how much each class misses a limit; an empty class misses nothing."""
-        found = self.figure(tab, scale, text)
+        found = self.figure(seen, scale, text)
         return np.nan_to_num(limit - found if self.least else found - limit, nan=-np.inf, neginf=-np.inf)
 
     def _written(self, text: str, worst: float) -> str:
         value = remedy_tightened(worst) if self.least else remedy_loosened(worst)
         return f'{self.rule} = {{ "{text}" = {value} }}' if text else f"{self.rule} = {value}"
 
-    def _remedy(self, tab: Tabulation, scale: Scale, broken: npt.NDArray[np.bool_], written: str) -> str:
-        def breaks(gone: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
-            rest = tab.without(gone)
+    def _remedy(self, seen: ValueCounts, scale: Scale, broken: BoolArray, written: str) -> str:
+        def breaks(gone: BoolArray) -> BoolArray:
+            rest = seen.without(gone)
             misses = [self._excess(rest, scale, text, limit) > TIE for text, limit in self.limits]
             return np.asarray(np.any(misses, axis=0))
 
-        sizes = tab.classes.sizes
         ways = (
-            remedy_withheld_together(sizes, breaks, len(tab.value))
+            remedy_withheld_together(seen.valued, breaks, len(seen.value))
             if self.by_margin
-            else remedy_withheld_alone(sizes, broken)
+            else remedy_withheld_alone(seen.valued, broken)
         )
         return f"{written} would pass; {ways}"
 
 
-def _hit_chances(tab: Tabulation, scale: Scale, text: str) -> FloatArray:
+def _hit_chances(seen: ValueCounts, scale: Scale, text: str) -> FloatArray:
     reach = nearness_reach(scale, nearness_of(text))
-    return np.asarray(hit_chances_of_near_values(tab.starts, tab.value, tab.count, reach))
+    return np.asarray(hit_chances_of_near_values(seen.starts, seen.value, seen.count, reach))
 
 
-def _hit_lifts(tab: Tabulation, scale: Scale, text: str) -> FloatArray:
+def _hit_lifts(seen: ValueCounts, scale: Scale, text: str) -> FloatArray:
     """Return the share of the room that the whole table leaves: (chance - its chance) / (1 - its chance), from 0."""
-    held = np.flatnonzero(tab.totals).astype(np.int32)
+    held = np.flatnonzero(seen.totals).astype(np.int32)
     whole = hit_chances_of_near_values(
-        np.array([0, len(held)]), held, tab.totals[held].astype(np.int32), nearness_reach(scale, nearness_of(text))
+        np.array([0, len(held)]), held, seen.totals[held].astype(np.int32), nearness_reach(scale, nearness_of(text))
     )[0]
-    gained = _hit_chances(tab, scale, text) - whole
+    gained = _hit_chances(seen, scale, text) - whole
     return np.maximum(gained / (1.0 - whole), 0.0) if whole < 1.0 else np.where(np.isnan(gained), np.nan, 0.0)
 
 
-def _entropies(tab: Tabulation, scale: Scale, text: str) -> FloatArray:
+def _entropies(seen: ValueCounts, scale: Scale, text: str) -> FloatArray:
     reach = nearness_reach(scale, nearness_of(text))
-    return np.asarray(entropies_of_near_values(tab.starts, tab.value, tab.count, reach))
+    return np.asarray(entropies_of_near_values(seen.starts, seen.value, seen.count, reach))
 
 
-def _areas(tab: Tabulation, scale: Scale, _: str) -> FloatArray:
+def _areas(seen: ValueCounts, scale: Scale, _: str) -> FloatArray:
     """Return the area of each class; of a class with many values a lower bound, with H at the end of each stretch."""
     positions = nearness_distances(scale)
     placed = ~np.isnan(positions)
     grid = value_grid(positions[placed])
     steps = np.full(len(positions), -1, dtype=np.int64)
     steps[placed] = grid.steps - grid.steps.min(initial=0)
-    many = np.diff(tab.starts) > EXACT_UP_TO
-    few = tab.without(many) if many.any() else tab
-    areas = np.empty(len(tab.classes))
+    many = np.diff(seen.starts) > EXACT_UP_TO
+    few = seen.without(many) if many.any() else seen
+    areas = np.empty(len(seen))
     sweep_class_areas(few.starts, few.value, few.count.astype(np.float64), steps, areas)
     areas *= grid.step
     if many.any():
         edges = np.linspace(0.0, float(np.ptp(positions[placed])), STRETCHES + 1)[1:]
-        rest = tab.without(~many)
+        rest = seen.without(~many)
         below = [_entropies(rest, scale, f"{edge:.17g}") * edges[0] for edge in edges]
         areas[many] = np.sum(below, axis=0)[many]
     return areas

@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from seriatim.model import Scale
+from seriatim.model.class_counts import ValueCounts
 from seriatim.model.scale import FloatArray
-from seriatim.promises.single.class_bound import ClassBound, ClassCounts, class_bound_figure
+from seriatim.promises.single.class_bound import MARGIN, ClassBound, class_bound_figure
 
 
 def distribution_leakage(column: str, eps: float) -> ClassBound:
@@ -18,8 +20,8 @@ def distribution_leakage(column: str, eps: float) -> ClassBound:
         "distribution_leakage",
         column,
         threshold=eps,
-        measure=class_bound_figure("l_d"),
-        detail="Euclidean distance of the farthest class",
+        figure=class_bound_figure("l_d"),
+        detail=f"Euclidean distance of the farthest class; {MARGIN}",
     )
 
 
@@ -29,10 +31,10 @@ def entropy_leakage(column: str, alpha: float) -> ClassBound:
         "entropy_leakage",
         column,
         threshold=alpha,
-        measure=_gap,
-        detail="bits of certainty gained or lost in the worst class",
+        figure=_gap,
+        detail=f"bits of certainty gained or lost in the worst class; {MARGIN}",
     )
 
 
-def _gap(seen: ClassCounts) -> FloatArray:
-    return np.abs(class_bound_figure("l_e")(seen))
+def _gap(seen: ValueCounts, _: Scale) -> FloatArray:
+    return np.abs(seen.figures["l_e"])

@@ -6,7 +6,7 @@ Shmatikov 2008).
 
 from __future__ import annotations
 
-from seriatim.promises.single.class_bound import ClassBound, class_bound_figure
+from seriatim.promises.single.class_bound import MARGIN, ClassBound, class_bound_figure
 
 
 def dominant_value_likeness(column: str, alpha: float) -> ClassBound:
@@ -15,7 +15,7 @@ def dominant_value_likeness(column: str, alpha: float) -> ClassBound:
         "alpha_k",
         column,
         threshold=alpha,
-        measure=class_bound_figure("max_p"),
+        figure=class_bound_figure("max_p"),
         detail="largest share of one value in a class",
         by_margin=False,
     )
@@ -32,18 +32,18 @@ def basic_likeness(column: str, beta: float) -> ClassBound:
         "beta",
         column,
         threshold=beta,
-        measure=class_bound_figure("beta"),
-        detail="basic: largest relative gain of a value",
+        figure=class_bound_figure("beta"),
+        detail=f"basic: largest relative gain of a value; {MARGIN}",
     )
 
 
 def enhanced_likeness(column: str, beta: float) -> ClassBound:
     """Return the promise (x - a) / a <= min(beta, -ln a): frequent values may gain less; beyond -ln a is infinite."""
-    detail = "enhanced: largest relative gain of a value, infinite above -ln of its share"
-    return ClassBound("beta", column, threshold=beta, measure=class_bound_figure("beta_enhanced"), detail=detail)
+    detail = f"enhanced: largest relative gain of a value, infinite above -ln of its share; {MARGIN}"
+    return ClassBound("beta", column, threshold=beta, figure=class_bound_figure("beta_enhanced"), detail=detail)
 
 
 def disclosure_likeness(column: str, delta: float) -> ClassBound:
     """Return the promise |ln(x / a)| <= delta for every value; a value missing from a class breaks every delta."""
-    detail = "largest |ln| of a value's share in a class over its share in the release"
-    return ClassBound("delta", column, threshold=delta, measure=class_bound_figure("delta"), detail=detail)
+    detail = f"largest |ln| of a value's share in a class over its share in the release; {MARGIN}"
+    return ClassBound("delta", column, threshold=delta, figure=class_bound_figure("delta"), detail=detail)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 from seriatim.model import Finding, Policy
-from seriatim.model.published import PublishedTable
+from seriatim.model.class_counts import ClassCounts
 
 _TIE = 1e-12
 
@@ -25,17 +25,15 @@ class Suppression:
     column: None = None
     judges: ClassVar[Literal["table"]] = "table"
 
-    def check(self, published: PublishedTable) -> Finding:
-        share = published.withheld / published.offered if published.offered else 0.0
+    def check(self, counts: ClassCounts) -> Finding:
+        share = counts.withheld / counts.offered if counts.offered else 0.0
         kept = share <= self.allowed + _TIE
         return Finding(
             self.rule,
             kept,
             share,
             self.allowed,
-            n_people=0 if kept else published.withheld,
-            detail="share of people withheld from this release"
-            if published.serial
-            else "share of records not published",
+            n_people=0 if kept else counts.withheld,
+            detail="share of people withheld from this release" if counts.serial else "share of records not published",
             remedy="" if kept else f"suppress = {share:.4g} would pass, or a weaker promise",
         )

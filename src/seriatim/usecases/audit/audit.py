@@ -16,10 +16,10 @@ from seriatim.measures._leakage import leakage_by_class
 from seriatim.measures.own_threads import OWN_THREADS
 from seriatim.model import Chart, Finding, Measure, Policy
 from seriatim.model.audited import AuditedTable, audited_conditional_beside, audited_margin_beside
+from seriatim.model.class_counts import ClassCounts, ValueCounts
 from seriatim.model.classes import Classes
 from seriatim.model.scale import FloatArray
-from seriatim.model.tabulation import Tabulation
-from seriatim.ports import Workers
+from seriatim.ports import TablePromise, Workers
 from seriatim.usecases.audit import (
     audit_charts,
     audit_figures,
@@ -59,7 +59,7 @@ class AuditBlock:
     """One sensitive column: its counts by class, the prior, and every figure of every class."""
 
     column: str
-    tabulation: Tabulation
+    counts: ValueCounts
     prior: FloatArray
     figures: Mapping[str, FloatArray]
     by_margin: bool
@@ -73,8 +73,10 @@ class Audit:
     audited: AuditedTable
     policy: Policy
     membership: Classes
+    counts: ClassCounts
     blocks: tuple[AuditBlock, ...]
     prior: str
+    promises: tuple[TablePromise, ...]
     findings: tuple[Finding, ...]
     question: AuditQuestion = AuditQuestion()
     dress: Callable[[pa.Table], Any] = _as_arrow
@@ -169,7 +171,7 @@ class Audit:
         """Return what a data protection officer should know beside the figures."""
         return (
             *self.audited.reading,
-            *audit_promises.audit_promises_not_judged(self.policy),
+            *audit_promises.audit_promises_not_judged(self.policy, self.promises),
             *audit_promises.audit_promises_carried(self.audited, self.policy),
             *audit_promises.audit_promises_grouped(self.audited),
             *audit_numbers.audit_number_notes(self),
@@ -193,34 +195,39 @@ def audit(
     prior = asked.prior
     if asked.sampled is not None and not 0.0 < asked.sampled <= 1.0:
         raise InputError(Fault("sampled", f"a share of {asked.sampled:g}", "above 0 and up to 1"))
-    membership = audited.classes()
+    published = audited.published()
+    membership = published.classes
     _must_compare(audited, membership, prior)
-    blocks = tuple(_block(audited, policy, index, membership, prior) for index in range(len(audited.sensitive)))
-    findings = audit_promises.audit_promise_findings(audited, policy, membership)
+    counts = ClassCounts.of(published)
+    blocks = tuple(_block(audited, policy, index, membership, counts, prior) for index in range(len(audited.sensitive)))
+    promises = audit_promises.audit_promises_of(policy)
     return Audit(
         audited=audited,
         policy=policy,
         membership=membership,
+        counts=counts,
         blocks=blocks,
         prior=_prior_name(audited, prior),
-        findings=findings,
+        promises=promises,
+        findings=tuple(promise.check(counts) for promise in promises),
         question=asked,
         dress=dress,
         workers=workers,
     )
 
 
-def _block(audited: AuditedTable, policy: Policy, index: int, membership: Classes, prior: PriorKind) -> AuditBlock:
-    column = audited.sensitive[index]
-    depth = _depth(policy, column.name)
-    tab = audited.count(membership, column)
-    before = _prior(audited, index, membership, tab, prior)
+def _block(
+    audited: AuditedTable, policy: Policy, index: int, membership: Classes, counts: ClassCounts, prior: PriorKind
+) -> AuditBlock:
+    name = audited.sensitive[index].name
+    depth, seen = _depth(policy, name), counts.values[name]
+    before = _prior(audited, index, membership, seen, prior)
     if before.ndim == 1:
-        figures = leakage_by_class(tab, before, depth)
+        figures = leakage_by_class(seen, None if prior == "published" else before, depth)
     else:
-        rows = [leakage_by_class(tab.only(c), before[c], depth) for c in range(len(membership))]
-        figures = {name: np.concatenate([row[name] for row in rows]) for name in rows[0]}
-    return AuditBlock(column.name, tab, before, figures, prior == "published")
+        rows = [leakage_by_class(seen.only(c), before[c], depth) for c in range(len(seen))]
+        figures = {figure: np.concatenate([row[figure] for row in rows]) for figure in rows[0]}
+    return AuditBlock(name, seen, before, figures, prior == "published")
 
 
 def _depth(policy: Policy, column: str) -> int:
@@ -229,17 +236,17 @@ def _depth(policy: Policy, column: str) -> int:
     return max(math.ceil(asked.l), 2) if asked and asked.l_kind == "recursive" and asked.l is not None else 2
 
 
-def _prior(audited: AuditedTable, index: int, membership: Classes, tab: Tabulation, prior: PriorKind) -> FloatArray:
+def _prior(audited: AuditedTable, index: int, membership: Classes, seen: ValueCounts, prior: PriorKind) -> FloatArray:
     name = audited.sensitive[index].name
     if prior == "published":
-        return tab.margin
+        return seen.margin
     if prior == "uniform":
-        return np.full(tab.n_values, 1.0 / tab.n_values)
+        return np.full(seen.n_values, 1.0 / seen.n_values)
     assert audited.beside is not None
     where = f"{audited.beside.name}, column {name!r}"
     if prior == "margin":
-        shares = audited_margin_beside(audited.beside, index, tab.n_values)
-        unknown = int(((shares <= 0) & (tab.totals > 0)).sum())
+        shares = audited_margin_beside(audited.beside, index, seen.n_values)
+        unknown = int(((shares <= 0) & (seen.totals > 0)).sum())
         if unknown:
             raise TableError(_misses(where, f"the prior misses {unknown} published values"))
         return shares
@@ -247,8 +254,7 @@ def _prior(audited: AuditedTable, index: int, membership: Classes, tab: Tabulati
     empty = int(np.isnan(shares[:, 0]).sum())
     if empty:
         raise TableError(_misses(where, f"the prior has no record in {empty} of {len(membership)} classes"))
-    owner = np.repeat(np.arange(len(membership)), np.diff(tab.starts))
-    unknown = int((shares[owner, tab.value] <= 0).sum())
+    unknown = int((shares[seen.owner, seen.value] <= 0).sum())
     if unknown:
         raise TableError(_misses(where, f"the prior misses {unknown} values in classes that publish them"))
     return shares

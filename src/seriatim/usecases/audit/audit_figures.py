@@ -55,10 +55,10 @@ def audit_figures_by_class(block: AuditBlock, membership: Classes) -> pa.Table:
 def audit_luck_figures(block: AuditBlock) -> tuple[FloatArray, FloatArray]:
     """Return E[L_D^2] of random classes of the same sizes, and how often one leaks as much (published margin only)."""
     sizes = block.figures["n_valued"]
-    null = np.where(sizes > 0, leakage_by_chance(block.tabulation.totals, np.maximum(sizes, 1.0)), np.nan)
+    null = np.where(sizes > 0, leakage_by_chance(block.counts.totals, np.maximum(sizes, 1.0)), np.nan)
     if not block.by_margin:
         return null, np.full(len(sizes), np.nan)
-    return null, chance_leakage_p_values(block.tabulation.totals, sizes, block.figures["l_d"])
+    return null, chance_leakage_p_values(block.counts.totals, sizes, block.figures["l_d"])
 
 
 def audit_figures_by_record(classes: pa.Table, membership: Classes, n_blocks: int) -> pa.Table:
@@ -121,8 +121,8 @@ def audit_withheld_figures(audited: AuditedTable, blocks: Sequence[AuditBlock]) 
     found = []
     for index, block in enumerate(blocks):
         codes = audited.beside.sensitive[index]
-        before = np.bincount(codes[codes >= 0], minlength=block.tabulation.n_values)
-        gone = before - block.tabulation.totals
+        before = np.bincount(codes[codes >= 0], minlength=block.counts.n_values)
+        gone = before - block.counts.totals
         if (gone < 0).any() or not gone.sum():
             continue  # the other table is not the original of this one, or nothing was withheld
         gap = gone / gone.sum() - before / before.sum()

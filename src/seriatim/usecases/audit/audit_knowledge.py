@@ -14,9 +14,9 @@ import pyarrow as pa
 
 from seriatim.measures.leakage_given import GivenAttribute
 from seriatim.measures.supplementary_knowledge import supplementary_knowledge_sets
+from seriatim.model.class_counts import ValueCounts
 from seriatim.model.classes import number_classes
 from seriatim.model.scale import FloatArray
-from seriatim.model.tabulation import tabulation_of
 from seriatim.usecases.audit.audit_numbers import audit_number_figures, audit_number_scale
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ def audit_knowledge_table(audit: Audit, column: str, near: str | None = None) ->
         for chosen in sets:
             held = [given[place] for place in chosen]
             classes = number_classes([g.codes + 1 for g in held], [g.n_values + 1 for g in held], len(coded.codes))
-            found = audit_number_figures(scale, tabulation_of(classes, coded.codes, len(scale)), near, audit.workers)
+            found = audit_number_figures(scale, ValueCounts.of(classes, coded.codes, len(scale)), near, audit.workers)
             figures.append(np.column_stack([found[name] for name in FIGURES]))
             sizes.append(classes.sizes)
             hit = float(np.average(found["hit_chance"], weights=classes.sizes))

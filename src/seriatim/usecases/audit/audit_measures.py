@@ -19,7 +19,7 @@ from seriatim.measures.exposure import (
 from seriatim.measures.uniqueness import SpecialUniques, special_uniqueness
 from seriatim.model import Measure
 from seriatim.model.audited import AuditedTable, audited_sizes_beside
-from seriatim.model.classes import Classes, LongArray
+from seriatim.model.classes import LongArray
 from seriatim.model.scale import FloatArray
 from seriatim.usecases.audit import audit_figures
 from seriatim.usecases.audit.audit_numbers import audit_number_measures
@@ -34,14 +34,14 @@ SUPPOSED = (0.1, 0.01, 0.5)
 
 def audit_measures_of(audit: Audit) -> tuple[Measure, ...]:
     """Return the measures in reading order; those about one column name it in their detail."""
-    risk = exposure_to_prosecutor(audit.membership)
+    risk = exposure_to_prosecutor(audit.counts.sizes)
     compared = original_measures(audit.audited, audit.question.weights)
     return (
         Measure("prosecutor_risk", risk.highest, "chance", {"mean": risk.mean, "share_above_0.2": risk.share_at_risk}),
         _journalist(audit),
         _marketer(audit),
-        Measure("uniques", float(exposure_n_uniques(audit.membership)), "records", {}),
-        *_sampled(audit.membership, audit.question.sampled),
+        Measure("uniques", float(exposure_n_uniques(audit.counts.sizes)), "records", {}),
+        *_sampled(audit.counts.sizes, audit.question.sampled),
         _special_uniques(audit.audited),
         *(
             Measure("perfect", float(is_exposure_none(b.figures["tv"])), "", {"column": b.column, "prior": audit.prior})
@@ -58,7 +58,7 @@ def audit_measures_of(audit: Audit) -> tuple[Measure, ...]:
 
 def _coarseness(audit: Audit) -> tuple[Measure, ...]:
     """Return the cost; discernibility counts a withheld record as alike to the whole original, if that is known."""
-    sizes = audit.membership.sizes.astype(np.float64)
+    sizes = audit.counts.sizes.astype(np.float64)
     original = audit.audited.original
     n = original.n_records if original else len(audit.audited)
     withheld = max(n - len(audit.audited), 0)
@@ -72,9 +72,9 @@ def _journalist(audit: Audit) -> Measure:
     """Return the chance among the population, if the other table can be it; else among the table: an upper bound."""
     population = _population(audit)
     if population is None:
-        risk = exposure_to_prosecutor(audit.membership)
+        risk = exposure_to_prosecutor(audit.counts.sizes)
         return Measure("journalist_risk", risk.highest, "chance", {"population": "the table itself: an upper bound"})
-    risk = exposure_to_journalist(audit.membership, population)
+    risk = exposure_to_journalist(audit.counts.sizes, population)
     return Measure("journalist_risk", risk.highest, "chance", {"population": "the other table", "mean": risk.mean})
 
 
@@ -82,20 +82,18 @@ def _marketer(audit: Audit) -> Measure:
     """Return the chance among the same population as the journalist's."""
     population = _population(audit)
     of = "the table itself" if population is None else "the other table"
-    return Measure("marketer_risk", exposure_to_marketer(audit.membership, population), "share", {"population": of})
+    return Measure("marketer_risk", exposure_to_marketer(audit.counts.sizes, population), "share", {"population": of})
 
 
 def _population(audit: Audit) -> LongArray | None:
     """Return the sizes of the classes in the other table; None if it cannot be the population of this one."""
     population = audited_sizes_beside(audit.audited, audit.membership)
-    return None if population is None or (population < audit.membership.sizes).any() else population
+    return None if population is None or (population < audit.counts.sizes).any() else population
 
 
-def _sampled(membership: Classes, sampled: float | None) -> tuple[Measure, ...]:
+def _sampled(sizes: LongArray, sampled: float | None) -> tuple[Measure, ...]:
     """Return how often a unique match is right: at the given share, else at a few assumed ones."""
-    chances = {
-        share: exposure_given_unique(membership, share) for share in (SUPPOSED if sampled is None else (sampled,))
-    }
+    chances = {share: exposure_given_unique(sizes, share) for share in (SUPPOSED if sampled is None else (sampled,))}
     first, chance = next(iter(chances.items()))
     if not math.isfinite(chance):
         return ()

@@ -12,9 +12,9 @@ from seriatim.kernels.check.near_values import entropies_of_near_values, hit_cha
 from seriatim.measures.equivocation_rows import equivocation_areas
 from seriatim.model import Measure
 from seriatim.model.audited import AuditedTable
+from seriatim.model.class_counts import ValueCounts
 from seriatim.model.nearness import has_nearness, nearness_distances, nearness_of, nearness_reach, usual_nearness
 from seriatim.model.scale import FloatArray, Scale
-from seriatim.model.tabulation import Tabulation
 
 if TYPE_CHECKING:
     from seriatim.ports import Workers
@@ -53,10 +53,10 @@ def audit_number_table(audit: Audit, column: str, near: str | None = None) -> pa
     """Return a row per record: its class, H(0), H and hit chance at a window, area, and belief in its true value."""
     scale, near = audit_number_scale(audit, column, near)
     block = next(block for block in audit.blocks if block.column == column)
-    tab, of_record = block.tabulation, audit.membership.of_record
-    figures = audit_number_figures(scale, tab, near, audit.workers)
+    seen, of_record = block.counts, audit.membership.of_record
+    figures = audit_number_figures(scale, seen, near, audit.workers)
     coded = next(one for one in audit.audited.sensitive if one.name == column)
-    own = _mass_near(scale, tab, of_record, coded.codes, near)
+    own = _mass_near(scale, seen, of_record, coded.codes, near)
     columns = {name: values[of_record] for name, values in figures.items()}
     return pa.table({"row": np.arange(len(of_record)), "class": of_record, **columns, "belief_in_truth": own})
 
@@ -82,30 +82,26 @@ def _scale_of(audited: AuditedTable, column: str) -> Scale:
     return next(one.scale for one in audited.sensitive if one.name == column)
 
 
-def audit_number_figures(scale: Scale, tab: Tabulation, near: str, workers: Workers) -> dict[str, FloatArray]:
+def audit_number_figures(scale: Scale, seen: ValueCounts, near: str, workers: Workers) -> dict[str, FloatArray]:
     """Return H(0), H and hit chance at a window, and the area of every class."""
     reach, exactly = nearness_reach(scale, nearness_of(near)), np.arange(len(scale), dtype=np.int64)
     return {
-        "initial": entropies_of_near_values(tab.starts, tab.value, tab.count, exactly),
-        "entropy": entropies_of_near_values(tab.starts, tab.value, tab.count, reach),
-        "hit_chance": hit_chances_of_near_values(tab.starts, tab.value, tab.count, reach),
-        "area": equivocation_areas(tab, nearness_distances(scale), workers),
+        "initial": entropies_of_near_values(seen.starts, seen.value, seen.count, exactly),
+        "entropy": entropies_of_near_values(seen.starts, seen.value, seen.count, reach),
+        "hit_chance": hit_chances_of_near_values(seen.starts, seen.value, seen.count, reach),
+        "area": equivocation_areas(seen, nearness_distances(scale), workers),
     }
 
 
 def _measures(block: AuditBlock, scale: Scale, unit: str, workers: Workers) -> list[Measure]:
-    tab, near = block.tabulation, usual_nearness(scale)
-    figures = audit_number_figures(scale, tab, near, workers)
-    sizes = np.diff(tab.starts) > 0
-    weights = np.bincount(
-        np.repeat(np.arange(len(sizes)), np.diff(tab.starts)), weights=tab.count, minlength=len(sizes)
-    )
-    records = np.repeat(np.arange(len(sizes)), weights.astype(np.int64))
+    seen, near = block.counts, usual_nearness(scale)
+    figures = audit_number_figures(scale, seen, near, workers)
+    records = np.repeat(np.arange(len(seen)), seen.valued)
     reach = nearness_reach(scale, nearness_of(near))
-    held = np.flatnonzero(tab.totals).astype(np.int32)
-    whole = hit_chances_of_near_values(np.array([0, len(held)]), held, tab.totals[held].astype(np.int32), reach)
+    held = np.flatnonzero(seen.totals).astype(np.int32)
+    whole = hit_chances_of_near_values(np.array([0, len(held)]), held, seen.totals[held].astype(np.int32), reach)
     hits, areas, initial = figures["hit_chance"][records], figures["area"][records], figures["initial"][records]
-    width = _usual_width(scale, tab)
+    width = _usual_width(scale, seen)
     about = {"column": block.column, "window": near}
     return [
         Measure(
@@ -122,50 +118,49 @@ def _measures(block: AuditBlock, scale: Scale, unit: str, workers: Workers) -> l
                 },
                 "usual_width": width,
                 "of_usual_width": float(np.nanmin(areas)) / width if width else 0.0,
-                "outlier_classes": int((_carried(scale, tab, figures["area"], workers) > CARRIED).sum()),
+                "outlier_classes": int((_carried(scale, seen, figures["area"], workers) > CARRIED).sum()),
             },
         ),
         Measure("nothing_left", float((initial <= 0).mean()), "share", {**about, "meaning": "records with H(0) = 0"}),
     ]
 
 
-def _usual_width(scale: Scale, tab: Tabulation) -> float:
+def _usual_width(scale: Scale, seen: ValueCounts) -> float:
     """Return the width of the table's values from the 1 % to the 99 % quantile: outliers do not count."""
     positions = nearness_distances(scale)
     known = ~np.isnan(positions)
-    reached = np.cumsum(tab.totals[known]) / max(int(tab.totals[known].sum()), 1)
+    reached = np.cumsum(seen.totals[known]) / max(int(seen.totals[known].sum()), 1)
     ends = np.searchsorted(reached, (0.01, 0.99)).clip(0, max(int(known.sum()) - 1, 0))
     return float(positions[known][ends[1]] - positions[known][ends[0]])
 
 
-def _carried(scale: Scale, tab: Tabulation, areas: FloatArray, workers: Workers) -> FloatArray:
+def _carried(scale: Scale, seen: ValueCounts, areas: FloatArray, workers: Workers) -> FloatArray:
     """Return the largest share of a class's area that goes with its lowest or its highest record."""
-    lengths = np.diff(tab.starts)
+    lengths = np.diff(seen.starts)
     small = (lengths >= 3) & (lengths <= MOST_VALUES)
     shares = np.zeros(len(lengths))
-    for ends in (tab.starts[:-1][small], tab.starts[1:][small] - 1):
-        count = tab.count.copy()
+    for ends in (seen.starts[:-1][small], seen.starts[1:][small] - 1):
+        count = seen.count.copy()
         count[ends] -= 1
         kept = count > 0
-        starts = np.concatenate(([0], np.cumsum(kept)))[tab.starts]
-        rest = Tabulation(tab.classes, starts, tab.value[kept], count[kept], tab.totals)
+        starts = np.concatenate(([0], np.cumsum(kept)))[seen.starts]
+        rest = ValueCounts(seen.sizes, starts, seen.value[kept], count[kept], seen.totals)
         with np.errstate(divide="ignore", invalid="ignore"):
             lost = 1.0 - equivocation_areas(rest, nearness_distances(scale), workers) / areas
         shares[small] = np.fmax(shares[small], np.nan_to_num(lost[small]))
     return shares
 
 
-def _mass_near(scale: Scale, tab: Tabulation, of_record: Any, codes: Any, near: str) -> FloatArray:
+def _mass_near(scale: Scale, seen: ValueCounts, of_record: Any, codes: Any, near: str) -> FloatArray:
     """Return the share of each record's class that lies near its true value."""
     window = nearness_of(near)
     positions = nearness_distances(scale)
     allowed = np.maximum(window.width / 2, window.ratio * np.abs(positions))
     low = np.searchsorted(positions, positions - allowed - 1e-9)
     high = np.searchsorted(positions, positions + allowed + 1e-9, side="right")
-    owner = np.repeat(np.arange(len(tab.starts) - 1), np.diff(tab.starts))
-    keys = owner.astype(np.int64) * (len(scale) + 1) + tab.value
-    reached = np.concatenate(([0], np.cumsum(tab.count)))
+    keys = seen.owner.astype(np.int64) * (len(scale) + 1) + seen.value
+    reached = np.concatenate(([0], np.cumsum(seen.count)))
     base = of_record.astype(np.int64) * (len(scale) + 1)
     inside = reached[np.searchsorted(keys, base + high[codes])] - reached[np.searchsorted(keys, base + low[codes])]
-    size = reached[tab.starts[1:]] - reached[tab.starts[:-1]]
+    size = reached[seen.starts[1:]] - reached[seen.starts[:-1]]
     return np.asarray(inside / np.maximum(size[of_record], 1))

@@ -1,43 +1,27 @@
-"""Checks the promises of a policy on a published table: which are broken, in which classes, for how many people."""
+"""The promises of a policy that an audit checks, and what it says about the others."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
-import numpy as np
-
-from seriatim.model import CodedColumn, ColumnRule, Finding, Policy, Scale
+from seriatim.model import ColumnRule, Policy, Scale
 from seriatim.model.audited import AuditedTable
-from seriatim.model.classes import Classes
 from seriatim.model.policy import SeriesTerms
-from seriatim.model.published import PublishedTable
+from seriatim.ports import TablePromise
 from seriatim.promises import promises_of
 
 
-def audit_promise_findings(audited: AuditedTable, policy: Policy, classes: Classes) -> tuple[Finding, ...]:
-    """Return a finding per promise of the policy; none if it has only roles."""
-    whole = PublishedTable(classes=classes, sensitive={column.name: column for column in audited.sensitive})
-    said = {column.name: whole.where_said(column.name) for column in audited.sensitive}
-    found = []
-    for promise in promises_of(_alone(policy)):
-        if promise.judges != "table":
-            continue
-        finding = promise.check(whole if promise.column is None else said[promise.column])
-        if promise.column is not None:
-            finding = _renumbered(finding, whole.sensitive[promise.column], classes)
-        found.append(finding)
-    return tuple(found)
-
-
-def _alone(policy: Policy) -> Policy:
-    """Return the policy without its promises about a series."""
+def audit_promises_of(policy: Policy) -> tuple[TablePromise, ...]:
+    """Return the promises of a policy that one table can keep or break; none if it has only roles."""
     foreign = SeriesTerms(foreign=policy.terms.series.foreign)
-    return replace(policy, terms=replace(policy.terms, series=foreign))
+    alone = replace(policy, terms=replace(policy.terms, series=foreign))
+    return tuple(promise for promise in promises_of(alone) if promise.judges == "table")
 
 
-def audit_promises_not_judged(policy: Policy) -> tuple[str, ...]:
+def audit_promises_not_judged(policy: Policy, promises: Sequence[TablePromise]) -> tuple[str, ...]:
     """Name the promises about a series, which one table can neither keep nor break."""
-    judged = {promise.rule for promise in promises_of(_alone(policy)) if promise.judges == "table"}
+    judged = {promise.rule for promise in promises}
     names = sorted(name for name in policy.terms.series.stated if name not in judged)
     return tuple(f"{name}: a promise about a series, not judged on a single table" for name in names)
 
@@ -67,13 +51,3 @@ def audit_promises_grouped(audited: AuditedTable) -> tuple[str, ...]:
         "classes are the groups of the release; counterfeit rows count as records, as no reader of the table can tell "
         "them apart, so classes may look larger, and fewer people withheld, than they are",
     )
-
-
-def _renumbered(finding: Finding, column: CodedColumn, classes: Classes) -> Finding:
-    """Renumber classes, which were numbered among records with a published value, among all records."""
-    said = column.codes >= 0
-    if said.all() or not finding.classes:
-        return finding
-    numbers, first = np.unique(classes.of_record[said], return_index=True)
-    in_order = numbers[np.argsort(first)]
-    return replace(finding, classes=tuple(int(in_order[c]) for c in finding.classes))

@@ -8,12 +8,12 @@ from seriatim.errors import Fault, InputError
 from seriatim.measures.noise_hits import noise_beliefs
 from seriatim.model import CodedColumn, DefenceSettings, Draft, View
 from seriatim.model.chance import open_chance
+from seriatim.model.class_counts import ClassCounts, ValueCounts
 from seriatim.model.classes import number_classes
 from seriatim.model.nearness import nearness_distances
 from seriatim.model.noise_bell import noise_bell_step
 from seriatim.model.published import published_of
 from seriatim.model.scale import FloatArray
-from seriatim.model.tabulation import Tabulation, tabulation_of
 from seriatim.queries.query_bounds import Bounds, query_bounds_chained
 from seriatim.queries.query_kinds import LongArray, query_kind_rounding
 
@@ -40,13 +40,12 @@ class MapBeliefs:
         return self._in_sample(draft) if settings.rate is not None else self._in_classes(draft)
 
     def _in_classes(self, draft: Draft) -> tuple[FloatArray, FloatArray]:
-        published = published_of(draft)
-        if not len(published):
+        seen = ClassCounts.of(published_of(draft)).values[self.column.name]
+        if not len(seen):
             raise InputError(Fault("table", "nothing would be published", "some records"))
-        tab = tabulation_of(published.classes, draft.sensitive[self.column.name].codes, len(self.prior))
-        chosen = self._some(np.arange(len(tab.classes)), "classes")
-        shares = self._counts(tab, chosen)
-        return shares / shares.sum(axis=1, keepdims=True), tab.classes.sizes[chosen].astype(np.float64)
+        chosen = self._some(np.arange(len(seen)), "classes")
+        shares = self._counts(seen, chosen)
+        return shares / shares.sum(axis=1, keepdims=True), seen.sizes[chosen].astype(np.float64)
 
     def _in_sample(self, draft: Draft) -> tuple[FloatArray, FloatArray]:
         """Return what is believed of all people, sampled or not: of those who match, the rest could be anybody."""
@@ -126,9 +125,9 @@ class MapBeliefs:
             return of
         return np.sort(open_chance(self.seed, purpose).choice(of, MOST_ROWS, replace=False))
 
-    def _counts(self, tab: Tabulation, chosen: LongArray) -> FloatArray:
+    def _counts(self, seen: ValueCounts, chosen: LongArray) -> FloatArray:
         shares = np.zeros((len(chosen), len(self.prior)))
         for row, c in enumerate(chosen):
-            run = slice(tab.starts[c], tab.starts[c + 1])
-            shares[row, tab.value[run]] = tab.count[run]
+            run = slice(seen.starts[c], seen.starts[c + 1])
+            shares[row, seen.value[run]] = seen.count[run]
         return shares

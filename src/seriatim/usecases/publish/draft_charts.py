@@ -4,34 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import numpy as np
-
-from seriatim.kernels.check.closeness import closeness_total_variation
-from seriatim.kernels.check.diversity import diversity_of_classes
 from seriatim.measures.loss import loss_by_column
 from seriatim.model import Bars, Chart, ChartAxis, Draft, Measure, Policy, Thresholds, histogram_chart
 from seriatim.model.chart import Threshold
-from seriatim.model.published import PublishedTable
-from seriatim.promises.single.shown_values import shown
+from seriatim.model.class_counts import ClassCounts
 
 
-def draft_charts_of(
-    draft: Draft, published: PublishedTable, policy: Policy, measures: Sequence[Measure]
-) -> dict[str, Chart]:
-    charts = {"class_sizes": _class_sizes(published, policy), "column_losses": _column_losses(draft)}
+def draft_charts_of(draft: Draft, counts: ClassCounts, policy: Policy, measures: Sequence[Measure]) -> dict[str, Chart]:
+    charts = {"class_sizes": _class_sizes(counts, policy), "column_losses": _column_losses(draft)}
     errors = [measure for measure in measures if measure.name.startswith("query_error_")]
     if errors:
         charts["query_error"] = _query_error(errors)
     for column in draft.sensitive:
-        charts |= _of_column(published, column, policy.terms.per_column.get(column, Thresholds()))
+        charts |= _of_column(counts, column, policy.terms.per_column.get(column, Thresholds()))
     return charts
 
 
-def _class_sizes(published: PublishedTable, policy: Policy) -> Chart:
+def _class_sizes(counts: ClassCounts, policy: Policy) -> Chart:
     k = policy.terms.k
     return Chart(
         "How large the classes are",
-        histogram_chart(published.classes.sizes),
+        histogram_chart(counts.sizes),
         x=ChartAxis("records in a class"),
         y=ChartAxis("classes"),
         caption="People in a class look alike in the columns others may know.",
@@ -63,15 +56,14 @@ def _query_error(errors: Sequence[Measure]) -> Chart:
     )
 
 
-def _of_column(published: PublishedTable, column: str, thresholds: Thresholds) -> dict[str, Chart]:
-    seen = shown(published, column)
-    distinct, entropy = diversity_of_classes(seen.starts, seen.values, len(seen.margin))
+def _of_column(counts: ClassCounts, column: str, thresholds: Thresholds) -> dict[str, Chart]:
+    figures = counts.values[column].figures
     by_entropy = thresholds.l_kind == "entropy"
     marked = thresholds.l is not None and thresholds.l_kind != "recursive"
     return {
         f"diversity of {column}": Chart(
             f"Different values of {column}",
-            histogram_chart(np.exp(entropy) if by_entropy else distinct),
+            histogram_chart(figures["entropy_l" if by_entropy else "distinct_l"]),
             x=ChartAxis("equally likely values in a class" if by_entropy else "distinct values in a class"),
             y=ChartAxis("classes"),
             caption="The fewer values a class has, the better a neighbour can guess.",
@@ -81,7 +73,7 @@ def _of_column(published: PublishedTable, column: str, thresholds: Thresholds) -
         ),
         f"closeness of {column}": Chart(
             f"How unusual classes are in {column}",
-            histogram_chart(closeness_total_variation(seen.starts, seen.values, seen.margin)),
+            histogram_chart(figures["tv"]),
             x=ChartAxis("distance from the whole release (total variation)"),
             y=ChartAxis("classes"),
             caption="0 means that a class reveals nothing new; 1 means that it reveals everything.",

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from seriatim.errors import Fault, PolicyError, TableError
 from seriatim.model import Draft, History, Refusal, Release
 from seriatim.model.candidate_values import CANDIDATES, candidates_remembered
+from seriatim.model.class_counts import ClassCounts
 from seriatim.model.published import CLASS, RESPONDENT, published_of
 from seriatim.ports import Ledger, Promise
 from seriatim.promises.series.newest import newest_with_draft
@@ -45,7 +48,7 @@ def exposed_by_draft(made: Release | Refusal, plan: Plan, ledger: Ledger) -> pa.
     rows += _taken_as_known(made.draft, rows)
     for column, draft in made.draft.tables.items():
         promises = plan.promises if column is None else plan.own_tables[column].promises
-        found = [row for promise in promises for row in _in_broken_classes(draft, promise)]
+        found = _in_broken_classes(draft, promises)
         rows += [{**row, "column": row["column"] or column} for row in found]
     return pa.Table.from_pylist(rows, schema=SCHEMA)
 
@@ -72,16 +75,19 @@ def _taken_as_known(draft: Draft, listed: list[dict[str, object]]) -> list[dict[
     ]
 
 
-def _in_broken_classes(draft: Draft, promise: Promise) -> list[dict[str, object]]:
-    if promise.judges != "table":
-        return []
+def _in_broken_classes(draft: Draft, promises: Sequence[Promise]) -> list[dict[str, object]]:
     published = published_of(draft)
     if published.named is None:
         return []
-    with worst_classes_all_named():
-        finding = promise.check(published)
-    broken = published.named.filter(pc.is_in(published.named.column(CLASS), value_set=pa.array(finding.classes)))
-    return [
-        {"respondent": str(who), "promise": finding.rule, "column": finding.column, "chain": f"class {number}"}
-        for who, number in zip(broken.column(RESPONDENT).to_pylist(), broken.column(CLASS).to_pylist(), strict=True)
-    ]
+    counts, found = ClassCounts.of(published), list[dict[str, object]]()
+    for promise in promises:
+        if promise.judges == "table":
+            with worst_classes_all_named():
+                finding = promise.check(counts)
+            there = pc.is_in(published.named.column(CLASS), value_set=pa.array(finding.classes))
+            broken = published.named.filter(there)
+            found += [
+                {"respondent": str(who), "promise": finding.rule, "column": finding.column, "chain": f"class {number}"}
+                for who, number in zip(*(broken.column(name).to_pylist() for name in (RESPONDENT, CLASS)), strict=True)
+            ]
+    return found

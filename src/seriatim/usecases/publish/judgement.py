@@ -28,12 +28,13 @@ from seriatim.model import (
     Verdict,
     View,
 )
+from seriatim.model.class_counts import ClassCounts
 from seriatim.model.history import no_history
 from seriatim.model.holdings import Holder
 from seriatim.model.judged import JudgedHistory
 from seriatim.model.methods import METHODS, method_named
 from seriatim.model.promises import PROMISES
-from seriatim.model.published import PublishedTable, published_of
+from seriatim.model.published import published_of
 from seriatim.ports import Promise, Workers
 from seriatim.promises.series.breach_bounds import BreachShare
 from seriatim.promises.series.coverage import Coverage
@@ -92,20 +93,20 @@ def judgement_of(
 ) -> Verdict:
     """Return the verdict. A broken promise refuses a draft; only a named person with a reason can override."""
     draft, policy = case.draft, case.policy
-    published, followed = _once(lambda: published_of(draft)), followed or judgement_histories(case)
+    counts, followed = _once(lambda: ClassCounts.of(published_of(draft))), followed or judgement_histories(case)
 
     def checked(promises: Sequence[Promise]) -> list[Finding]:
-        return [_checked(promise, case, published(), followed()[0]) for promise in promises]
+        return [_checked(promise, case, counts(), followed()[0]) for promise in promises]
 
     # promises share what they look up about people, so they are checked in turn, but not those that count the cells of
     # the draft and need nobody's past
     draft_alone = JudgedHistory(no_history(), case.first, draft=draft, view=case.view)
     cells = [promise for promise in case.promises if isinstance(promise, Coverage)]
     others = [promise for promise in case.promises if not isinstance(promise, Coverage)]
-    measuring = _measuring(case, published, workers)
+    measuring = _measuring(case, counts, workers)
     tasks = {  # in the order in which they begin: promises wait for what is looked up, the longest measure does not
         "followed": followed,
-        "published": published,
+        "counts": counts,
         "queries": measuring["queries"],
         "covered": lambda: [promise.check(draft_alone) for promise in cells],
         "kept": lambda: checked(others),
@@ -134,7 +135,7 @@ def judgement_of(
             *_began_otherwise(broken, policy, case.history),
         ),
         approval=approval,
-        charts=draft_charts_of(draft, published(), policy, measures),
+        charts=draft_charts_of(draft, counts(), policy, measures),
         notes=tuple(note for one in simulations for note in one.notes),
     )
 
@@ -223,10 +224,10 @@ def judgement_memory(case: JudgementCase) -> dict[str, pa.Table]:
 
 
 def _checked(
-    promise: Promise, case: JudgementCase, published: PublishedTable, judged: Mapping[str | None, JudgedHistory]
+    promise: Promise, case: JudgementCase, counts: ClassCounts, judged: Mapping[str | None, JudgedHistory]
 ) -> Finding:
     if promise.judges == "table":
-        return promise.check(published)
+        return promise.check(counts)
     return promise.check(judged[promise.column or case.first])
 
 
@@ -244,12 +245,12 @@ def _once(look: Callable[[], T]) -> Callable[[], T]:
 
 
 def _measuring(
-    case: JudgementCase, published: Callable[[], PublishedTable], workers: Workers
+    case: JudgementCase, counts: Callable[[], ClassCounts], workers: Workers
 ) -> dict[str, Callable[[], tuple[Measure, ...]]]:
     """Return what measures a draft, by name; the figures come in this order, and workers take them side by side."""
     view, draft = case.view, case.draft
     return {
-        "loss": lambda: loss_measures(draft, published().classes),
+        "loss": lambda: loss_measures(draft, counts().sizes),
         "information": lambda: information_measures(view, draft),
         "queries": lambda: query_error(view, draft, workers),
         "value queries": lambda: value_query_error(view, draft),

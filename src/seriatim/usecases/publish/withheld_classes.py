@@ -15,6 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from seriatim.model import Draft, Grouping
+from seriatim.model.class_counts import ClassCounts
 from seriatim.model.draft import TABLE
 from seriatim.model.history import no_history
 from seriatim.model.published import CLASS, RESPONDENT, PublishedTable, published_class_of_groups, published_of
@@ -64,10 +65,11 @@ def _without_classes(draft: Draft, published: PublishedTable, classes: npt.NDArr
 def _causes(case: JudgementCase, published: PublishedTable) -> npt.NDArray[np.int64]:
     """Return the classes that break a promise about the table, or that hold people whom the draft breaches."""
     found: set[int] = set()
+    counts = ClassCounts.of(published)
     for promise in case.promises:
         if promise.judges == "table":
             with worst_classes_all_named():
-                found.update(promise.check(published).classes)
+                found.update(promise.check(counts).classes)
         elif isinstance(promise, BreachShare) and published.named is not None:
             people, most = _breached_by_draft(case, promise)
             found.update(_fullest_classes(published.named, people, most))
