@@ -1,6 +1,10 @@
 from seriatim import attacks, gate, knowledge, measures, queries, reading
-from seriatim.api import attack, audit, compare, forecast, publish
+from seriatim.api.attacks import attack
+from seriatim.api.audits import audit
+from seriatim.api.comparisons import compare
+from seriatim.api.forecasts import forecast
 from seriatim.api.public_types import History, Policy
+from seriatim.api.publications import publish
 from seriatim.errors import (
     AdversaryError,
     DeliveryRefused,
