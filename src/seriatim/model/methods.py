@@ -206,7 +206,7 @@ _ROWS = (
                 summary="cohorts differ in these columns first, so that a reader who joins them sees it best",
             ),
         ),
-        marks=("lineage", "slot", "baseline"),
+        marks=("lineage", "slot", "baseline", "blind"),
         degree=MethodDegree.MEANINGLESS,
         judged_by=("fair_cells",),
         reads_odds=True,

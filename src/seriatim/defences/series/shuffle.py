@@ -263,4 +263,5 @@ def _shuffled_groups(view: View, stage: ShuffledView, made: SerialGrouping, numb
             value = np.zeros(n + n_made_up, dtype=np.int64)
             value[stage.rows], value[n:] = stage.codes.sensitive, made.counterfeit_value
             columns["baseline"] = pa.array(made.slots.baseline[value], mask=hidden)
+            columns["blind"] = pa.array(np.ones(n + n_made_up, dtype=np.int8), mask=hidden)  # not cut by values
     return pa.table(columns)

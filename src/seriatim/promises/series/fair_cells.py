@@ -25,6 +25,7 @@ MARKS = ("lineage", "slot", "baseline")
 COMMON = 50_000
 """A value with this share, in millionths, counts as common."""
 TWOFOLD = 2.0
+TAKEN_OVER = "since releases before the take-over narrow people's values down"
 RARELY = 0.99
 """The bound for an attacker who knows some people holds unless they know more of a cell than in 99 of 100 cases."""
 
@@ -57,6 +58,8 @@ class _Slots:
     waiting: list[tuple[int, int]] = field(default_factory=list)
     """How many leavers of a group had to wait, and of how many slots, for each time that both sides were enough."""
     odd: int = 0
+    taken_over: bool = False
+    """Whether earlier releases of another method narrow people's values down."""
     entered: dict[int, int] = field(default_factory=dict)
     """The release in which each cohort entered."""
 
@@ -72,6 +75,7 @@ def fair_cells(judged: JudgedHistory, asked: CellsAsked) -> Finding:
         detail = f"{bare} releases do not say who held which slot, so nothing can be checked"
         return Finding(RULE, False, float(bare), 0.0, n_classes=bare, n_people=0, detail=detail)
     slots = _followed(judged)
+    slots.taken_over = judged.since > 0
     caps = ValueCaps.of(slots.baseline, asked.m, asked.odds)
     raised = asked.odds is not None and stored_shares_too_large(judged, slots.baseline)
     return _judged_cells(slots, caps, asked, slots.odd + raised)
@@ -124,7 +128,10 @@ def _judged_cells(slots: _Slots, caps: ValueCaps, asked: CellsAsked, odd: int) -
     cell, worst = np.unravel_index(int(ratio.argmax()), ratio.shape) if ratio.size else (0, 0)
     found, cap = (float(share[cell, worst]), float(caps.shares[worst])) if ratio.size else (0.0, 1.0 / asked.m)
     kept = not odd and not broken.any()
-    parts = [_bound_words(counts, size, again.astype(np.int64), asked)]
+    if slots.taken_over:
+        parts = [f"a value has at most {float(share.max(initial=0)):.1%} of a cell; no bound on belief, {TAKEN_OVER}"]
+    else:
+        parts = [_bound_words(counts, size, again.astype(np.int64), asked)]
     parts += _odds_words(counts[last_of_cell == last.max(initial=0)], slots.baseline) if asked.odds is not None else []
     parts += _waiting_words(slots, caps, asked)
     parts += [f"{odd} slots do not last or shares are not those of the table"] if odd else []
@@ -144,19 +151,20 @@ def _bound_words(counts: LongArray, size: LongArray, again: LongArray, asked: Ce
     """Say what nobody's belief exceeds, and what of it is not proved."""
     if not len(size):
         return "no cells yet"
-    most = counts.max(axis=1)
-    told = [f"belief about anyone at most {float((most / size).max()):.1%} ({len(size)} cells)"]
+    most, others = counts.max(axis=1), size - again
+    whom = "anyone with a single stay" if again.any() else "anyone"
+    told = [f"belief about {whom} at most {_largest(most, others):.1%} ({len(size)} cells)"]
     if asked.compromised > 0:
         known = np.array([_known_at_most(int(n), asked.compromised) for n in size], dtype=np.int64)
-        bound = float(np.minimum(most / np.maximum(size - known, 1), 1.0).max())
+        bound = _largest(most, others - known)
         told.append(f"at most {bound:.1%} for someone who knows {asked.compromised:.0%} of the people")
     if again.any():
-        alone = float(np.minimum(most / np.maximum(size - again, 1), 1.0).max())
-        told.append(
-            f"{int(again.sum())} slots of people who returned to another cohort: measured, not proved, for them; "
-            f"proved for the others: at most {alone:.1%}"
-        )
+        told.append(f"no bound for {int(again.sum())} slots of people who returned to another cohort")
     return "; ".join(told)
+
+
+def _largest(most: LongArray, people: LongArray) -> float:
+    return float(np.minimum(most / np.maximum(people, 1), 1.0).max())
 
 
 def _odds_words(counts: LongArray, baseline: LongArray) -> list[str]:
@@ -182,7 +190,7 @@ def _waiting_words(slots: _Slots, caps: ValueCaps, asked: CellsAsked) -> list[st
     if not len(found):
         return []
     over = np.minimum((caps.limits(found, 0) + 1) / found[:, None], 1.0).max()
-    return [f"about {float(over):.1%} for people whose slots could not be given up at once: estimated, not proved"]
+    return [f"but about {float(over):.1%} for people whose slots could not be given up at once: estimated, not proved"]
 
 
 def _known_at_most(size: int, share: float) -> int:

@@ -15,7 +15,7 @@ from seriatim.model.history import WithheldPeople
 from seriatim.model.judged import JudgedHistory
 from seriatim.model.scale import IntArray
 
-MARKS = ("lineage", "slot", "baseline")
+MARKS = ("lineage", "slot", "baseline", "blind")
 """What a defence may claim about its rows beyond what it publishes."""
 
 

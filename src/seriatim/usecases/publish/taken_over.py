@@ -13,11 +13,16 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from seriatim.model import Candidates, Draft, History, Policy, View
+from seriatim.model import Candidates, Draft, History, PastRelease, Policy, View
 from seriatim.model.candidate_values import CANDIDATES, candidates_remembered
 from seriatim.model.methods import method_named
 from seriatim.promises.series.remaining_values import RemainingValues
 from seriatim.usecases.publish.foreknowledge import foreknowledge_by_person
+
+_NOT_COUNTED = (
+    "{} of the releases before cut groups by values; what that gave away to whoever knows the method is not counted "
+    "here, since the ledger keeps no quasi-identifiers: seriatim attack --view FILE --policy FILE counts it"
+)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -29,6 +34,8 @@ class TakenOver:
     memory: pa.Table
     """What the next release has to know of it."""
     m: int
+    cut_by_values: tuple[int, ...] = ()
+    """The releases in which who is with whom gives values away to someone who knows how they were made."""
 
     @property
     def promise(self) -> RemainingValues:
@@ -43,10 +50,11 @@ class TakenOver:
         """Say how many people are treated as known, and how many have few values left; nobody is named."""
         sizes, until = self.candidates.sizes, self.candidates.until
         known, few = int((sizes == 1).sum()), int(((sizes > 1) & (sizes < self.m)).sum())
-        return (
+        taken = (
             f"taken over after release {until}: of {len(sizes)} people published so far, {known} are already "
-            f"breached and treated as known; {few} more have fewer than {self.m} values left, which all stay possible",
+            f"breached and treated as known; {few} more have fewer than {self.m} values left, which all stay possible"
         )
+        return (taken, *([_NOT_COUNTED.format(len(self.cut_by_values))] if self.cut_by_values else []))
 
 
 def taken_over(view: View, policy: Policy, history: History, memory: Mapping[str, pa.Table]) -> TakenOver | None:
@@ -68,7 +76,14 @@ def taken_over(view: View, policy: Policy, history: History, memory: Mapping[str
         earlier = replace(history, releases=history.releases[: foreign[-1] + 1])
         remembered = candidates(earlier, foreknowledge_by_person(view, policy, earlier)).table()
     found = candidates_remembered(remembered)
-    return TakenOver(found.anew(_changed(view, history, found.until)), remembered, m)
+    cut = [past.number for past in history if past.number <= found.until and _cut_by_values(past)]
+    return TakenOver(found.anew(_changed(view, history, found.until)), remembered, m, tuple(cut))
+
+
+def _cut_by_values(past: PastRelease) -> bool:
+    """Return whether groups of a release were cut by values: lasting ones of earlier versions, and halved buckets."""
+    row = method_named(past.method)
+    return ("slot" in past.marks and "blind" not in past.marks) or (row is not None and row.halves_values)
 
 
 def _changed(view: View, history: History, until: int) -> pa.Array:
