@@ -1,4 +1,4 @@
-"""The README's session, command by command: what it shows is what a stranger gets."""
+"""The sessions of the README and the tutorials, block by block: what they show is what a stranger gets."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from seriatim.tables.writer import write_csv
 from seriatim.testing.hospital import hospital_months
 
 ROOT = Path(__file__).parents[2]
-README = (ROOT / "README.md").read_text(encoding="utf-8")
+SERIES = "docs/tutorial/series.md"
 # each series draws its own secret, so what follows from it has other figures every time; the others tell the time
 DRAWN = ("safe.toml", "over-time.toml", "attack", "forecast", "ledger show", "compare")
 
@@ -29,20 +29,30 @@ class Shown:
     lines: tuple[str, ...]
 
 
-def blocks(kind: str, page: str = README) -> list[str]:
-    """The fenced blocks of a page of one kind, in order; those of a session have none."""
-    fenced = re.findall(r"^```(\w*)\n(.*?)^```$", page, re.DOTALL | re.MULTILINE)
-    return [text for name, text in fenced if name == kind]
+def text_of(page: str) -> str:
+    return (ROOT / page).read_text(encoding="utf-8")
 
 
-def shown(page: str = README) -> list[Shown]:
-    """The commands of a page that stand behind a ``$``, each with the lines below it."""
+def blocks(page: str) -> list[tuple[str, str]]:
+    """The fenced blocks of a page in order, each with its kind; those of a session have none."""
+    return re.findall(r"^```(\w*)\n(.*?)^```$", text_of(page), re.DOTALL | re.MULTILINE)
+
+
+def blocks_of(kind: str, page: str) -> list[str]:
+    return [text for name, text in blocks(page) if name == kind]
+
+
+def shown(block: str) -> list[Shown]:
+    """The commands of a block that stand behind a ``$``, each with the lines below it."""
     found: list[Shown] = []
-    for block in blocks("", page):
-        for part in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]:
-            head, *lines = part.rstrip("\n").split("\n")
-            found.append(Shown(head, tuple(line.rstrip() for line in lines)))
+    for part in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]:
+        head, *lines = part.rstrip("\n").split("\n")
+        found.append(Shown(head, tuple(line.rstrip() for line in lines)))
     return found
+
+
+def steps(page: str) -> list[Shown]:
+    return [step for block in blocks_of("", page) for step in shown(block)]
 
 
 def lay_out(folder: Path) -> Path:
@@ -82,51 +92,66 @@ def one_secret(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(secrets, "token_bytes", lambda n=32: bytes(range(n)))
 
 
-def test_the_session_is_what_a_stranger_gets(tmp_path: Path, one_secret: None) -> None:
-    session = lay_out(tmp_path)
-    code, steps = 0, shown()
-    assert len(steps) >= 10
-    for step in steps:
-        if step.command == "echo $?":
-            assert step.lines == (str(code),)
-            code = 0
-            continue
-        assert code == 0, step.command
-        program, *arguments = shlex.split(step.command, comments=True)
-        assert program == "seriatim"
-        ran = seriatim(session, *arguments)
-        code = ran.code
-        assert agree(step, as_lines(ran)), f"{step.command}\n{ran.out}{ran.err}"
-    names: dict[str, Any] = {}
-    with pytest.MonkeyPatch.context() as patch:
-        patch.chdir(session)
-        exec(blocks("python")[0], names)
-        for page in ("tutorial/series.md", "how-to/read-a-release.md"):
-            exec(blocks("python", (ROOT / "docs" / page).read_text(encoding="utf-8"))[0], names)
-            assert names["visits"].count({"age": (60, 99), "sex": "female"}) == pytest.approx(390, rel=0.2)
+def replay(page: str, session: Path) -> dict[str, Any]:
+    """Run a page's commands and Python from top to bottom; what Python leaves behind."""
+    code, names = 0, {}
+    for kind, block in blocks(page):
+        if kind == "python":
+            with pytest.MonkeyPatch.context() as patch:
+                patch.chdir(session)
+                exec(block, names)
+        for step in shown(block) if kind == "" else ():
+            if step.command == "echo $?":
+                assert step.lines == (str(code),)
+                code = 0
+                continue
+            assert code == 0, step.command
+            program, *arguments = shlex.split(step.command, comments=True)
+            assert program == "seriatim"
+            ran = seriatim(session, *arguments)
+            code = ran.code
+            assert agree(step, as_lines(ran)), f"{step.command}\n{ran.out}{ran.err}"
+    return names
+
+
+def test_the_session_of_the_readme_is_what_a_stranger_gets(tmp_path: Path, one_secret: None) -> None:
+    assert [step.command for step in steps("README.md")][-1] == "echo $?"
+    names = replay("README.md", lay_out(tmp_path))
     assert names["release"].number == 3
+    assert names["release"].table is not None
+
+
+def test_the_session_of_the_tutorial_is_what_a_stranger_gets(tmp_path: Path, one_secret: None) -> None:
+    assert len(steps(SERIES)) >= 10
+    session = lay_out(tmp_path)
+    names = replay(SERIES, session)
+    assert names["release"].number == 3
+    for page in (SERIES, "docs/how-to/read-a-release.md"):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.chdir(session)
+            exec(blocks_of("python", page)[-1 if page == SERIES else 0], names)
+        assert names["visits"].count({"age": (60, 99), "sex": "female"}) == pytest.approx(390, rel=0.2)
 
 
 def test_the_first_gate_is_what_a_stranger_gets(tmp_path: Path) -> None:
-    page = (ROOT / "docs" / "tutorial" / "gate.md").read_text(encoding="utf-8")
+    page = "docs/tutorial/gate.md"
     write_csv(hospital_months(3_000, MONTHS)[0], tmp_path / "month-1.csv")
-    steps = shown(page)
-    assert len(steps) == 6
-    for step in steps:
+    assert len(steps(page)) == 6
+    for step in steps(page):
         ran = seriatim(tmp_path, *shlex.split(step.command)[1:])
         assert ran.code == 0, step.command
         assert agree(step, as_lines(ran)), f"{step.command}\n{ran.out}{ran.err}"
     names: dict[str, Any] = {}
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(tmp_path)
-        exec(blocks("python", page)[0], names)
+        exec(blocks_of("python", page)[0], names)
     assert (names["shares"]["day clinic"], names["shares"]["south"]) == (1.0, 1.0)
     assert names["shares"]["north"] == pytest.approx(0.01, abs=0.005)
 
 
 def test_the_policy_shown_is_the_demos(tmp_path: Path) -> None:
     write_demo_policies(tmp_path)
-    (text,) = blocks("toml")
+    (text,) = blocks_of("toml", SERIES)
     (tmp_path / "shown.toml").write_text(text)
     ours, demos = (api.load_policy(tmp_path / name) for name in ("shown.toml", "over-time.toml"))
     assert ours.digest == demos.digest
