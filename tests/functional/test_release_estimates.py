@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from datetime import date, timedelta
 from pathlib import Path
 
@@ -148,6 +149,22 @@ def test_a_folder_says_all_that_its_reader_needs(tmp_path: Path, method: str, pr
     (tmp_path / "out" / "asked-0001" / "public" / "codebook.json").unlink()
     with pytest.raises(TableError, match=r"no codebook\.json"):
         open_release(tmp_path / "out" / "asked-0001")
+
+
+def test_an_earlier_release_may_have_labels_that_a_later_one_has_not(tmp_path: Path) -> None:
+    """Without axes the relation is read on those that the labels of all releases span."""
+    for name, labels in {"first": {"10*": ["101", "102"]}, "second": {"2*": ["201", "202"]}}.items():
+        (tmp_path / name).mkdir()
+        column = {"name": "code", "role": "quasi", "labels": labels}
+        (tmp_path / name / "codebook.json").write_text(json.dumps({"columns": [column]}))
+        (label,) = labels
+        rows = "".join(f"{n % 4},{label if n % 4 < 2 else 300},{'a' if n % 4 < 2 else 'b'}\n" for n in range(80))
+        (tmp_path / name / "table.csv").write_text(f"group,code,ill\n{rows}")
+    first, second = (open_release(tmp_path / name) for name in ("first", "second"))
+    told = second.relation("ill", earlier=[first])
+    assert told.share("a", {"code": "2*"}).value > 0.9
+    assert told.share("a", {"code": "300"}).value < 0.1
+    assert second.count({"code": "2*"}) == pytest.approx(40)
 
 
 def test_the_values_of_buckets_are_in_a_table_of_their_own(tmp_path: Path) -> None:

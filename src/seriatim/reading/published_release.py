@@ -11,6 +11,7 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -35,6 +36,8 @@ class PublishedRelease:
     axes: Mapping[str, Axis]
     plain: pa.Table | None = None
     """The columns published as they are, beside boxes alone; None if they are in ``table``."""
+    told: Mapping[str, Mapping[str, Any]] | None = None
+    """What the codebook says about each quasi column; None if the axes were named instead."""
 
     def count(self, where: Mapping[str, Range], having: Mapping[str, object] | None = None) -> float:
         """Estimate the number of people with every column of ``where`` in its range and the values in ``having``.
@@ -67,9 +70,13 @@ class PublishedRelease:
     def relation(self, sensitive: str, earlier: Sequence[PublishedRelease] = ()) -> Relation:
         """Return how the values of a sensitive column go with the quasi columns, read from all cells joined.
 
-        ``earlier`` are earlier releases of the series: they have cells that this one no longer has.
+        ``earlier`` are earlier releases of the series: they have cells that this one no longer has. Axes that were
+        not named then span the labels of all of them.
         """
-        return Relation((*earlier, self), sensitive)
+        newest = self
+        if earlier and self.told is not None and all(one.told is not None for one in earlier):
+            newest = replace(self, axes=_axes_told([*earlier, self]))
+        return Relation((*earlier, newest), sensitive)
 
     def _real_share_of_rows(self) -> np.ndarray:
         """Return for each row the share of its group's rows that are real people."""
@@ -138,20 +145,31 @@ def open_release(
         table = table.sort_by(GROUP)
         for name in values.drop_columns(GROUP).column_names:
             table = table.append_column(name, values.sort_by(GROUP).column(name))
-    if axes is None:
-        axes = _axes_by_codebook(table, codebook, str(folder))
-    return PublishedRelease(table, _read(place, "counterfeits"), axes, _read(place, "plain"))
+    beside = _read(place, "counterfeits"), _read(place, "plain")
+    if axes is not None:
+        return PublishedRelease(table, beside[0], axes, beside[1])
+    release = PublishedRelease(table, beside[0], {}, beside[1], _told(table, codebook, str(folder)))
+    return replace(release, axes=_axes_told([release]))
 
 
-def _axes_by_codebook(table: pa.Table, codebook: bytes | None, where: str) -> dict[str, Axis]:
-    """Return the axes that the labels of the quasi columns span; the codebook has the order of values, if it counts."""
+def _told(table: pa.Table, codebook: bytes | None, where: str) -> dict[str, Mapping[str, Any]]:
+    """Return what the codebook says about each quasi column of the table."""
     if codebook is None:
         raise TableError(Fault(where, "no codebook.json", "the folder of a release", "name the axes of its columns"))
+    columns = json.loads(codebook)["columns"]
+    return {one["name"]: one for one in columns if one["role"] == "quasi" and one["name"] in table.column_names}
+
+
+def _axes_told(releases: Sequence[PublishedRelease]) -> dict[str, Axis]:
+    """Return the axes that the labels of all releases span, in the order that the newest one's codebook declares."""
     found = {}
-    for column in json.loads(codebook)["columns"]:
-        if column["role"] == "quasi" and column["name"] in table.column_names:
-            labels = pc.unique(table.column(column["name"]).cast(pa.string())).to_pylist()
-            found[column["name"]] = Axis.of_labels(labels, column.get("order", ()), column.get("labels"))
+    for name, column in (releases[-1].told or {}).items():
+        holders = [(one.table.column(name), one.told[name]) for one in releases if one.told and name in one.told]
+        labels = {label for shown, _ in holders for label in pc.unique(shown.cast(pa.string())).to_pylist()}
+        nodes: dict[str, set[str]] = {}
+        for label, members in (item for _, told in holders for item in (told.get("labels") or {}).items()):
+            nodes.setdefault(label, set()).update(members)
+        found[name] = Axis.of_labels(labels, column.get("order", ()), {key: sorted(nodes[key]) for key in nodes})
     return found
 
 
