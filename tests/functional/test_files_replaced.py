@@ -17,9 +17,9 @@ COMMANDS = {
     "init": ("init", "view.csv", "--force", "--out"),
     "mine": ("knowledge", "mine", "long.csv", "--respondent", "who", "--time", "t", "--value", "ill", "--out"),
     "suggest": ("gate", "suggest", "view.csv", "--out"),
-    "gate compare": ("gate", "compare", "large.csv", "--x", "age", "--y", "ill", "--out"),
+    "gate compare": ("study", "safe-release", "large.csv", "--dependency", "age ~> ill", "--out"),
     "replay": ("gate", "replay", "large.csv", "--x", "age", "--y", "ill", "--out"),
-    "baseline": ("gate", "replay", "large.csv", "--x", "age", "--y", "ill", "--save-baseline"),
+    "baseline": ("gate", "baseline", "large.csv", "--x", "age", "--y", "ill", "--out"),
     "study": ("study", "safe-release", "--sequences", "2", "--out"),
     "private": ("audit", "view.csv", "-p", "policy.toml", "--private"),
 }

@@ -36,8 +36,11 @@ def requests(tmp_path: Path) -> Path:
 def test_replay_says_what_leaves_and_keeps_its_baseline(requests: Path, tmp_path: Path) -> None:
     page, kept = tmp_path / "replay.html", tmp_path / "baseline.json"
     told = ["gate", "replay", str(requests), "--x", "age", "--y", "location"]
-    first = run([*told, "--out", str(page), "--save-baseline", str(kept)])
+    first = run([*told, "--out", str(page)])
     assert first.code == 0, first.err
+    counted = run(["gate", "baseline", *told[2:], "--out", str(kept)])
+    assert counted.code == 0, counted.err
+    assert "age ~> location: 10 values and 5 targets on 10,000 records" in counted.out
     assert "released 7," in first.out
     assert "REPLAY" in page.read_text(encoding="utf-8")
     again = run([*told, "--baseline", str(kept), "--json"])
@@ -57,7 +60,8 @@ def test_replay_says_what_leaves_and_keeps_its_baseline(requests: Path, tmp_path
 
 
 def test_compare_puts_all_tests_side_by_side(requests: Path, tmp_path: Path) -> None:
-    ran = run(["gate", "compare", str(requests), "--x", "age", "--y", "location", "--json"])
+    question = ("--dependency", "age ~> location", "--out", str(tmp_path / "tests.html"), "--json")
+    ran = run(["study", "safe-release", str(requests), *question])
     assert ran.code == 0, ran.err
     found = {(each["test"], each["alpha"]): each for each in json.loads(ran.out)["tests"]}
     assert len(found) == 10

@@ -188,7 +188,7 @@ def test_the_commands_take_several_dependencies(tmp_path: Path) -> None:
     rows = ["\t".join(str(table[name][i]) for name in table) for i in range(2_000)]
     (tmp_path / "people.tsv").write_text("\n".join(["\t".join(table), *rows]), encoding="utf-8")
     two = ("--dependency", "age ~> ward", "--dependency", "sex, age ~> town")
-    kept = ("--journal", "j.db", "--gate", "g", "--save-baseline", "b.json")
+    kept = ("--journal", "j.db", "--gate", "g")
     first = seriatim(tmp_path, "gate", "replay", "people.tsv", *two, "--json", "--out", "r.html", *kept)
     assert first.code == 0, first.err
     told = json.loads(first.out)
@@ -198,9 +198,12 @@ def test_the_commands_take_several_dependencies(tmp_path: Path) -> None:
     assert "sex, age ~&gt; town: By target" in (tmp_path / "r.html").read_text(encoding="utf-8")
     again = seriatim(tmp_path, "gate", "replay", "people.tsv", "--x", "age", "--y", "ward", *two[2:], "--json")
     assert json.loads(again.out)["released"] == told["released"]
+    counted = seriatim(tmp_path, "gate", "baseline", "people.tsv", *two, "--out", "b.json", "--json")
+    assert counted.code == 0, counted.err
+    assert json.loads(counted.out) == json.loads((tmp_path / "b.json").read_text(encoding="utf-8"))
     from_file = seriatim(tmp_path, "gate", "replay", "people.tsv", "--baseline", "b.json", "--json")
     assert json.loads(from_file.out)["released"] == told["released"]
-    compared = seriatim(tmp_path, "gate", "compare", "people.tsv", "--baseline", "b.json", "--json")
+    compared = seriatim(tmp_path, "study", "safe-release", "people.tsv", "--baseline", "b.json", "--json")
     found = {(one["test"], one["alpha"]): one["released"] for one in json.loads(compared.out)["tests"]}
     assert found["kld", 0.2] == told["released"]
     held = seriatim(tmp_path, "gate", "hold", "people.tsv", "--respondent", "id", "--gate", "g", "--journal", "j.db")

@@ -180,12 +180,15 @@ HEADLESS_TABLES = {
     ),
     ("knowledge mine", "table"): ("knowledge", "mine", "{t}", "--value", "ill"),
     ("gate replay", "table"): ("gate", "replay", "{t}", "--x", "age", "--y", "ill"),
-    ("gate compare", "table"): ("gate", "compare", "{t}", "--x", "age", "--y", "ill"),
+    ("gate baseline", "table"): ("gate", "baseline", "{t}", "--x", "age", "--y", "ill"),
+    ("study safe-release", "table"): ("study", "safe-release", "{t}", "--dependency", "age ~> ill"),
     ("gate suggest", "table"): ("gate", "suggest", "{t}", "--out", "page.html"),
     ("gate hold", "table"): ("gate", "hold", "{t}", "--respondent", "who", "--gate", "g"),
 }  # fmt: skip
-OTHER_FILES = {"policy", "out", "shelf", "private", "adversary", "knowledge", "baseline", "save_baseline", "published"}
+OTHER_FILES = {"policy", "out", "shelf", "private", "adversary", "knowledge", "baseline", "published"}
 OTHER_FILES |= {"head", "released"}
+OF_STUDIES = {("study leakage", "adult"), ("study equivocation", "pums"), ("study js-reduce", "data")}
+"""Public data of their own, or a folder that is written to."""
 
 
 def commands(group: Any, words: str = "") -> Iterator[tuple[str, Any]]:
@@ -203,7 +206,7 @@ def test_every_table_of_every_command_is_tried_without_its_header() -> None:
         for parameter in command.params
         if "Path" in str(parameter.type_descriptor.annotation)
         and parameter.name not in OTHER_FILES
-        and not words.startswith("study")
+        and (words, parameter.name) not in OF_STUDIES
     }
     assert found == set(HEADLESS_TABLES)
 

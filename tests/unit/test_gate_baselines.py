@@ -33,7 +33,7 @@ def table(tmp_path: Path, n: int = 400) -> Path:
 
 @pytest.mark.parametrize("ranges", [{"age": [30, 50.5]}, ["age: 30, 50.5"]])
 def test_numbers_are_cut_where_it_is_declared(tmp_path: Path, ranges: Any) -> None:
-    (found,) = api.gate_requests(table(tmp_path), "age", "ward", ranges=ranges).baseline.baselines
+    (found,) = api.gate_baseline(table(tmp_path), "age", "ward", ranges=ranges).baselines
     assert found.attributes[0].edges == (-np.inf, 30.0, 50.5, np.inf)
     assert baseline_from_json(found.to_json()).version == found.version
     assert found.place_of(30) == 1, "a range begins with its number"
@@ -45,9 +45,9 @@ def test_numbers_are_cut_where_it_is_declared(tmp_path: Path, ranges: Any) -> No
 )
 def test_ranges_that_cannot_be_are_refused(tmp_path: Path, ranges: Any) -> None:
     with pytest.raises(sr.InputError, match="ranges: "):
-        api.gate_requests(table(tmp_path), "age", "ward", ranges=ranges)
+        api.gate_baseline(table(tmp_path), "age", "ward", ranges=ranges)
     with pytest.raises(sr.InputError, match="ranges of its own"):
-        api.gate_requests(table(tmp_path), baseline=baseline_from_json(json.dumps(BY_HAND)), ranges={"age": [3]})
+        api.gate_baseline(table(tmp_path), baseline=baseline_from_json(json.dumps(BY_HAND)), ranges={"age": [3]})
 
 
 def test_a_baseline_may_be_written_by_hand() -> None:
@@ -65,18 +65,18 @@ def test_a_baseline_may_be_written_by_hand() -> None:
 
 
 def test_the_next_version_is_counted_anew_with_the_same_ranges_and_targets(tmp_path: Path) -> None:
-    first = api.gate_requests(table(tmp_path), "age", "ward", ranges={"age": [30, 50]}).baseline
+    first = api.gate_baseline(table(tmp_path), "age", "ward", ranges={"age": [30, 50]})
     later = tmp_path / "later.csv"
     later.write_text("\n".join(["age,ward", *["25,north"] * 300, *["60,east"] * 50]), encoding="utf-8")
-    (old,), (new,) = first.baselines, api.gate_requests(later, baseline=first, recount=True).baseline.baselines
+    (old,), (new,) = first.baselines, api.gate_baseline(later, baseline=first).baselines
     assert (new.attributes, new.targets) == (old.attributes, old.targets)
     assert new.probabilities.tolist() == [1.0, 0.0, 0.0]
     assert (new.n_records, new.version == old.version) == (300, False)
-    with pytest.raises(sr.InputError, match="recount: "):
-        api.gate_requests(later, "age", "ward", recount=True)
+    with pytest.raises(sr.InputError, match="x, y: other columns"):
+        api.gate_baseline(later, "ward", "age", baseline=first)
     (tmp_path / "other.csv").write_text("years\n1\n", encoding="utf-8")
     with pytest.raises(sr.InputError, match="'ward'"):
-        api.gate_requests(tmp_path / "other.csv", baseline=first, recount=True)
+        api.gate_baseline(tmp_path / "other.csv", baseline=first)
 
 
 def test_targets_that_the_worst_direction_does_not_serve_are_counted_beforehand() -> None:

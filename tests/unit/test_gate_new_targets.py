@@ -68,12 +68,10 @@ def test_the_command(tmp_path: Path) -> None:
     (tmp_path / "known.csv").write_text("age,ward\n" + "\n".join(lines) + "\n")
     (tmp_path / "asked.csv").write_text("age,ward\nyoung,east\nold,east\nyoung,north\n")
     question = ("--x", "age", "--y", "ward")
-    saved = seriatim(
-        tmp_path, "gate", "replay", "known.csv", *question, "--others", "else", "--save-baseline", "b.json"
-    )
+    saved = seriatim(tmp_path, "gate", "baseline", "known.csv", *question, "--others", "else", "--out", "b.json")
     assert saved.code == 0, saved.err
     told = seriatim(tmp_path, "gate", "replay", "asked.csv", *question, "--baseline", "b.json", "--json")
     assert told.code == 0, told.err
     assert json.loads(told.out)["requests"] == 3
-    other = seriatim(tmp_path, "gate", "replay", "asked.csv", *question, "--baseline", "b.json", "--others", "north")
+    other = seriatim(tmp_path, "gate", "baseline", "known.csv", "--baseline", "b.json", "--others", "north")
     assert other.code == 2

@@ -26,6 +26,7 @@ from seriatim_papers.cor_split_page import study_cor_split_page
 from seriatim_papers.equivocation import study_equivocation
 from seriatim_papers.js_reduce_page import study_js_reduce_page, write_js_reduce_page_data
 from seriatim_papers.leakage import study_leakage
+from seriatim_papers.safe_release_compare import compare_tests
 from seriatim_papers.safe_release_page import study_safe_release_page
 
 OF_OUTPUT = {"as_json", "help", "nodes"}
@@ -52,8 +53,8 @@ TWINS: dict[str, tuple[Callable[..., Any], ...]] = {
     "attack": (sr.attack, api.attack_history_of_folder, api.attack_report, api.open_ledger),
     "compare": (sr.compare, MapWish),
     "forecast": (sr.forecast, api.open_ledger),
+    "gate baseline": (api.gate_baseline,),
     "gate replay": (api.gate_requests, api.gate_replay, api.gate_store),
-    "gate compare": (api.gate_requests, api.gate_compare),
     "gate suggest": (api.gate_suggest,),
     "gate hold": (api.gate_hold,),
     "gate show": (api.gate_show,),
@@ -76,16 +77,17 @@ TWINS: dict[str, tuple[Callable[..., Any], ...]] = {
     "study leakage": (study_leakage,),
     "study cor-split": (study_cor_split_page,),
     "study equivocation": (study_equivocation,),
-    "study safe-release": (study_safe_release_page,),
+    "study safe-release": (study_safe_release_page, api.gate_requests, compare_tests),
     "study js-reduce": (study_js_reduce_page, write_js_reduce_page_data),
 }
 WITH_A_REPORT = (
-    "audit", "attack", "compare", "forecast", "ledger sign-off", "gate compare", "gate suggest", "study leakage",
+    "audit", "attack", "compare", "forecast", "ledger sign-off", "gate suggest", "study leakage",
     "study cor-split", "study equivocation", "study safe-release", "study js-reduce",
 )  # fmt: skip
 WRITES = {
     **{command: {"out"} for command in WITH_A_REPORT},
-    "gate replay": {"out", "save_baseline"},
+    "gate baseline": {"out"},
+    "gate replay": {"out"},
     "init": {"out", "force"},
 }
 """Options that name a file for what Python returns: a report, a page, a policy, a baseline."""
@@ -139,9 +141,8 @@ OTHERWISE: dict[str, dict[str, str]] = {
 BOUNDS: dict[str, tuple[str, ...]] = {
     "attack": ("least", "repetitions", "collusion", "compromised"),
     "forecast": ("releases", "m", "n", "compromised"),
-    "gate replay": ("bands",),
-    "gate compare": ("bands",),
-    "gate suggest": ("bands", "most"),
+    "gate baseline": ("bands",),
+    "gate suggest": ("most",),
 }
 """Options that are numbers with limits of their own."""
 

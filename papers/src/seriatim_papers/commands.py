@@ -99,6 +99,18 @@ def study_equivocation_command(
 
 
 def study_safe_release_command(
+    table: Annotated[
+        Optional[Path],  # noqa: UP045
+        typer.Argument(help="Requests of your own, CSV or Parquet: all tests at 20% and 5% on them, and nothing else."),
+    ] = None,
+    dependency: Annotated[
+        Optional[list[str]],  # noqa: UP045
+        typer.Option("--dependency", help="Beside requests: 'age, sex ~> ward'; may be repeated (all must hold)."),
+    ] = None,
+    baseline: Annotated[
+        Optional[Path],  # noqa: UP045
+        typer.Option("--baseline", help="Beside requests: a file of gate baseline (their own if omitted)."),
+    ] = None,
     sequences: Annotated[int, typer.Option(min=2, max=10_000, help="Random sequences of 10,000 requests.")] = 200,
     out: StudyFile = Path("study-safe-release.html"),
     as_json: AsJson = False,
@@ -106,12 +118,24 @@ def study_safe_release_command(
     """Repeat the examples and Figures 12 to 19 of the paper on releasing single records, from its own counts.
 
     Example: seriatim study safe-release --sequences 20
+
+    Example: seriatim study safe-release requests.csv --dependency 'age ~> location' --out tests.html
     """
+    from seriatim import api
     from seriatim.cli import output
+    from seriatim.errors import Fault, InputError
+    from seriatim_papers.safe_release_compare import compare_tests
     from seriatim_papers.safe_release_page import study_safe_release_page
 
+    if table is None and (dependency or baseline):
+        raise InputError(Fault("--dependency, --baseline", "no requests", "a table beside them"))
+    study: FiledReport
     with output.output_bar(silent=as_json) as progress:
-        study = study_safe_release_page(sequences, progress)
+        if table is None:
+            study = study_safe_release_page(sequences, progress)
+        else:
+            requests = api.gate_requests(table, baseline=baseline, dependencies=dependency or ())
+            study = compare_tests(requests, title=table.stem, progress=progress)
     _finish(study, out, as_json)
 
 

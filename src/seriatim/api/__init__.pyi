@@ -4,7 +4,7 @@ from seriatim.api.comparisons import compare, compare_lattice_nodes, compare_on_
 from seriatim.api.first_policies import first_policy
 from seriatim.api.forecasts import forecast, forecast_report
 from seriatim.api.gates import (
-    gate_compare,
+    gate_baseline,
     gate_hold,
     gate_replay,
     gate_requests,
@@ -47,7 +47,7 @@ __all__ = [
     "first_policy",
     "forecast",
     "forecast_report",
-    "gate_compare",
+    "gate_baseline",
     "gate_hold",
     "gate_replay",
     "gate_requests",

@@ -1,4 +1,4 @@
-"""Replay, store, compare and suggest gates for single records."""
+"""Count baselines, replay, store and suggest gates for single records."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from seriatim.errors import Fault, InputError
-from seriatim.ports import Progress, no_progress
 from seriatim.tables.reader import read_table
 from seriatim.wiring import wired_journal
 
@@ -16,49 +15,72 @@ if TYPE_CHECKING:
     from seriatim.gate.baseline import Baseline
     from seriatim.gate.dependencies import Dependencies
     from seriatim.journal.journal_check import JournalCheck
-    from seriatim.usecases.gate.compare_tests import GateComparison
     from seriatim.usecases.gate.replay_page import ReplayReport
-    from seriatim.usecases.gate.requests import GateRequests
+    from seriatim.usecases.gate.requests import Columns, GateRequests, Pair
     from seriatim.usecases.gate.suggest import GateSuggestions
+
+
+def gate_baseline(
+    table: Any,
+    x: str | Sequence[str] = (),
+    y: str | None = None,
+    bands: int = 10,
+    ranges: Mapping[str, Sequence[float]] | Sequence[str] = (),
+    others: str | None = None,
+    baseline: Baseline | Dependencies | str | Path | None = None,
+    separator: str | None = None,
+    encoding: str | None = None,
+    dependencies: Sequence[str] = (),
+) -> Dependencies:
+    """Count the baseline of a gate on a table; ``x`` names what is released, ``y`` the targets to protect.
+
+    ``dependencies`` are further ones, such as ``age, sex ~> ward``: a record leaves only if all hold. ``ranges`` cut
+    numeric columns at declared numbers, such as ``{"age": [18, 40, 65]}`` or ``["age: 18, 40, 65"]``, instead of
+    into ``bands`` of equal share. ``others`` is the target that targets which the baseline does not know count as;
+    without it they are refused. An earlier ``baseline`` is recounted on this table, with the same values, ranges and
+    targets: its next version.
+    """
+    from seriatim.gate.attribute import attribute_ranges
+    from seriatim.usecases.gate.requests import counted_baseline, recounted_baseline
+
+    columns, pairs = _asked(table, x, y, separator, encoding, dependencies)
+    known, cuts = _baseline_of(baseline), attribute_ranges(ranges)
+    if known is not None:
+        return recounted_baseline(known, columns, pairs, cuts, others or "")
+    return counted_baseline(columns, pairs, bands, cuts, others or "")
 
 
 def gate_requests(
     table: Any,
     x: str | Sequence[str] = (),
     y: str | None = None,
-    bands: int = 10,
     baseline: Baseline | Dependencies | str | Path | None = None,
     separator: str | None = None,
     encoding: str | None = None,
-    others: str | None = None,
     dependencies: Sequence[str] = (),
-    ranges: Mapping[str, Sequence[float]] | Sequence[str] = (),
-    recount: bool = False,
 ) -> GateRequests:
-    """Read requests for single records; ``x`` names what is released, ``y`` the targets to protect.
+    """Read requests for single records, in the order of the table.
 
-    ``dependencies`` are further ones, such as ``age, sex ~> ward``: a record leaves only if all of them hold. A
-    baseline brings its own, so that ``x`` and ``y`` may be left out. ``others`` is the target that targets which the
-    baseline does not know count as; without it they are refused. ``ranges`` cut numeric columns at declared numbers,
-    such as ``{"age": [18, 40, 65]}`` or ``["age: 18, 40, 65"]``, instead of into ``bands`` of equal share. With
-    ``recount`` the baseline is recounted on this table, with the same values, ranges and targets: its next version.
+    A ``baseline`` brings its own dependencies, so that ``x`` and ``y`` may be left out. Without one the table is its
+    own, as ``gate_baseline`` counts it.
     """
-    from seriatim.gate.attribute import attribute_ranges
+    from seriatim.usecases.gate.requests import requests_of
+
+    return requests_of(*_asked(table, x, y, separator, encoding, dependencies), _baseline_of(baseline))
+
+
+def _asked(
+    table: Any, x: str | Sequence[str], y: str | None, separator: str | None, encoding: str | None,
+    dependencies: Sequence[str],
+) -> tuple[Columns, list[Pair]]:  # fmt: skip
     from seriatim.gate.dependencies import dependencies_named
     from seriatim.tables.columns import columns_of
-    from seriatim.usecases.gate.requests import requests_of
 
     columns = columns_of(read_table(table, separator, encoding))
     own = (x,) if isinstance(x, str) else tuple(x)
     if bool(own) != (y is not None):
         raise InputError(Fault("x, y", "one without the other", "both"))
-    pairs = [*([(own, y)] if y is not None else []), *dependencies_named(dependencies, columns)]
-    known = _baseline_of(baseline)
-    if recount:
-        if known is None:
-            raise InputError(Fault("recount", "no baseline to recount", "a baseline beside it"))
-        known = known.recounted(columns)
-    return requests_of(columns, pairs, bands, known, others or "", attribute_ranges(ranges))
+    return columns, [*([(own, y)] if y is not None else []), *dependencies_named(dependencies, columns)]
 
 
 def _baseline_of(baseline: Baseline | Dependencies | str | Path | None) -> Dependencies | None:
@@ -185,15 +207,6 @@ def _head_of(path: Path) -> str:
     if not isinstance(head, str) or not head:
         raise InputError(Fault(str(path), "no answer of /v1/released with a head", "one as the service gave it"))
     return head
-
-
-def gate_compare(
-    requests: GateRequests, *, title: str = "requests", progress: Progress = no_progress
-) -> GateComparison:
-    """Compare all tests at 20% and 5% on the same requests."""
-    from seriatim.usecases.gate.compare_tests import compare_tests
-
-    return compare_tests(requests, title=title, progress=progress)
 
 
 def gate_suggest(

@@ -29,31 +29,76 @@ Dependency = Annotated[
         "--dependency", help="Dependency to guard, such as 'age, sex ~> ward'; may be repeated (all must hold)."
     ),
 ]
-Bands = Annotated[int, typer.Option(min=2, max=200, help="Ranges of equal share for a numeric column.")]
-Ranges = Annotated[
-    Optional[list[str]],  # noqa: UP045
-    typer.Option("--ranges", help="Cut a numeric column here instead, such as 'age: 18, 40, 65'; may be repeated."),
-]
 BaselineFile = Annotated[
     Optional[Path],  # noqa: UP045
-    typer.Option("--baseline", help="Baseline file (the table is its own baseline if omitted)."),
+    typer.Option("--baseline", help="File of gate baseline (the table is its own baseline if omitted)."),
 ]
 
 
-app.command("hold")(gate_service.gate_service_hold_command)
-app.command("show")(gate_service.gate_service_show_command)
-app.command("verify")(gate_service.gate_service_verify_command)
-app.command("serve")(gate_service.gate_service_serve_command)
+app.command("hold")(gate_service.hold_command)
+app.command("show")(gate_service.show_command)
+app.command("verify")(gate_service.verify_command)
+app.command("serve")(gate_service.serve_command)
 app.add_typer(gate_service.token_app, name="token")
 
 
 @app.callback(help=_ABOUT)
-def gate_help_command() -> None:
+def help_command() -> None:
     pass
 
 
+@app.command("baseline")
+def baseline_command(
+    table: Annotated[Path, typer.Argument(help="Records that requests are compared with: a CSV or Parquet file.")],
+    x: X = None,
+    y: Y = None,
+    dependency: Dependency = None,
+    bands: Annotated[int, typer.Option(min=2, max=200, help="Ranges of equal share for a numeric column.")] = 10,
+    ranges: Annotated[
+        Optional[list[str]],  # noqa: UP045
+        typer.Option("--ranges", help="Cut a numeric column here instead, such as 'age: 18, 40, 65'; may be repeated."),
+    ] = None,
+    others: Annotated[
+        Optional[str],  # noqa: UP045
+        typer.Option("--others", help="Treat unknown targets as this target instead of refusing them."),
+    ] = None,
+    baseline: Annotated[
+        Optional[Path],  # noqa: UP045
+        typer.Option("--baseline", help="Recount this baseline, keeping its ranges and targets: its next version."),
+    ] = None,
+    out: Annotated[
+        Path, typer.Option("--out", "-o", callback=new_file, help="Write the baseline to this file.")
+    ] = Path("baseline.json"),
+    separator: Separator = None,
+    encoding: Encoding = None,
+    as_json: AsJson = False,
+) -> None:
+    """Count the baseline of a gate on a table, for gate replay and for later versions.
+
+    Example: seriatim gate baseline people.csv --x age --y location --out baseline.json
+    """
+    from seriatim import api
+    from seriatim.cli import output
+    from seriatim.storage.own_files import write_own_files
+
+    found = api.gate_baseline(
+        table, x or (), y, bands, ranges or (), others, baseline, separator, encoding, dependency or ()
+    )
+    write_own_files({out: found.to_json().encode()}, "out")
+    if as_json:
+        output.output_text(found.to_json())
+        return
+    for name, one in zip(found.names, found.baselines, strict=True):
+        output.output_text(
+            f"{name}: {len(one.values):,} values and {len(one.targets):,} targets on {one.n_records:,} records"
+        )
+    for note in found.advice():
+        output.console.print(f"  note  {note}", soft_wrap=True)
+    output.output_text(f"  baseline  {out}, version {found.version}")
+
+
 @app.command("replay")
-def gate_replay_command(
+def replay_command(
     table: TableFile,
     x: X = None,
     y: Y = None,
@@ -65,20 +110,7 @@ def gate_replay_command(
     alpha: Annotated[
         float, typer.Option(help="Level: 0.2 stops casual guessing, 0.05 only attackers who must be sure.")
     ] = 0.2,
-    bands: Bands = 10,
-    ranges: Ranges = None,
     baseline: BaselineFile = None,
-    recount: Annotated[
-        bool, typer.Option("--recount", help="Recount the baseline on this table, keeping its ranges and targets.")
-    ] = False,
-    others: Annotated[
-        Optional[str],  # noqa: UP045
-        typer.Option("--others", help="Treat unknown targets as this target instead of refusing them."),
-    ] = None,
-    save_baseline: Annotated[
-        Optional[Path],  # noqa: UP045
-        typer.Option("--save-baseline", callback=new_file, help="Write the baseline to this file."),
-    ] = None,
     queue: Annotated[bool, typer.Option(help="Queue unsafe requests (--no-queue: deny them).")] = True,
     joint: Annotated[bool, typer.Option("--joint", help="Also release sets that are safe only together.")] = False,
     journal: Annotated[
@@ -100,18 +132,13 @@ def gate_replay_command(
     """
     from seriatim import api
     from seriatim.cli import output
-    from seriatim.storage.own_files import write_own_files
     from seriatim.usecases.gate.replay_page import HEAD
 
     with output.output_bar(silent=as_json) as progress:
         progress("reading", 0.0)
-        requests = api.gate_requests(
-            table, x or (), y, bands, baseline, separator, encoding, others, dependency or (), ranges or (), recount
-        )
+        requests = api.gate_requests(table, x or (), y, baseline, separator, encoding, dependency or ())
         progress("replaying", 0.3)
         found = api.gate_replay(requests, test or ("kld",), alpha, queue=queue, joint=joint, title=table.stem)
-    if save_baseline is not None:
-        write_own_files({save_baseline: requests.baseline.to_json().encode()}, "save_baseline")
     output.output_filed(found, out)
     if journal is not None or gate is not None:
         number = _stored(found, requests, journal, gate)
@@ -142,44 +169,9 @@ def _stored(found: ReplayReport, requests: GateRequests, journal: str | None, ga
     return api.gate_store(found, requests, journal, gate)
 
 
-@app.command("compare")
-def gate_compare_command(
-    table: TableFile,
-    x: X = None,
-    y: Y = None,
-    dependency: Dependency = None,
-    bands: Bands = 10,
-    ranges: Ranges = None,
-    baseline: BaselineFile = None,
-    out: ReportFile = None,
-    separator: Separator = None,
-    encoding: Encoding = None,
-    as_json: AsJson = False,
-) -> None:
-    """Compare all tests at 20% and 5% on the same requests.
-
-    Example: seriatim gate compare requests.csv --x age --y location --out tests.html
-    """
-    from seriatim import api
-    from seriatim.cli import output
-    from seriatim.usecases.gate.compare_tests import HEAD
-
-    with output.output_bar(silent=as_json) as progress:
-        requests = api.gate_requests(
-            table, x or (), y, bands, baseline, separator, encoding, dependencies=dependency or (), ranges=ranges or ()
-        )
-        found = api.gate_compare(requests, title=table.stem, progress=progress)
-    output.output_filed(found, out)
-    if as_json:
-        output.output_text(found.to_json())
-    else:
-        _show(HEAD, found.rows(), out)
-
-
 @app.command("suggest")
-def gate_suggest_command(
+def suggest_command(
     table: TableFile,
-    bands: Bands = 10,
     most: Annotated[int, typer.Option(min=1, help="Number of pairs to list.")] = 20,
     out: ReportFile = None,
     separator: Separator = None,
@@ -196,7 +188,7 @@ def gate_suggest_command(
 
     with output.output_bar(silent=as_json) as progress:
         progress("measuring", 0.1)
-        found = api.gate_suggest(table, bands, most, separator, encoding)
+        found = api.gate_suggest(table, most=most, separator=separator, encoding=encoding)
     output.output_filed(found, out)
     if as_json:
         output.output_text(found.to_json())

@@ -27,7 +27,7 @@ DAMAGED = 4
 token_app = typer.Typer(help="Make, rotate, revoke and list tokens.", rich_markup_mode=None, no_args_is_help=True)
 
 
-def gate_service_hold_command(
+def hold_command(
     table: Annotated[Path, typer.Argument(help="Records, one per person: a CSV or Parquet file.")],
     respondent: Annotated[str, typer.Option(help="Column with the person's id; it is never released.")],
     gate: GateName,
@@ -52,7 +52,7 @@ def _held_text(n: int, unknown: int) -> str:
     return f"{n:,} records held{never}"
 
 
-def gate_service_show_command(gate: GateName, journal: Journal = HERE, as_json: AsJson = False) -> None:
+def show_command(gate: GateName, journal: Journal = HERE, as_json: AsJson = False) -> None:
     """List a gate's versions, and the values and targets of its baseline by number. For the officer only.
 
     Example: seriatim gate show --gate soldiers
@@ -73,7 +73,7 @@ def gate_service_show_command(gate: GateName, journal: Journal = HERE, as_json: 
     _say(found, "\n".join(lines), as_json)
 
 
-def gate_service_serve_command(
+def serve_command(
     gate: GateName,
     expire_days: Annotated[float, typer.Option(help="Days after which a waiting request expires.")],
     journal: Journal = HERE,
@@ -103,7 +103,7 @@ def gate_service_serve_command(
     run_server(wired_journal(journal), settings, quiet)
 
 
-def gate_service_verify_command(
+def verify_command(
     gate: GateName,
     journal: Journal = HERE,
     released: Annotated[
@@ -131,7 +131,7 @@ def gate_service_verify_command(
 
 
 @token_app.command("make")
-def gate_service_token_make_command(
+def token_make_command(
     role: Annotated[str, typer.Option(help="requester, officer or auditor.")],
     gate: GateName,
     journal: Journal = HERE,
@@ -156,9 +156,7 @@ def gate_service_token_make_command(
 
 
 @token_app.command("rotate")
-def gate_service_token_rotate_command(
-    number: Number, gate: GateName, journal: Journal = HERE, as_json: AsJson = False
-) -> None:
+def token_rotate_command(number: Number, gate: GateName, journal: Journal = HERE, as_json: AsJson = False) -> None:
     """Replace a token's secret and show the new one; its requests and quota stay.
 
     Example: seriatim gate token rotate 2 --gate soldiers
@@ -168,9 +166,7 @@ def gate_service_token_rotate_command(
 
 
 @token_app.command("revoke")
-def gate_service_token_revoke_command(
-    number: Number, gate: GateName, journal: Journal = HERE, as_json: AsJson = False
-) -> None:
+def token_revoke_command(number: Number, gate: GateName, journal: Journal = HERE, as_json: AsJson = False) -> None:
     """Revoke a token for good; a running service notices within a second or two.
 
     Example: seriatim gate token revoke 2 --gate soldiers
@@ -180,7 +176,7 @@ def gate_service_token_revoke_command(
 
 
 @token_app.command("list")
-def gate_service_token_list_command(gate: GateName, journal: Journal = HERE, as_json: AsJson = False) -> None:
+def token_list_command(gate: GateName, journal: Journal = HERE, as_json: AsJson = False) -> None:
     """List tokens: number, role, label, how many people they are bound to, quota. Secrets are not stored.
 
     Example: seriatim gate token list --gate soldiers

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from seriatim.errors import Fault, InputError
 from seriatim.gate.attribute import Attribute, attribute_numbers, attribute_values, gate_attribute_bands
-from seriatim.gate.baseline import Baseline, baseline_from
+from seriatim.gate.baseline import baseline_from
 from seriatim.gate.cells import Places
 from seriatim.gate.decision import Outcome
 from seriatim.gate.dependencies import Dependencies
@@ -85,39 +85,66 @@ class GateRequests:
         return decided(rules, self.places)
 
 
-def requests_of(
-    columns: Columns,
-    pairs: Sequence[Pair] = (),
-    bands: int = 10,
-    baseline: Dependencies | None = None,
-    others: str = "",
-    ranges: Mapping[str, Attribute] | None = None,
-) -> GateRequests:
-    """Read requests from a table's columns; without a baseline the table is its own.
-
-    ``others`` names the target that targets unknown to the table's own baseline will count as. Columns in ``ranges``
-    are cut as declared there, other numbers into ``bands`` of equal share.
-    """
-    ranges = ranges or {}
-    limited_argument("bands", bands, ARGUMENT_LIMITS["bands"], InputError)
+def requests_of(columns: Columns, pairs: Sequence[Pair], baseline: Dependencies | None = None) -> GateRequests:
+    """Read requests from a table's columns; without a baseline the table is its own."""
     for x, y in pairs:
         _must_have(columns, x, y)
     if baseline is None:
-        if not pairs:
-            raise InputError(Fault("x, y", "no columns", "columns of the table, or a baseline"))
-        _must_be_of_x(ranges, pairs)
-        baseline = Dependencies(tuple(_counted(columns, x, y, bands, others, ranges) for x, y in pairs))
+        baseline = counted_baseline(columns, pairs)
     else:
-        _must_agree(baseline, pairs, others, ranges)
+        _must_agree(baseline, pairs)
     baseline.must_serve()
     return GateRequests(baseline.places(columns), baseline)
 
 
-def _counted(
-    columns: Columns, x: Sequence[str], y: str, bands: int, others: str, ranges: Mapping[str, Attribute]
-) -> Baseline:
-    attributes = [ranges.get(name) or requested_attribute(name, columns[name], bands) for name in x]
-    return baseline_from(columns, attributes, y, columns[y], others=others)
+def counted_baseline(
+    columns: Columns,
+    pairs: Sequence[Pair],
+    bands: int = 10,
+    ranges: Mapping[str, Attribute] | None = None,
+    others: str = "",
+) -> Dependencies:
+    """Count a baseline on a table. ``others`` names the target that targets unknown to it will count as.
+
+    Columns in ``ranges`` are cut as declared there, other numbers into ``bands`` of equal share.
+    """
+    limited_argument("bands", bands, ARGUMENT_LIMITS["bands"], InputError)
+    ranges = ranges or {}
+    for x, y in pairs:
+        _must_have(columns, x, y)
+    if not pairs:
+        raise InputError(Fault("x, y", "no columns", "columns of the table, or a baseline"))
+    unused = set(ranges) - {name for x, _ in pairs for name in x}
+    if unused:
+        raise InputError(Fault("ranges", f"{min(unused)!r} is not a column of X", "columns of X"))
+    made = Dependencies(
+        tuple(
+            baseline_from(
+                columns,
+                [ranges.get(name) or requested_attribute(name, columns[name], bands) for name in x],
+                y,
+                columns[y],
+                others=others,
+            )
+            for x, y in pairs
+        )
+    )
+    made.must_serve()
+    return made
+
+
+def recounted_baseline(
+    baseline: Dependencies, columns: Columns, pairs: Sequence[Pair], ranges: Mapping[str, Attribute], others: str
+) -> Dependencies:
+    """Return a baseline's next version: the same values, ranges and targets, counted on another table."""
+    _must_agree(baseline, pairs)
+    if ranges:
+        raise InputError(Fault("ranges", "the baseline has ranges of its own", "as in the baseline", "leave it out"))
+    if others and any(others != one.others for one in baseline.baselines):
+        raise InputError(Fault("others", "the baseline says otherwise", "as in the baseline", "leave it out"))
+    made = baseline.recounted(columns)
+    made.must_serve()
+    return made
 
 
 def _must_have(columns: Columns, x: Sequence[str], y: str) -> None:
@@ -127,24 +154,13 @@ def _must_have(columns: Columns, x: Sequence[str], y: str) -> None:
         raise InputError(Fault("x, y", found, "columns of the table: one or more for X, another one for Y"))
 
 
-def _must_be_of_x(ranges: Mapping[str, Attribute], pairs: Sequence[Pair]) -> None:
-    """Refuse ranges of a column that is not released."""
-    unused = set(ranges) - {name for x, _ in pairs for name in x}
-    if unused:
-        raise InputError(Fault("ranges", f"{min(unused)!r} is not a column of X", "columns of X"))
-
-
-def _must_agree(baseline: Dependencies, pairs: Sequence[Pair], others: str, ranges: Mapping[str, Attribute]) -> None:
-    """Refuse what was asked for beside a baseline file and differs from it."""
-    if ranges:
-        raise InputError(Fault("ranges", "the baseline has ranges of its own", "as in the baseline", "leave it out"))
+def _must_agree(baseline: Dependencies, pairs: Sequence[Pair]) -> None:
+    """Refuse columns that were asked for beside a baseline and differ from its own."""
     own = [([attribute.name for attribute in one.attributes], one.target) for one in baseline.baselines]
     if pairs and own != [(list(x), y) for x, y in pairs]:
         raise InputError(
             Fault("x, y", "other columns than those of the baseline", "as in the baseline", "leave them out")
         )
-    if others and any(others != one.others for one in baseline.baselines):
-        raise InputError(Fault("others", "the baseline says otherwise", "as in the baseline", "leave it out"))
 
 
 def requested_attribute(name: str, column: Sequence[Any], bands: int) -> Attribute:
