@@ -66,7 +66,6 @@ def table(ages: list[int], ill: list[str]) -> ClassCounts:
 NUMBERS: dict[str, dict[str, Any]] = {
     "max_hit_chance_at": {"k": 1, "max_hit_chance_at": {"5": 0.5}},
     "min_entropy_at": {"k": 1, "min_entropy_at": {"5": 1.0}},
-    "min_area": {"k": 1, "min_area": 10.0, "max_hit_chance_at": {"5": 0.9}},
 }
 
 

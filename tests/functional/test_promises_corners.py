@@ -29,7 +29,7 @@ def test_values_of_withheld_people_do_not_stretch_the_scale(tmp_path: Path, rule
     assert release.verdict.findings[1].worst <= 0.25
 
 
-@pytest.mark.parametrize("rule", [{"order": ["a"]}, {"hierarchy": {"groups": [["a"], ["b"]]}}], ids=["order", "tree"])
+@pytest.mark.parametrize("rule", [{"order": ["a"]}, {"hierarchy": {"group": [["a"], ["b"]]}}], ids=["order", "tree"])
 def test_unseen_sensitive_values_stay_different_values(tmp_path: Path, rule: dict[str, Any]) -> None:
     """They are published as they are, so a class of one of them is not the same as a class of another."""
     table = pa.table({"q": [1, 1, 2, 2] * 5, "s": ["x", "x", "y", "y"] * 5})

@@ -88,8 +88,8 @@ def test_an_attack_reads_the_collusion_of_an_adversary_file(tmp_path: Path, view
     history = sr.Ledger.open(tmp_path / "ledger.db").history("ward-visits")
     with pytest.warns(AdversaryKeysUnread, match="adversary: not read here: collusion"):
         sr.attack(history, {"collusion": 2})
-    with pytest.warns(AdversaryKeysUnread, match="not read here: attributes, breach, lifespan, sure_share"):
-        sr.attack(history, {"lifespan": 3, "breach": 0.1, "attributes": ["x"], "sure_share": 0.5})
+    with pytest.warns(AdversaryKeysUnread, match="not read here: breach, lifespan, sure_share"):
+        sr.attack(history, {"lifespan": 3, "breach": 0.1, "sure_share": 0.5})
 
 
 def test_the_verdict_names_the_worst_recipient(tmp_path: Path, views: list[pa.Table]) -> None:

@@ -175,7 +175,7 @@ def pasted(line: str, **sections: Any) -> sr.Policy:
     return sr.Policy.from_dict(whole)
 
 
-@pytest.mark.parametrize("begins", ["[promise] k", "[defence] withhold", "[columns.age] rounding"])
+@pytest.mark.parametrize("begins", ["[promise] k", "[defence] leftovers", "[columns.age] rounding"])
 def test_what_is_offered_passes_when_it_is_pasted(refused: tuple[Any, list[pa.Table], sr.Ledger], begins: str) -> None:
     made, views, ledger = refused
     (line,) = [one for one in offered(made) if one.startswith(begins)]
@@ -186,7 +186,7 @@ def test_what_is_offered_passes_when_it_is_pasted(refused: tuple[Any, list[pa.Ta
 
 def test_withholding_leaves_the_other_groups_as_they_were(refused: tuple[Any, list[pa.Table], sr.Ledger]) -> None:
     made, views, ledger = refused
-    (line,) = [one for one in offered(made) if one.startswith("[defence] withhold")]
+    (line,) = [one for one in offered(made) if one.startswith("[defence] leftovers")]
     rest = sr.publish(views[1], pasted(line), ledger, dry_run=True)
     before, after = made.groups.to_pydict(), rest.groups.to_pydict()
     assert before["respondent"] == after["respondent"]
@@ -217,7 +217,7 @@ def test_a_class_that_breaks_a_promise_is_withheld_if_asked(tmp_path: Path) -> N
     asked = {"method": "lattice", "suppress": 0.1}
     made = sr.publish(view, policy({"k": 3}, asked), ledger, suggest=True)
     assert not made.verdict.released
-    assert any(line.startswith('[defence] withhold = "exposed"') for line in offered(made)), made.verdict.remedies
-    rest = sr.publish(view, policy({"k": 3}, {**asked, "withhold": "exposed"}), ledger)
+    assert any(line.startswith('[defence] leftovers = "withhold"') for line in offered(made)), made.verdict.remedies
+    rest = sr.publish(view, policy({"k": 3}, {**asked, "leftovers": "withhold"}), ledger)
     assert rest.verdict.released
     assert rest.table.column("age").to_pylist() == ["30"] * 30

@@ -352,7 +352,7 @@ def test_the_groups_name_people_exactly_beside_counterfeits(tmp_path: Path) -> N
     sections = {
         "series": {"respondent": "id"},
         "promise": {"m": 2},
-        "defence": {"method": "invariant", "when_not_eligible": "counterfeit"},
+        "defence": {"method": "invariant", "leftovers": "counterfeit"},
     }
     release = publish(frame, {"q": QUASI, "s": SENSITIVE}, tmp_path, k=1, **sections)
     assert release.groups["counterfeit"].any()

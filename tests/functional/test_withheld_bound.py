@@ -142,7 +142,7 @@ def test_a_table_that_is_not_eligible_is_refused_whatever_may_be_withheld(
     share = (skewed.column("grade").to_numpy() == 12).mean()
     assert f"the most frequent value has {share:.1%}, m = 3 allows 33.3%" in reason
     assert made.table is None
-    with_others = asked(method, suppress=0.9, when_not_eligible="counterfeit")
+    with_others = asked(method, suppress=0.9, leftovers="counterfeit")
     assert sr.publish(skewed, with_others, sr.Ledger.open(tmp_path / "ledger.db")).verdict.released
 
 

@@ -9,21 +9,14 @@ from hypothesis import given, reject, settings
 from hypothesis import strategies as st
 
 from seriatim.errors import Fault, PolicyError
+from seriatim.model.policy_keys import PolicySection
 from seriatim.policies import ColumnSketch, guess_policy, load_policy, policy_from_dict
 from seriatim.policies.faults import SECTIONS
 from seriatim.policies.positions import key_positions
-from seriatim.policies.shapes import (
-    AdversaryShape,
-    BuilderShape,
-    ColumnShape,
-    DefenceShape,
-    PromiseShape,
-    SeriesShape,
-)
+from seriatim.policies.shapes import rows_of
 
 BOUNDED = settings(max_examples=150, deadline=None)
-SHAPES = (SeriesShape, ColumnShape, BuilderShape, PromiseShape, DefenceShape, AdversaryShape)
-KEYS = sorted({key for shape in SHAPES for key in shape.model_fields} | {*SECTIONS, "file", "a", "b", "id"})
+KEYS = sorted({key for section in PolicySection for key in rows_of(section)} | {*SECTIONS, "file", "a", "b", "id"})
 WORDS = ["quasi", "sensitive", "drop", "number", "median", "recursive", "ordered", "a", "b", "", "*", "choose", "id"]
 LEAVES = st.one_of(
     st.none(),
@@ -41,18 +34,19 @@ VALUES = st.recursive(
 )
 
 
-def section(shape: type[Any]) -> st.SearchStrategy[dict[str, Any]]:
-    return st.dictionaries(st.sampled_from(sorted(shape.model_fields)) | st.sampled_from(KEYS), VALUES, max_size=5)
+def section(one: PolicySection) -> st.SearchStrategy[dict[str, Any]]:
+    return st.dictionaries(st.sampled_from(sorted(rows_of(one))) | st.sampled_from(KEYS), VALUES, max_size=5)
 
 
 MAPPINGS = st.fixed_dictionaries(
     {},
     optional={
-        "series": section(SeriesShape) | VALUES,
-        "columns": st.dictionaries(st.sampled_from(["a", "b", "id", "k"]), section(ColumnShape), max_size=3) | VALUES,
-        "promise": section(PromiseShape) | VALUES,
-        "defence": section(DefenceShape) | VALUES,
-        "adversary": section(AdversaryShape) | VALUES,
+        "series": section(PolicySection.SERIES) | VALUES,
+        "columns": st.dictionaries(st.sampled_from(["a", "b", "id", "k"]), section(PolicySection.COLUMNS), max_size=3)
+        | VALUES,
+        "promise": section(PolicySection.PROMISE) | VALUES,
+        "defence": section(PolicySection.DEFENCE) | VALUES,
+        "adversary": section(PolicySection.ADVERSARY) | VALUES,
         "more": VALUES,
     },
 )

@@ -44,7 +44,7 @@ def quasi_columns(draw: Any, n: int, name: str) -> tuple[pa.Array, dict[str, Any
         if draw(st.booleans()):
             rule["order"] = ["low", "mid", "high"]
         else:
-            rule["hierarchy"] = {"groups": [["low", "mid"], ["high"]]}
+            rule["hierarchy"] = {"group": [["low", "mid"], ["high"]]}
     elif kind == "date":
         cells = [f"2020-0{1 + d % 9}-1{d % 7}" for d in draw(st.lists(st.integers(0, 60), min_size=n, max_size=n))]
         rule |= {"kind": "date"}
@@ -78,7 +78,7 @@ def sensitive_columns(draw: Any, n: int, name: str) -> tuple[pa.Array, dict[str,
         promise["t"] = draw(st.sampled_from([0.1, 0.25, 0.5, 0.8]))
         promise["t_distance"] = draw(st.sampled_from(["equal", "ordered", "hierarchical"]))
         if promise["t_distance"] == "hierarchical":
-            rule |= {"hierarchy": {"groups": [["s0", "s1"], ["s2", "s3"], ["s4", "s5"]]}}
+            rule |= {"hierarchy": {"group": [["s0", "s1"], ["s2", "s3"], ["s4", "s5"]]}}
         if promise["t_distance"] == "ordered":
             rule |= {"kind": "category", "order": ["s0", "s1", "s2", "s3", "s4", "s5"]}
     cells, rule = _with_missing(draw, draw(st.lists(skewed, min_size=n, max_size=n)), rule)

@@ -8,36 +8,29 @@ from pathlib import Path
 from typing import Any, get_args
 
 import pytest
-from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
 import seriatim as sr
-from seriatim.model.number_limits import ARGUMENT_LIMITS, LARGEST, PARAMETER_LIMITS, NumberLimits
-from seriatim.model.promises import PROMISES, promise_key_limits
+from seriatim.model.number_limits import ARGUMENT_LIMITS, LARGEST, NumberLimits
+from seriatim.model.policy_keys import PolicySection
 from seriatim.policies import policy_from_dict
 from seriatim.policies.questions import forecast_question, questions_about_attack
-from seriatim.policies.shapes import AdversaryShape, ColumnShape, DefenceShape, PromiseShape, SeriesShape
+from seriatim.policies.shapes import rows_of, shape_of
 
 PAGE = (Path(__file__).parents[2] / "docs" / "reference" / "policy.md").read_text(encoding="utf-8")
-SHAPES: dict[str, type[BaseModel]] = {
-    "series": SeriesShape,
-    "columns": ColumnShape,
-    "promise": PromiseShape,
-    "defence": DefenceShape,
-    "adversary": AdversaryShape,
-}
-NUMBERS = [(section, key) for section, shape in SHAPES.items() for key in shape.model_fields if promise_key_limits(key)]
+SECTIONS = [one for one in PolicySection if one not in (PolicySection.HIERARCHY, PolicySection.NOWHERE)]
+ROWS = {key: row for section in SECTIONS for key, row in rows_of(section).items()}
+NUMBERS = [(row.section.value, key) for key, row in ROWS.items() if row.limits]
 BESIDE: dict[str, dict[str, Any]] = {
     "n": {"m": LARGEST},
     "odds": {"m": 2},
     "l_c": {"l": 2.0, "l_kind": "recursive"},
-    "min_area": {"max_hit_chance_at": {"5": 0.5}},
 }
 """What a key needs beside it."""
 
 
 def limits_of(key: str) -> NumberLimits:
-    found = promise_key_limits(key)
+    found = ROWS[key].limits
     assert found is not None
     return found
 
@@ -91,13 +84,15 @@ def test_the_reference_says_both_ends(section: str, key: str) -> None:
 
 def test_no_shape_bounds_a_number_in_another_way() -> None:
     """A bound on a key itself; the elements of lists and tables are their own matter."""
-    for shape in SHAPES.values():
-        for key, field in shape.model_fields.items():
+    bounded = set()
+    for section in SECTIONS:
+        for key, field in shape_of(rows_of(section).values()).model_fields.items():
             if _bounds(field):
                 limits = limits_of(key)
                 own = (limits.least, limits.above, limits.most, limits.below)
                 assert _bounds(field) == [one for one in own if one is not None]
-    assert set(PARAMETER_LIMITS) | {key for key, row in PROMISES.items() if row.limits} == {key for _, key in NUMBERS}
+                bounded.add(key)
+    assert bounded == {key for _, key in NUMBERS}
 
 
 def _bounds(field: FieldInfo) -> list[float]:

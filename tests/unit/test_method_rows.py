@@ -34,6 +34,7 @@ ELSEWHERE = {
     ("knowledge/sequence_model.py", "sequence"): KNOWLEDGE,
     ("model/policy.py", "noise"): OPTION,
     ("model/policy_in_force.py", "sequence"): KNOWLEDGE,
+    ("model/policy_keys.py", "sequence"): KNOWLEDGE,
     ("policies/adversary_section.py", "sequence"): KNOWLEDGE,
     ("policies/questions.py", "sequence"): KNOWLEDGE,
     ("policies/load.py", "sequence"): KNOWLEDGE,

@@ -1,38 +1,49 @@
 """The reference page names every key and every word that a policy may hold."""
 
 import tomllib
+from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from textwrap import dedent
 
 import pytest
-from pydantic import BaseModel
 
-from seriatim.policies import policy_from_dict, shapes
+from seriatim.model.methods import method_options
+from seriatim.model.policy_keys import PolicySection, Setting
+from seriatim.policies import policy_from_dict
 from seriatim.policies.faults import Faults
+from seriatim.policies.shapes import rows_of
+
+
+def _options(section: PolicySection) -> tuple[Setting, ...]:
+    """Return the options of every method, each with its own words."""
+    return method_options() if section is PolicySection.DEFENCE else ()
+
 
 DOCS = Path(__file__).parents[2] / "docs" / "reference"
-SHAPES = sorted(
-    (
-        *(s for s in vars(shapes).values() if isinstance(s, type) and issubclass(s, BaseModel) and s.model_fields),
-        shapes.defence_shape(),
-    ),
-    key=lambda shape: shape.__name__,
-)
+ROWS = [row for section in PolicySection for row in (*rows_of(section).values(), *_options(section))]
 
 
-@pytest.mark.parametrize("shape", SHAPES)
-def test_every_key_and_word_is_explained(shape: type[BaseModel]) -> None:
+@pytest.mark.parametrize("row", ROWS, ids=lambda row: row.key)
+def test_every_key_and_word_is_explained(row: Setting) -> None:
     page = (DOCS / "policy.md").read_text(encoding="utf-8")
-    for key, field in shape.model_fields.items():
-        assert f"`{key}`" in page, key
-        extra = field.json_schema_extra
-        for word in extra["choices"] if isinstance(extra, dict) else ():  # type: ignore[union-attr]
-            assert f"`{word}`" in page or f'`"{word}"`' in page, f"{key} = {word}"
+    assert row.section is PolicySection.NOWHERE or f"`{row.key}`" in page, row.key
+    for word in row.words:
+        assert f"`{word}`" in page or f'`"{word}"`' in page, f"{row.key} = {word}"
+
+
+def test_the_tables_are_those_of_the_rows() -> None:
+    spec = spec_from_file_location("make_policy_page", DOCS.parent / "make_policy_page.py")
+    assert spec is not None
+    assert spec.loader is not None
+    maker = module_from_spec(spec)
+    spec.loader.exec_module(maker)
+    page = (DOCS / "policy.md").read_text(encoding="utf-8")
+    assert maker.policy_page(page) == page, "write it anew: ./dev policy-page"
 
 
 def test_every_key_says_what_is_allowed() -> None:
-    assert len(SHAPES) >= 8
-    assert all(field.description for shape in SHAPES for field in shape.model_fields.values())
+    assert len(ROWS) >= 60
+    assert all(row.allowed and row.summary for row in ROWS)
 
 
 def test_the_examples_of_the_hierarchy_page() -> None:
@@ -57,5 +68,5 @@ def _table(text: str) -> object:
 
 def test_a_shape_that_is_broken_names_its_key_once() -> None:
     faults = Faults("policy")
-    assert faults.check(shapes.PromiseShape, {"n": 1.5}, ("promise",)) is None
+    assert faults.check(rows_of(PolicySection.PROMISE), {"n": 1.5}, ("promise",)) is None
     assert len(faults.found) == 1

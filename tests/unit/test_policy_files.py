@@ -256,7 +256,8 @@ def test_an_override_of_the_kind_drops_the_general_constant() -> None:
         ({"columns": {"a": {"role": "quasi", "hierarchy": {"prefix": [1, 2]}}}}, "fewer characters"),
         ({"columns": {"a": {"role": "quasi", "hierarchy": {"prefix": [1], "origin": 1}}}}, "beside interval only"),
         ({"columns": {"a": {"role": "quasi", "hierarchy": {"group": [2]}}}}, "needs the column's order"),
-        ({"columns": {"a": {"role": "quasi", "hierarchy": {"groups": [["x"], ["x"]]}}}}, "one group"),
+        ({"columns": {"a": {"role": "quasi", "hierarchy": {"group": [["x"], ["x"]]}}}}, "one group"),
+        ({"columns": {"a": {"role": "quasi", "hierarchy": {"groups": [["x"]]}}}}, "it is group now"),
         ({"columns": {"a": {"role": "quasi", "hierarchy": {"date": ["year", "month"]}}}}, "fine to coarse"),
         ({"columns": {"a": {"role": "quasi", "hierarchy": {"date": ["week"]}}}}, "hierarchy.date[0]"),
         (
@@ -267,7 +268,12 @@ def test_an_override_of_the_kind_drops_the_general_constant() -> None:
         ({"defence": {"method": "median", "suppress": -0.1}}, "[defence] suppress is -0.1"),
         ({"defence": {"method": "median", "mode": "greedy"}}, "strict, relaxed"),
         ({"defence": {"method": "median", "form": "sets"}}, "with method median; allowed: intervals"),
-        ({"defence": {"method": "invariant", "when_not_eligible": "wait"}}, "defer, counterfeit, suppress"),
+        ({"defence": {"method": "invariant", "leftovers": "wait"}}, "defer, counterfeit, suppress"),
+        ({"defence": {"method": "invariant", "when_not_eligible": "defer"}}, "it is leftovers now"),
+        ({"defence": {"method": "median", "withhold": "exposed"}}, 'it is leftovers = "withhold" now'),
+        ({"promise": {"j_base": "bits"}}, "j is in nats"),
+        ({"adversary": {"attributes": ["a"]}}, "nothing ever read it"),
+        ({"defence": {"method": "cohort", "lineage_size": 200}}, "it is cohort_size now"),
         ({"defence": {"method": "cohort", "cohort_size": 60}}, "from 180"),
         ({"defence": {"method": "cohort", "relation": ["d"]}}, "names a column that is not quasi"),
         ({"promise": {"m": 3, "odds": 2.0, "common": 2.0}}, "stands beside odds"),
@@ -287,24 +293,20 @@ def test_sections_that_are_refused(sections: dict[str, Any], words: str) -> None
 @pytest.mark.parametrize(
     ("method", "options"),
     [
-        ("median", ["loss", "leftovers", "sticky", "when_not_eligible", "group_cap", "cohort_size", "relation"]),
-        ("lattice", ["mode", "leftovers", "sticky", "when_not_eligible", "group_cap", "cohort_size", "relation"]),
-        (
-            "curve",
-            ["mode", "loss", "leftovers", "sticky", "when_not_eligible", "group_cap", "cohort_size", "relation"],
-        ),
-        ("invariant", ["mode", "loss", "leftovers", "sticky", "group_cap", "cohort_size", "relation"]),
-        ("historical", ["loss", "leftovers", "cohort_size", "relation"]),
-        ("cohort", ["mode", "loss", "leftovers", "sticky", "when_not_eligible", "group_cap"]),
+        ("median", ["loss", "sticky", "group_cap", "cohort_size", "relation"]),
+        ("lattice", ["mode", "sticky", "group_cap", "cohort_size", "relation"]),
+        ("curve", ["mode", "loss", "sticky", "group_cap", "cohort_size", "relation"]),
+        ("invariant", ["mode", "loss", "sticky", "group_cap", "cohort_size", "relation"]),
+        ("historical", ["loss", "cohort_size", "relation"]),
+        ("cohort", ["mode", "loss", "leftovers", "sticky", "group_cap"]),
     ],
 )
 def test_a_method_is_not_given_what_it_does_not_read(method: str, options: list[str]) -> None:
     every = {
         "mode": "repair" if method == "historical" else "strict",
         "loss": "ncp",
-        "leftovers": "relax",
+        "leftovers": (METHODS[method].words("leftovers") or ("suppress",))[0],
         "sticky": True,
-        "when_not_eligible": "defer",
         "group_cap": 3,
         "cohort_size": 720,
         "relation": ["a"],
@@ -346,7 +348,7 @@ def test_a_written_bound_on_who_is_left_out_counts_for_a_series() -> None:
     silent, zero, some = settings(), settings(suppress=0), settings(suppress=0.1)
     assert [made.defence.allowed for made in (silent, zero, some)] == [0.05, 0, 0.1]
     assert len({silent.digest, zero.digest, some.digest}) == 3
-    assert settings(when_not_eligible="suppress").defence.allowed == 0
+    assert settings(leftovers="suppress").defence.allowed == 0
     once = [policy_from_dict(small(defence={"method": "median", **more})) for more in ({}, {"suppress": 0})]
     assert once[0].digest == once[1].digest
 

@@ -20,33 +20,28 @@ from seriatim.model.class_counts import ClassCounts
 from seriatim.model.methods import JUDGED_ANYHOW, METHODS
 from seriatim.model.number_limits import whole_from
 from seriatim.model.policy import SeriesTerms, Thresholds
+from seriatim.model.policy_keys import PolicySection
 from seriatim.model.promises import (
     PROMISES,
     PromiseRow,
-    PromiseSection,
     PromiseSubject,
     promise_keys,
     promise_keys_over_releases,
 )
-from seriatim.policies.shapes import AdversaryShape, PromiseShape, ThresholdShape, defence_shape
+from seriatim.policies.shapes import rows_of
 from seriatim.report.promise_words import PROMISE_WORDS
 
 ROWS = list(PROMISES.values())
-SHAPES = {
-    PromiseSection.PROMISE: PromiseShape,
-    PromiseSection.DEFENCE: defence_shape(),
-    PromiseSection.ADVERSARY: AdversaryShape,
-}
 REFERENCE = Path(__file__).parents[2] / "docs" / "reference"
 PLAIN = re.compile(r"a (?:whole number|number|share|probability) (from|above) (\d+)(?: (?:and up )?to (\d+)(?!\^))?")
 
 
 def test_every_key_of_promise_has_a_row() -> None:
-    assert set(promise_keys(per_column=True)) == set(ThresholdShape.model_fields)
-    assert set(promise_keys(per_column=False)) == set(PromiseShape.model_fields) - set(ThresholdShape.model_fields)
+    every = {*promise_keys(per_column=True), *promise_keys(per_column=False)}
+    assert every == set(rows_of(PolicySection.PROMISE))
     assert (
         promise_keys_over_releases()
-        == {"m", "n", "odds", "j", "j_base", "withheld_leak"}
+        == {"m", "n", "odds", "j", "withheld_leak"}
         == set(SeriesTerms.__slots__) - {"foreign"}
     )
     assert {row.key for row in ROWS if row.per_column} <= set(Thresholds.__slots__)
@@ -54,13 +49,15 @@ def test_every_key_of_promise_has_a_row() -> None:
 
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: row.key)
 def test_a_row_is_true(row: PromiseRow) -> None:
-    if row.section in SHAPES:
-        field = SHAPES[row.section].model_fields[row.key]
-        assert field.description == row.allowed
+    assert row.section is PolicySection.NOWHERE or rows_of(row.section)[row.key].allowed == row.allowed
     if row.home:
         module, _, name = row.home.partition(":")
         taken = list(signature(getattr(import_module(module), name)).parameters)
-        assert (taken[0], taken[2:]) == ("column", list(row.parameters)) if row.per_column else taken == ["policy"]
+        assert (
+            (taken[0], taken[2:]) == ("column", [one.key for one in row.parameters])
+            if row.per_column
+            else taken == ["policy"]
+        )
         assert ".single." in module if row.judges == "table" else ".series." in module
     assert row.beside in ("", *PROMISES)
     for rule in row.rules if row.home else ():
@@ -71,7 +68,7 @@ def test_a_row_is_true(row: PromiseRow) -> None:
 def test_the_reference_says_the_same(row: PromiseRow) -> None:
     page = (REFERENCE / "policy.md").read_text(encoding="utf-8")
     series = (REFERENCE / "series-promises.md").read_text(encoding="utf-8")
-    if row.section is not PromiseSection.NOWHERE:
+    if row.section is not PolicySection.NOWHERE:
         (line,) = re.findall(rf"^\| `{row.key}` \| (.*) \|$", page, re.MULTILINE)
         assert ("Reserved, refused today." in line) == (not row.home)
         limits = PLAIN.match(row.allowed)

@@ -39,7 +39,7 @@ RULES: list[dict[str, Any]] = [
     {"hierarchy": {"prefix": [2, 1, 0]}},
     {"kind": "number", "hierarchy": {"interval": [5, 10, 20]}},
     {"order": ["1", "2", "3"], "on_unseen": "top"},
-    {"hierarchy": {"groups": [["1", "12"], ["3"]]}, "on_unseen": "top"},
+    {"hierarchy": {"group": [["1", "12"], ["3"]]}, "on_unseen": "top"},
 ]
 
 

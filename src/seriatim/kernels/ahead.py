@@ -33,7 +33,7 @@ def _no_tests() -> AcceptanceTests:
     from seriatim.kernels.single.acceptance import AcceptanceTests
 
     none, figures = _longs(0), np.zeros(0)
-    return AcceptanceTests(none, none, figures, figures, _longs(1), none, _ints(0), _longs(1), none, none, figures)
+    return AcceptanceTests(none, none, figures, figures, _longs(1), none, _ints(0), _longs(1), none, none)
 
 
 def accepting_ahead() -> None:

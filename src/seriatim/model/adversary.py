@@ -41,8 +41,6 @@ class Adversary:
     """For values in an order: how many bands either side of the truth count as near it (0 if omitted)."""
     collusion: int | None = None
     """Recipients who put their releases together, for ``breach_share``; None for all of them."""
-    attributes: tuple[str, ...] | None = None
-    """Columns that the attacker knows."""
     priors: PriorSets | None = field(default=None, compare=False)
     """Which values are possible for whom. The people named may change without a new epoch, so it does not compare."""
     value_priors: StatedKnowledge | None = None
@@ -79,12 +77,6 @@ class Adversary:
     def bands_near(self) -> int:
         """Return how many bands either side of the truth count as near it."""
         return 0 if self.window is None else self.window
-
-    @property
-    def unused(self) -> tuple[str, ...]:
-        """Return the keys that are set but that no attack of this version uses."""
-        stated = {"attributes": self.attributes}
-        return tuple(name for name, value in stated.items() if value is not None)
 
 
 NOBODY_KNOWN = Adversary()

@@ -92,12 +92,21 @@ class Method:
     def reads(self, key: str) -> bool:
         return self.option(key) is not None
 
+    def words(self, key: str) -> tuple[str, ...]:
+        """Return the words that a key of [defence] may say to it."""
+        option = self.option(key)
+        return () if option is None else option.words
+
 
 _FORM = Setting(key="form", words=("intervals",), summary="how quasi-identifiers are published")
 _CUTS = Setting(key="cuts", words=("values", "blind"), summary="whether values decide who is together")
-_WITHHOLD = Setting(key="withhold", words=("exposed",), summary="withhold whole classes that break a promise")
+_CLASSES = Setting(
+    key="leftovers",
+    words=("refuse", "withhold"),
+    summary="what happens to whole classes that break a promise, or whose people are breached",
+)
 _FALLBACK = Setting(
-    key="when_not_eligible",
+    key="leftovers",
     words=("defer", "counterfeit", "suppress"),
     summary="what happens to people who cannot be grouped as promised",
 )
@@ -122,7 +131,7 @@ _ROWS = (
         home="seriatim.defences.single.median:median",
         family=MethodFamily.SINGLE,
         summary="cuts the table in halves while both halves keep the promises",
-        options=(_mode("strict", "relaxed"), _CUTS, _WITHHOLD),
+        options=(_mode("strict", "relaxed"), _CUTS, _CLASSES),
         blind_cuts=True,
         counts_people=True,
         compiled_ahead=("cutting", "accepting"),
@@ -139,7 +148,7 @@ _ROWS = (
                 words=("ncp", "precision", "entropy", "discernibility", "class_size"),
                 summary="what the chosen levels lose least of",
             ),
-            _WITHHOLD,
+            _CLASSES,
         ),
         nodes="seriatim.defences.single.lattice.generalisation:minimal_generalisations",
         compiled_ahead=("accepting",),
@@ -150,7 +159,7 @@ _ROWS = (
         home="seriatim.defences.single.curve.segments:curve",
         family=MethodFamily.SINGLE,
         summary="orders people by similarity and groups neighbours",
-        options=(_CUTS, _WITHHOLD),
+        options=(_CUTS, _CLASSES),
         blind_cuts=True,
         counts_people=True,
         compiled_ahead=("accepting",),
@@ -175,9 +184,7 @@ _ROWS = (
         summary="groups people so that groups of different releases have little in common",
         options=(
             _mode("repair", "greedy"),
-            Setting(
-                key="sticky", form=Form.FLAG, default=True, summary="groups whose members all remain stay as they are"
-            ),
+            Setting(key="sticky", form=Form.FLAG, summary="groups whose members all remain stay as they are"),
             Setting(
                 key="group_cap",
                 limits=whole_from(1),

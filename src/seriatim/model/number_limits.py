@@ -78,22 +78,6 @@ def number_above(bound: float, most: float | None = None, below: float | None = 
 SHARE = NumberLimits(least=0, most=1, noun="a share")
 CHANCE = NumberLimits(least=0, most=1, noun="a probability")
 
-PARAMETER_LIMITS: dict[str, NumberLimits] = {
-    "epoch": whole_from(1),
-    "rounding": number_above(0),
-    "level": whole_from(1),
-    "l_c": number_above(0),
-    "odds": number_from(1, 5),
-    "cohort_size": whole_from(180),
-    "rate": NumberLimits(above=0, most=1, noun="a share"),
-    "compromised": SHARE,
-    "sure": number_above(0, below=1),
-    "raised": number_from(1),
-    "window": whole_from(0, 1000),
-    "collusion": whole_from(1),
-}
-"""Keys of the policy that are numbers and no promise by themselves; the rows of promises have theirs."""
-
 ARGUMENT_LIMITS: dict[str, NumberLimits] = {
     "least": whole_from(1, LARGEST_WORD),
     "repetitions": whole_from(1, 100),

@@ -87,7 +87,6 @@ class Thresholds:
     value_bounds: Mapping[str, Sequence[float]] | None = None
     distribution_leakage: float | None = None
     entropy_leakage: float | None = None
-    min_area: float | None = None
     min_entropy_at: Mapping[str, float] | None = None
     max_hit_chance_at: Mapping[str, float] | None = None
     hit_chance_kind: str | None = None
@@ -115,7 +114,6 @@ class SeriesTerms:
     odds: float | None = None
     """How much the odds of a value with more than one m-th of the table may grow in a group."""
     j: float | None = None
-    j_base: str | None = None
     withheld_leak: float | None = None
     """How many times what a group may have of a value the people withheld may."""
     foreign: Mapping[str, object] = field(default_factory=lambda: MappingProxyType({}))
@@ -159,14 +157,12 @@ class DefenceOptions:
     loss: str | None = None
     sticky: bool | None = None
     group_cap: int | None = None
-    when_not_eligible: str | None = None
     cohort_size: int | None = None
     relation: tuple[str, ...] | None = None
     leftovers: str | None = None
     cuts: str | None = None
     rate: float | None = None
     noise: Mapping[str, str] | None = None
-    withhold: str | None = None
     foreign: Mapping[str, object] = field(default_factory=lambda: MappingProxyType({}))
     """Options without a field here, by their key: those of methods of other packages."""
 
@@ -216,6 +212,11 @@ class DefenceSettings:
             return ""
         return row.looks
 
+    @property
+    def leftovers(self) -> str | None:
+        """Return what the policy wants done with whoever fits no group; None leaves the method its default."""
+        return self.options.leftovers if self._reads("leftovers") else None
+
     def _reads(self, key: str) -> bool:
         row = method_named(self.method)
         return row is not None and row.reads(key)
@@ -229,7 +230,7 @@ class DefenceSettings:
     @property
     def for_now(self) -> bool:
         """Return whether people who cannot be grouped are withheld and tried again in the next release."""
-        return self.serial and self.options.when_not_eligible != "suppress"
+        return self.serial and self.leftovers != "suppress"
 
     @property
     def allowed(self) -> float:

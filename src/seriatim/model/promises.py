@@ -5,19 +5,14 @@ Promises of other packages have no row: they say themselves what they judge.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Any
 
 from seriatim.model.methods import quoted_methods
-from seriatim.model.number_limits import (
-    CHANCE,
-    PARAMETER_LIMITS,
-    SHARE,
-    NumberLimits,
-    number_above,
-    number_from,
-    whole_from,
-)
+from seriatim.model.number_limits import CHANCE, SHARE, number_above, number_from, whole_from
+from seriatim.model.policy_keys import Form, PolicySection, Setting
 
 
 class PromiseSubject(StrEnum):
@@ -27,35 +22,20 @@ class PromiseSubject(StrEnum):
     SERIES = "series"
 
 
-class PromiseSection(StrEnum):
-    """The section of the policy that has a promise."""
-
-    PROMISE = "promise"
-    DEFENCE = "defence"
-    ADVERSARY = "adversary"
-    NOWHERE = "nowhere"
-    """Kept whatever the policy says."""
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PromiseRow:
-    """What is known about a promise without loading it."""
+class PromiseRow(Setting):
+    """What is known about a promise without loading it: its key, and who judges it."""
 
-    key: str
-    """Its name in the policy."""
-    section: PromiseSection = PromiseSection.PROMISE
+    section: PolicySection = PolicySection.PROMISE
     judges: PromiseSubject
     per_column: bool = False
     """Whether every sensitive column is judged, with its own thresholds if [promise.COLUMN] sets them."""
-    limits: NumberLimits | None = None
-    """What the number may be; None if the key is no number."""
-    values: str = ""
-    """What the key may say, if it is no number, or what messages say after the limits."""
-    summary: str
+    per_series: bool = False
+    """Whether a sensitive column with a table of its own may have its own value."""
     home: str = ""
     """``module:function``; empty for a key that is reserved and refused. Per column the function takes the column, the
     value and the parameters and returns a promise; others take the policy and return any number of promises."""
-    parameters: tuple[str, ...] = ()
+    parameters: tuple[Setting, ...] = ()
     """Keys of the same section that say more about it."""
     beside: str = ""
     """The key without which it is not judged."""
@@ -65,13 +45,16 @@ class PromiseRow:
     """Whether it is a promise to users of the table, rather than to the people in it."""
 
     @property
-    def allowed(self) -> str:
-        """Return what the key may say; messages repeat it."""
-        return f"{self.limits.words if self.limits else ''}{self.values}"
-
-    @property
     def rules(self) -> tuple[str, ...]:
         return self.findings or (self.key,)
+
+
+def _known(key: str, summary: str, **takes: Any) -> Setting:
+    return Setting(key=key, section=PolicySection.ADVERSARY, summary=summary, **takes)
+
+
+def _kind(key: str, summary: str, *words: str) -> Setting:
+    return Setting(key=key, section=PolicySection.PROMISE, words=words, summary=summary)
 
 
 _SINGLE, _SERIES = "seriatim.promises.single.", "seriatim.promises.series."
@@ -89,7 +72,16 @@ _ROWS = (
         limits=whole_from(2),
         summary="m values stay possible for everyone over all releases; the method says in which form",
         home=_SERIES + "kept_over_time:kept_over_time_by_m",
-        parameters=("odds",),
+        per_series=True,
+        parameters=(
+            Setting(
+                key="odds",
+                section=PolicySection.PROMISE,
+                limits=number_from(1, 5),
+                values="; used only together with m",
+                summary="values above 1/`m` are allowed: in a group the odds of a value grow at most so many times",
+            ),
+        ),
         findings=(
             "m_uniqueness",
             "m_invariance",
@@ -102,7 +94,9 @@ _ROWS = (
         key="n",
         judges=PromiseSubject.SERIES,
         limits=whole_from(1, up_to="m"),
+        words=("choose",),
         values=', or "choose"',
+        per_series=True,
         summary="groups of different releases differ in at least n people",
         home=_SERIES + "kept_over_time:kept_over_time_by_n",
         beside="m",
@@ -110,7 +104,7 @@ _ROWS = (
     ),
     PromiseRow(
         key="lifespan",
-        section=PromiseSection.ADVERSARY,
+        section=PolicySection.ADVERSARY,
         judges=PromiseSubject.SERIES,
         limits=whole_from(1),
         values=": releases a person stays",
@@ -120,7 +114,7 @@ _ROWS = (
     ),
     PromiseRow(
         key="group_cap",
-        section=PromiseSection.DEFENCE,
+        section=PolicySection.DEFENCE,
         judges=PromiseSubject.SERIES,
         limits=whole_from(1),
         values=": different groups a person may ever be in",
@@ -134,12 +128,12 @@ _ROWS = (
         limits=number_from(0),
         summary="beliefs about the people of a class before the release differ little",
         home=_SERIES + "divergence:series_divergence",
-        parameters=("j_base",),
     ),
     PromiseRow(
         key="withheld_leak",
         judges=PromiseSubject.SERIES,
         limits=number_from(1),
+        per_series=True,
         summary="being withheld does not reveal a value: none is much more frequent there than a group may have it",
         home=_SERIES + "withheld_leak:withheld_leak",
     ),
@@ -151,7 +145,16 @@ _ROWS = (
         values="; whole when l_kind is distinct",
         summary="every class holds at least l values",
         home=_SINGLE + "diversity:diversity",
-        parameters=("l_kind", "l_c"),
+        parameters=(
+            _kind("l_kind", "how diversity is counted", "distinct", "entropy", "recursive"),
+            Setting(
+                key="l_c",
+                section=PolicySection.PROMISE,
+                limits=number_above(0),
+                values=", with l_kind = recursive only",
+                summary="the factor c of recursive (c, l)-diversity; required with and only with it",
+            ),
+        ),
     ),
     PromiseRow(
         key="t",
@@ -160,7 +163,15 @@ _ROWS = (
         limits=number_from(0, 1),
         summary="every class's mix of values is close to the whole table's",
         home=_SINGLE + "closeness:closeness",
-        parameters=("t_distance",),
+        parameters=(
+            _kind(
+                "t_distance",
+                "`ordered` needs a number, a date or an `order`; `hierarchical` a `hierarchy` of the sensitive column",
+                "equal",
+                "ordered",
+                "hierarchical",
+            ),
+        ),
     ),
     PromiseRow(
         key="alpha_k",
@@ -177,7 +188,9 @@ _ROWS = (
         limits=number_above(0),
         summary="no value becomes much likelier in a class than it is in the table",
         home=_SINGLE + "likeness:likeness",
-        parameters=("beta_kind",),
+        parameters=(
+            _kind("beta_kind", "whether gains of frequent values are bounded more closely", "basic", "enhanced"),
+        ),
     ),
     PromiseRow(
         key="delta",
@@ -191,7 +204,7 @@ _ROWS = (
         key="value_bounds",
         judges=PromiseSubject.TABLE,
         per_column=True,
-        values="a table of value = [low, high], shares from 0 to 1",
+        form=Form.SHARES,
         summary="named values keep their share within bounds in every class",
         home=_SINGLE + "value_bounds:value_bounds",
     ),
@@ -213,18 +226,10 @@ _ROWS = (
         home=_SINGLE + "leakage:entropy_leakage",
     ),
     PromiseRow(
-        key="min_area",
-        judges=PromiseSubject.TABLE,
-        per_column=True,
-        limits=number_from(0),
-        values=", in value units x bits",
-        summary="a number stays hidden in a wide range; only beside max_hit_chance_at",
-        home=_SINGLE + "equivocation:equivocation_area_bound",
-    ),
-    PromiseRow(
         key="min_entropy_at",
         judges=PromiseSubject.TABLE,
         per_column=True,
+        form=Form.ENTROPIES,
         values='a table of "width" = bits from 0; a width is "5", "5%", "±5", "±5%" or "±5% or 100"',
         summary="entropy is left to an attacker who is content with a window of that width",
         home=_SINGLE + "equivocation:equivocation_entropy_bound",
@@ -233,23 +238,31 @@ _ROWS = (
         key="max_hit_chance_at",
         judges=PromiseSubject.TABLE,
         per_column=True,
+        form=Form.CHANCES,
         values='a table of "width" = chance from 0 to 1; a width is "5", "5%", "±5", "±5%" or "±5% or 100"',
         summary="a window of that width rarely holds the value, beyond what it holds in the whole table",
         home=_SINGLE + "equivocation:equivocation_hit_chance_bound",
-        parameters=("hit_chance_kind",),
+        parameters=(
+            _kind(
+                "hit_chance_kind",
+                "`lift`: the chance counts beyond the whole table's own; `chance`: the plain chance",
+                "lift",
+                "chance",
+            ),
+        ),
     ),
     PromiseRow(
         key="priors",
-        section=PromiseSection.ADVERSARY,
+        section=PolicySection.ADVERSARY,
         judges=PromiseSubject.SERIES,
-        values="a file of respondent,value lines, or a table id = [values]",
+        form=Form.PRIORS,
         summary="m values stay possible for everyone, leaving out those their prior excludes",
         home=_SERIES + "possible_values:possible_values",
         findings=("possible_values",),
     ),
     PromiseRow(
         key="coverage",
-        section=PromiseSection.NOWHERE,
+        section=PolicySection.NOWHERE,
         judges=PromiseSubject.SERIES,
         values="nothing: every serial release is judged by it",
         summary="boxes cover their people, everyone appears once, counterfeits are counted correctly",
@@ -257,7 +270,7 @@ _ROWS = (
     ),
     PromiseRow(
         key="eligible_table",
-        section=PromiseSection.NOWHERE,
+        section=PolicySection.NOWHERE,
         judges=PromiseSubject.SERIES,
         values=f"nothing: method {quoted_methods(lambda row: row.needs_eligible)} is always judged by it, "
         f"{quoted_methods(lambda row: row.reads_odds)} without odds",
@@ -266,7 +279,7 @@ _ROWS = (
     ),
     PromiseRow(
         key="suppress",
-        section=PromiseSection.DEFENCE,
+        section=PolicySection.DEFENCE,
         judges=PromiseSubject.TABLE,
         limits=SHARE,
         summary="at most this share of the records is withheld",
@@ -275,7 +288,7 @@ _ROWS = (
     ),
     PromiseRow(
         key="breach",
-        section=PromiseSection.ADVERSARY,
+        section=PolicySection.ADVERSARY,
         judges=PromiseSubject.SERIES,
         limits=CHANCE,
         summary="the closed-form chance of a breach over a lifespan stays below this",
@@ -283,7 +296,7 @@ _ROWS = (
     ),
     PromiseRow(
         key="breach_share",
-        section=PromiseSection.ADVERSARY,
+        section=PolicySection.ADVERSARY,
         judges=PromiseSubject.SERIES,
         limits=SHARE,
         summary="a simulated attack on all releases breaches at most this share of people",
@@ -291,37 +304,59 @@ _ROWS = (
     ),
     PromiseRow(
         key="sure_share",
-        section=PromiseSection.ADVERSARY,
+        section=PolicySection.ADVERSARY,
         judges=PromiseSubject.SERIES,
         limits=SHARE,
         summary="at most this share of people is ever inferred with certainty, looking back over all releases",
         home=_SERIES + "sure_bounds:sure_share",
-        parameters=("sure", "raised", "harmless", "window"),
+        parameters=(
+            _known(
+                "sure",
+                "beliefs above it are certain; 0.9 if omitted",
+                limits=number_above(0, below=1),
+                values=": beliefs above it are certain",
+            ),
+            _known(
+                "raised",
+                "certainty counts only where its odds are this many times those before any release; 10 if omitted",
+                limits=number_from(1),
+                values=": how many times the odds must have grown",
+            ),
+            _known(
+                "harmless",
+                'values whose disclosure does no harm, such as `["0"]`, as they are in the column',
+                form=Form.VALUES,
+                values="a list of values whose disclosure does no harm",
+            ),
+            _known(
+                "window",
+                "for values in an order, so many bands on either side of the truth count as right; 0 if omitted",
+                limits=whole_from(0, 1000),
+                values=": how many bands either side of the truth count as near it",
+            ),
+        ),
     ),
 )
 PROMISES: dict[str, PromiseRow] = {row.key: row for row in _ROWS}
 """The rows by key, in the order in which they are judged."""
 
 
-def promise_key_limits(key: str) -> NumberLimits | None:
-    """Return the limits of a key of the policy; None if it is no number."""
-    return PROMISES[key].limits if key in PROMISES else PARAMETER_LIMITS.get(key)
-
-
 def promise_keys(*, per_column: bool) -> tuple[str, ...]:
     """Return the keys of [promise] with their parameters: those that may differ by column, or the others."""
-    rows = [row for row in PROMISES.values() if row.section is PromiseSection.PROMISE and row.per_column is per_column]
-    return tuple(key for row in rows for key in (row.key, *row.parameters))
+    return _with_parameters(row for row in _rows_of_promise() if row.per_column is per_column)
 
 
 def promise_keys_over_releases() -> frozenset[str]:
     """Return the keys of [promise], with their parameters, that cover several releases."""
-    rows = [
-        row
-        for row in PROMISES.values()
-        if row.section is PromiseSection.PROMISE and row.judges is PromiseSubject.SERIES
-    ]
-    return frozenset(key for row in rows for key in (row.key, *row.parameters))
+    return frozenset(_with_parameters(row for row in _rows_of_promise() if row.judges is PromiseSubject.SERIES))
+
+
+def _rows_of_promise() -> list[PromiseRow]:
+    return [row for row in PROMISES.values() if row.section is PolicySection.PROMISE]
+
+
+def _with_parameters(rows: Iterable[PromiseRow]) -> tuple[str, ...]:
+    return tuple(one.key for row in rows for one in (row, *row.parameters))
 
 
 def promise_rules_for_users() -> frozenset[str]:

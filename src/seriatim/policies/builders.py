@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
@@ -13,27 +13,25 @@ from seriatim.model.hierarchies.dates import DATE_PARTS, DateHierarchy
 from seriatim.model.hierarchies.numbers import IntervalHierarchy
 from seriatim.model.hierarchies.paths import Hierarchy
 from seriatim.model.hierarchies.texts import PrefixHierarchy, text_runs, text_sets
+from seriatim.model.policy_keys import PolicySection
 from seriatim.policies.arx import read_arx
 from seriatim.policies.faults import Faults, fault_value
 from seriatim.policies.positions import KeyPath
-from seriatim.policies.shapes import BuilderShape, ColumnShape
-
-_BUILDERS = ("interval", "prefix", "group", "groups", "date")
+from seriatim.policies.shapes import rows_of
 
 
-def build_hierarchy(column: ColumnShape, base: Path | None, path: KeyPath, faults: Faults) -> Hierarchy | None:
+def build_hierarchy(column: Mapping[str, Any], base: Path | None, path: KeyPath, faults: Faults) -> Hierarchy | None:
     """Return the column's hierarchy; None if it has none or a fault was noted."""
-    given = column.hierarchy
+    given = column.get("hierarchy")
     if given is None:
         return None
     if isinstance(given, str | Path):
         return _from_file(given, base, path, faults)
     if not isinstance(given, Mapping):
-        allowed = ColumnShape.model_fields["hierarchy"].description or ""
-        faults.add(path, f"is {fault_value(given)}", allowed)
+        faults.add(path, f"is {fault_value(given)}", rows_of(PolicySection.COLUMNS)["hierarchy"].allowed)
         return None
-    shape = faults.check(BuilderShape, given, path)
-    return None if shape is None else _built(shape, column, path, faults)
+    stated = faults.check(rows_of(PolicySection.HIERARCHY), given, path)
+    return None if stated is None else _built(stated, column, path, faults)
 
 
 def _from_file(given: str | Path, base: Path | None, path: KeyPath, faults: Faults) -> Hierarchy | None:
@@ -48,42 +46,41 @@ def _from_file(given: str | Path, base: Path | None, path: KeyPath, faults: Faul
         return None
 
 
-def _built(shape: BuilderShape, column: ColumnShape, path: KeyPath, faults: Faults) -> Hierarchy | None:
-    asked = [name for name in _BUILDERS if getattr(shape, name) is not None]
+def _built(stated: dict[str, Any], column: Mapping[str, Any], path: KeyPath, faults: Faults) -> Hierarchy | None:
+    builders = [name for name in rows_of(PolicySection.HIERARCHY) if name != "origin"]
+    asked = [name for name in builders if name in stated]
     if len(asked) != 1:
-        allowed = f"exactly one of {', '.join(_BUILDERS)}"
+        allowed = f"exactly one of {', '.join(builders)}"
         faults.add(path, f"names {len(asked)} builders", allowed, "keep one")
         return None
     name = asked[0]
     inner = (*path, name)
-    if shape.origin is not None and name != "interval":
+    if "origin" in stated and name != "interval":
         faults.add((*path, "origin"), "is allowed beside interval only", remedy="remove origin")
-    if name == "group" and not column.order:
+    if name == "group" and all(isinstance(size, int) for size in stated[name]) and not column.get("order"):
         faults.add(inner, "needs the column's order", "order = [...]", "add the order, low to high")
         return None
     misfit = {"interval": ("date", "category"), "date": ("number",)}.get(name, ())
-    if column.kind in misfit:
-        faults.add(inner, f"cannot read the kind {column.kind}", remedy="correct kind or the builder")
+    if column.get("kind") in misfit:
+        faults.add(inner, f"cannot read the kind {column['kind']}", remedy="correct kind or the builder")
     try:
-        return _make(name, shape, column)
+        return _make(name, stated, column.get("order") or ())
     except ValueError as error:
-        allowed = BuilderShape.model_fields[name].description or ""
-        faults.add(inner, f"is {fault_value(getattr(shape, name))}", allowed, str(error))
+        allowed = rows_of(PolicySection.HIERARCHY)[name].allowed
+        faults.add(inner, f"is {fault_value(stated[name])}", allowed, str(error))
         return None
 
 
-def _make(name: str, shape: BuilderShape, column: ColumnShape) -> Hierarchy:
-    chosen: Any = getattr(shape, name)
+def _make(name: str, stated: Mapping[str, Any], order: Sequence[str]) -> Hierarchy:
+    chosen = stated[name]
     if name == "interval":
         return IntervalHierarchy(
-            tuple(_builder_decimal(width) for width in chosen), _builder_decimal(shape.origin or 0)
+            tuple(_builder_decimal(width) for width in chosen), _builder_decimal(stated.get("origin", 0))
         )
     if name == "prefix":
         return PrefixHierarchy(tuple(chosen))
     if name == "group":
-        return text_runs(column.order or (), chosen)
-    if name == "groups":
-        return text_sets(chosen)
+        return text_sets(chosen) if chosen and isinstance(chosen[0], list) else text_runs(order, chosen)
     return DateHierarchy(tuple(part for part in chosen if part in DATE_PARTS))
 
 

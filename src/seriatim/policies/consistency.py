@@ -1,4 +1,4 @@
-"""Checks what must hold between the sections of a policy."""
+"""Checks what must hold between the sections of a policy, and names the keys that nothing reads."""
 
 from __future__ import annotations
 
@@ -6,16 +6,16 @@ from collections.abc import Mapping
 from itertools import chain
 from typing import Any
 
+from seriatim.model.adversary import Adversary
 from seriatim.model.methods import METHODS, MethodDegree, method_named, serial_methods
 from seriatim.model.policy import ColumnRule, DefenceSettings, PromiseTerms, Role, SeriesTerms
 from seriatim.model.promises import PROMISES, promise_keys_over_releases
 from seriatim.policies.faults import Faults, fault_did_you_mean, fault_value
 from seriatim.policies.positions import KeyPath
-from seriatim.policies.shapes import SeriesShape
 
 
 def check_consistency(
-    series: SeriesShape | None,
+    series: Mapping[str, Any] | None,
     columns: Mapping[str, ColumnRule],
     terms: PromiseTerms,
     defence: DefenceSettings | None,
@@ -35,20 +35,22 @@ def _check_relation(defence: DefenceSettings, columns: Mapping[str, ColumnRule],
     quasi = [rule.name for rule in columns.values() if rule.role is Role.QUASI]
     for name in defence.options.relation or ():
         if name not in quasi:
-            hint = fault_did_you_mean(name, {"choices": quasi})
+            hint = fault_did_you_mean(name, quasi)
             faults.add(("defence", "relation"), "names a column that is not quasi", ", ".join(quasi), hint)
 
 
-def _check_respondent(series: SeriesShape, columns: Mapping[str, ColumnRule], faults: Faults) -> None:
-    rule = columns.get(series.respondent or "")
-    if series.respondent and rule is not None and rule.role is not Role.DROP:
+def _check_respondent(series: Mapping[str, Any], columns: Mapping[str, ColumnRule], faults: Faults) -> None:
+    rule = columns.get(series["respondent"]) if "respondent" in series else None
+    if rule is not None and rule.role is not Role.DROP:
         found = f"is {rule.role}, but the column is the respondent, who is never published"
         path, remedy = ("columns", rule.name, "role"), "remove the entry or set role to drop"
         faults.add(path, found, "drop, or no [columns] entry at all", remedy)
 
 
-def _check_serial(series: SeriesShape, terms: PromiseTerms, defence: DefenceSettings | None, faults: Faults) -> None:
-    if series.respondent:
+def _check_serial(
+    series: Mapping[str, Any], terms: PromiseTerms, defence: DefenceSettings | None, faults: Faults
+) -> None:
+    if "respondent" in series:
         return
     remedy, over_releases = "name the column in [series] respondent", promise_keys_over_releases()
     for key in (name for name in terms.series.stated if name in over_releases):
@@ -90,13 +92,14 @@ def check_words(section: Mapping[str, Any], faults: Faults) -> None:
     """Report words of [defence] that its method does not know; for a key that it does not read, those of any."""
     row = method_named(str(section.get("method")))
     for key, word in section.items():
-        by_method = {name: option.words for name, other in METHODS.items() if (option := other.option(key))}
-        read = row.option(key) if row is not None else None
-        allowed = read.words if read is not None else tuple(dict.fromkeys(chain(*by_method.values())))
+        by_method = {name: words for name, other in METHODS.items() if (words := other.words(key))}
+        allowed = (
+            row.words(key) if row is not None and row.reads(key) else tuple(dict.fromkeys(chain(*by_method.values())))
+        )
         if not allowed or not isinstance(word, str) or word in allowed or ("defence", key) in faults.faulty:
             continue
-        found, remedy = f"is {fault_value(word)}", fault_did_you_mean(word, {"choices": allowed})
-        if read is not None and row is not None:
+        found, remedy = f"is {fault_value(word)}", fault_did_you_mean(word, allowed)
+        if row is not None and row.reads(key):
             found += f" with method {row.name}"
         if others := [name for name, words in by_method.items() if word in words]:
             found, remedy = f"{found}; that is for method {', '.join(others)}", remedy or "remove it"
@@ -104,6 +107,25 @@ def check_words(section: Mapping[str, Any], faults: Faults) -> None:
 
 
 def _check_buckets(defence: DefenceSettings, faults: Faults) -> None:
-    if defence.form == "buckets" and defence.options.leftovers == "counterfeit":
+    if defence.form == "buckets" and defence.leftovers == "counterfeit":
         found = 'is "counterfeit" with form "buckets", which shows everyone\'s quasi-identifiers'
         faults.add(("defence", "leftovers"), found, "suppress, relax", 'form = "intervals", or leftovers = "relax"')
+
+
+def unread_keys(defence: Mapping[str, Any] | None, terms: PromiseTerms, adversary: Adversary) -> tuple[str, ...]:
+    """Return a sentence for each key that neither the method nor any promise reads: nobody assumes it took effect.
+
+    It is no fault: trying another method must not need a new policy.
+    """
+    row = method_named(str((defence or {}).get("method")))
+    if defence is None or row is None:
+        return ()
+    unread = [key for key in defence if key not in ("method", "suppress") and not row.reads(key)]
+    found = [f"[defence] {key} is not read by method {row.name}" for key in unread]
+    if row.degree is MethodDegree.MEANINGLESS and terms.series.n is not None:
+        found.append(f"[promise] n is not judged: in a {row.name} nobody ever changes group, so it has no degree")
+    if terms.series.odds is not None and (not row.reads_odds or terms.series.m is None):
+        found.append(f"[promise] odds is not read by method {row.name}" if terms.series.m else "[promise] odds needs m")
+    if terms.series.m is None and adversary.lifespan is not None and adversary.breach is None:
+        found.append("[adversary] lifespan is not read: nothing is promised over releases")
+    return tuple(found)

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from difflib import get_close_matches
-from typing import Any, TypeVar
+from typing import Any
 
-from pydantic import BaseModel, ValidationError
+from pydantic import ValidationError
 
 from seriatim.errors import Fault, PolicyError
+from seriatim.model.policy_keys import RETIRED
 from seriatim.model.promises import PROMISES
 from seriatim.policies.positions import KeyPath, Position, nearest_position
+from seriatim.policies.shapes import Rows, shape_of
 
-Shape = TypeVar("Shape", bound=BaseModel)
 SECTIONS = ("series", "columns", "promise", "defence", "adversary")
 _LONGEST = 60
 
@@ -55,10 +57,10 @@ class Faults:
         if self.found:
             raise PolicyError(sorted(self.found, key=self.found.__getitem__))
 
-    def check(self, shape: type[Shape], data: Mapping[Any, Any], path: KeyPath) -> Shape | None:
-        """Return the data in its shape, or None after noting every fault."""
+    def check(self, rows: Rows, data: Mapping[Any, Any], path: KeyPath) -> dict[str, Any] | None:
+        """Return the keys that are set, with defaults, or None after noting every fault."""
         try:
-            return shape.model_validate(dict(data))
+            return shape_of(rows.values()).model_validate(dict(data)).model_dump(exclude_none=True)
         except ValidationError as error:
             seen: set[KeyPath] = set()
             for detail in error.errors(include_url=False, include_context=False):
@@ -66,39 +68,35 @@ class Faults:
                 if (*path, *inner) not in seen:
                     seen.add((*path, *inner))
                     self.faulty.add((*path, *inner[:1]))
-                    self._explain(shape, path, inner, detail["type"], _at(data, inner))
+                    self._explain(rows, path, inner, detail["type"], _at(data, inner))
             return None
 
-    def sound(self, shape: type[BaseModel], data: Mapping[str, Any], path: KeyPath) -> dict[str, Any]:
-        """Return the keys of the data that are valid, once :meth:`check` has seen it."""
-        return {
-            key: value for key, value in data.items() if (*path, key) not in self.faulty and key in shape.model_fields
-        }
+    def sound(self, rows: Rows, data: Mapping[str, Any], path: KeyPath) -> dict[str, Any]:
+        """Return the keys of the data that are valid, with defaults, once :meth:`check` has seen it."""
+        rest = {key: value for key, value in data.items() if (*path, key) not in self.faulty and key in rows}
+        known = [replace(row, required=False) for row in rows.values()]
+        return shape_of(known).model_validate(rest).model_dump(exclude_none=True)
 
-    def _explain(self, shape: type[BaseModel], path: KeyPath, inner: KeyPath, kind: str, value: Any) -> None:
+    def _explain(self, rows: Rows, path: KeyPath, inner: KeyPath, kind: str, value: Any) -> None:
         key, full = str(inner[0]) if inner else "", (*path, *inner)
         if kind == "extra_forbidden":
-            self.unknown(full, list(shape.model_fields))
+            self.unknown(full, list(rows))
         elif kind == "missing":
-            field = shape.model_fields[key]
-            self.add((*path, key), "is missing", field.description or "", f"add {key} = ...")
+            self.add((*path, key), "is missing", rows[key].allowed, f"add {key} = ...")
         elif kind == "invalid_key":
             self.add(path, f"has a key that is not text: {fault_value(inner[-1] if inner else '')}", "text")
         else:
-            field = shape.model_fields[key]
-            remedy = fault_did_you_mean(value, field.json_schema_extra)
-            self.add(full, f"is {fault_value(value)}", field.description or "", remedy)
+            self.add(full, f"is {fault_value(value)}", rows[key].allowed, fault_did_you_mean(value, rows[key].words))
 
     def unknown(self, path: KeyPath, allowed: list[str]) -> None:
         """Report a key that nothing reads: a misspelt promise must not pass unnoticed."""
-        remedy = fault_did_you_mean(path[-1], {"choices": allowed}) or "remove or rename it"
+        remedy = RETIRED.get(str(path[-1])) or fault_did_you_mean(path[-1], allowed) or "remove or rename it"
         self._note(path, f"unknown key {fault_path(path)}", ", ".join(allowed), remedy)
 
 
-def fault_did_you_mean(value: Any, extra: Any) -> str:
+def fault_did_you_mean(value: Any, choices: Iterable[str]) -> str:
     """Return a hint if the word is close to one that is allowed."""
-    choices = extra.get("choices", ()) if isinstance(extra, Mapping) else ()
-    close = get_close_matches(value.lower(), choices, n=1, cutoff=0.6) if isinstance(value, str) else []
+    close = get_close_matches(value.lower(), [*choices], n=1, cutoff=0.6) if isinstance(value, str) else []
     return f"did you mean {close[0]}?" if close else ""
 
 

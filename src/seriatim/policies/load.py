@@ -12,24 +12,26 @@ from typing import Any
 from seriatim.errors import Fault, PolicyError
 from seriatim.model.adversary import NOBODY_KNOWN
 from seriatim.model.policy import ColumnRule, DefenceOptions, DefenceSettings, Kind, Missing, Policy, Role, Unseen
+from seriatim.model.policy_keys import Form, PolicySection, Setting
 from seriatim.policies.adversary_section import adversary_of
 from seriatim.policies.builders import build_hierarchy
 from seriatim.policies.canonical import canonical_policy
-from seriatim.policies.consistency import check_consistency, check_words
+from seriatim.policies.consistency import check_consistency, check_words, unread_keys
 from seriatim.policies.faults import SECTIONS, Faults, fault_value
 from seriatim.policies.policy_files import read_policy_toml
 from seriatim.policies.priors import priors_without_people
 from seriatim.policies.promise_section import promise_section_terms
-from seriatim.policies.shapes import (
-    AdversaryFileShape,
-    AdversaryShape,
-    ColumnShape,
-    SeriesShape,
-    defence_shape,
-)
-from seriatim.policies.unread_keys import unread_keys
+from seriatim.policies.shapes import rows_of
 
 _DEEPEST = 50
+_POINTER = Setting(
+    key="file",
+    section=PolicySection.ADVERSARY,
+    form=Form.FILE,
+    required=True,
+    values="the path of an adversary file, alone",
+    summary="the path of an adversary file, relative to the policy",
+)
 
 
 def load_policy(path: str | os.PathLike[str]) -> Policy:
@@ -71,7 +73,11 @@ def _policy(document: dict[str, Any], base: Path | None, faults: Faults) -> Poli
         if name not in SECTIONS:
             faults.unknown((name,), list(SECTIONS))
     sections = {name: _section(document, name, faults) for name in SECTIONS}
-    series = faults.check(SeriesShape, sections["series"] or {}, ("series",)) if _usable(document, "series") else None
+    series = (
+        faults.check(rows_of(PolicySection.SERIES), sections["series"] or {}, ("series",))
+        if _usable(document, "series")
+        else None
+    )
     if not sections["columns"] and _usable(document, "columns"):
         remedy = "add [columns.NAME] with a role for every column of the table"
         faults.add(("columns",), "is empty: no column is declared", "at least one", remedy)
@@ -85,13 +91,13 @@ def _policy(document: dict[str, Any], base: Path | None, faults: Faults) -> Poli
     faults.raise_if_any()
     assert series is not None
     policy = Policy(
-        series=series.name,
+        series=series["name"],
         columns=MappingProxyType(columns),
         terms=terms,
         defence=defence,
-        respondent=series.respondent,
-        epoch=series.epoch,
-        head=None if series.head is None else (base or Path()) / series.head,
+        respondent=series.get("respondent"),
+        epoch=series["epoch"],
+        head=(base or Path()) / series["head"] if "head" in series else None,
         adversary=adversary,
         unread=(*notes, *unread_keys(sections["defence"], terms, adversary)),
     )
@@ -134,56 +140,55 @@ def _columns(section: dict[str, Any], base: Path | None, faults: Faults) -> dict
         if not isinstance(value, dict):
             faults.add(path, f"is {fault_value(value)}", "a table", "give it a role")
             continue
-        shape = faults.check(ColumnShape, value, path)
-        if shape is not None:
-            rules[name] = _rule(name, shape, base, faults)
+        rows = rows_of(PolicySection.COLUMNS)
+        given = faults.check(rows, value, path)
+        if given is not None:
+            rules[name] = _rule(name, given, base, faults)
         elif (*path, "order") not in faults.faulty:  # its other keys may still have faults to report
-            rest = faults.sound(ColumnShape, value, path)
-            _rule(name, ColumnShape.model_validate({**rest, "role": "drop"}), base, faults)
+            _rule(name, faults.sound(rows, value, path) | {"role": "drop"}, base, faults)
     return rules
 
 
-def _rule(name: str, shape: ColumnShape, base: Path | None, faults: Faults) -> ColumnRule:
+def _rule(name: str, given: dict[str, Any], base: Path | None, faults: Faults) -> ColumnRule:
     path = ("columns", name)
-    if shape.order is not None:
-        _check_order(shape, path, faults)
-    _check_bands(shape, path, faults)
-    kind = shape.kind or ("category" if shape.order is not None else None)
+    if "order" in given:
+        _check_order(given, path, faults)
+    _check_bands(given, path, faults)
+    kind = given.get("kind", "category" if "order" in given else None)
+    told = {key: tuple(given[key]) for key in ("order", "bands") if key in given}
     return ColumnRule(
-        name=name,
-        role=Role(shape.role),
+        name,
+        Role(given["role"]),
         kind=Kind(kind) if kind else None,
-        hierarchy=build_hierarchy(shape, base, (*path, "hierarchy"), faults),
-        order=tuple(shape.order) if shape.order is not None else None,
-        unit=shape.unit,
-        missing=Missing(shape.missing),
-        on_unseen=Unseen(shape.on_unseen),
-        bands=tuple(shape.bands) if shape.bands is not None else None,
-        rounding=shape.rounding,
-        level=shape.level,
+        hierarchy=build_hierarchy(given, base, (*path, "hierarchy"), faults),
+        unit=given.get("unit"),
+        missing=Missing(given["missing"]),
+        on_unseen=Unseen(given["on_unseen"]),
+        rounding=given.get("rounding"),
+        level=given.get("level"),
+        **told,
     )
 
 
-def _check_bands(shape: ColumnShape, path: tuple[str, str], faults: Faults) -> None:
-    for key in ("bands", "rounding"):
-        if getattr(shape, key) is None:
-            continue
+def _check_bands(given: Mapping[str, Any], path: tuple[str, str], faults: Faults) -> None:
+    for key in (name for name in ("bands", "rounding") if name in given):
         place, roles = (*path, key), ("sensitive",) if key == "bands" else ("sensitive", "quasi")
-        if shape.role not in roles or shape.kind not in (None, "number") or shape.hierarchy or shape.order:
+        numeric = given.get("kind") in (None, "number") and not given.get("hierarchy") and not given.get("order")
+        if given["role"] not in roles or not numeric:
             allowed = f"{' and '.join(roles)} columns of numbers without hierarchy or order"
             faults.add(place, "is given for a column of another kind", allowed, f"remove {key}")
-    if shape.level is not None and (shape.role != "quasi" or not shape.hierarchy):
+    if "level" in given and (given["role"] != "quasi" or not given.get("hierarchy")):
         place = (*path, "level")
         faults.add(place, "is given for a column of another kind", "quasi columns with a hierarchy", "remove level")
-    if shape.bands is not None and shape.rounding is not None:
+    if "bands" in given and "rounding" in given:
         faults.add((*path, "rounding"), "is given beside bands", "one of them", "remove one")
 
 
-def _check_order(shape: ColumnShape, path: tuple[str, str], faults: Faults) -> None:
-    order, place = shape.order or [], (*path, "order")
-    if shape.kind not in (None, "category"):
+def _check_order(given: Mapping[str, Any], path: tuple[str, str], faults: Faults) -> None:
+    order, place, kind = given["order"], (*path, "order"), given.get("kind")
+    if kind not in (None, "category"):
         remedy = "remove order, or set kind to category"
-        faults.add(place, f"is given for the kind {shape.kind}", "order only for category", remedy)
+        faults.add(place, f"is given for the kind {kind}", "order only for category", remedy)
     if not order:
         faults.add(place, "is empty", "the values from low to high", "list them or remove order")
     seen: set[str] = set()
@@ -196,11 +201,10 @@ def _check_order(shape: ColumnShape, path: tuple[str, str], faults: Faults) -> N
 def _defence(section: dict[str, Any] | None, faults: Faults) -> DefenceSettings | None:
     if section is None:
         return None
-    shape = faults.check(defence_shape(), section, ("defence",))
+    given = faults.check(rows_of(PolicySection.DEFENCE), section, ("defence",))
     check_words(section, faults)
-    if shape is None:
+    if given is None:
         return None
-    given = shape.model_dump(exclude_none=True)
     every = {key: given.pop(key, None) for key in ("method", "suppress", "mode", "form")}
     options: dict[str, Any] = {key: tuple(value) if isinstance(value, list) else value for key, value in given.items()}
     ours = {one.name for one in fields(DefenceOptions)} & options.keys()
@@ -216,20 +220,20 @@ def _adversary(
         return None
     place = faults
     if "file" in section:
-        pointer = faults.check(AdversaryFileShape, section, ("adversary",))
+        pointer = faults.check({"file": _POINTER}, section, ("adversary",))
         if pointer is None:
             return None
-        file = (base or Path()) / pointer.file
+        file = (base or Path()) / pointer["file"]
         try:
             section, positions = read_policy_toml(file, "adversary")
         except PolicyError as error:
             faults.extend(("adversary", "file"), error.faults)
             return None
         place, base = Faults(str(file), positions), file.parent
-    shape = place.check(AdversaryShape, section, ("adversary",) if place is faults else ())
+    known = place.check(rows_of(PolicySection.ADVERSARY), section, ("adversary",) if place is faults else ())
     if place is not faults:
         faults.extend(("adversary", "file"), sorted(place.found, key=place.found.__getitem__))
-    return (MappingProxyType(shape.model_dump(exclude_none=True)), base) if shape else None
+    return None if known is None else (MappingProxyType(known), base)
 
 
 def _plain(value: Any, depth: int = 0) -> Any:

@@ -1,21 +1,24 @@
-"""[promise] and [promise.COLUMN]: the column's own keys override the general ones."""
+"""[promise] and [promise.COLUMN]: the column's own keys override the general ones.
+
+Promises of other packages have no row: a policy names them like any other, in [promise] or for one column.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import fields, replace
+from importlib.metadata import entry_points
 from types import MappingProxyType
 from typing import Any
 
 from seriatim.model.policy import ColumnRule, Kind, PromiseTerms, Role, SeriesTerms, Thresholds
-from seriatim.model.promises import PROMISES, promise_keys
+from seriatim.model.policy_keys import PolicySection
+from seriatim.model.promises import promise_keys
 from seriatim.policies.faults import Faults, fault_did_you_mean, fault_table, fault_value
-from seriatim.policies.foreign_promises import foreign_promises, take_foreign_promises
 from seriatim.policies.positions import KeyPath
-from seriatim.policies.shapes import ColumnPromiseShape, PromiseShape, ThresholdShape
+from seriatim.policies.shapes import Rows, rows_by_column, rows_of, storable_shape
 
-OVER_TIME = tuple(key for key in ColumnPromiseShape.model_fields if key not in ThresholdShape.model_fields)
-"""Keys that a column with a table of its own may say of its series."""
+GROUP = "seriatim.promises"
 
 
 def promise_section_terms(
@@ -27,32 +30,31 @@ def promise_section_terms(
     """Return the terms with an entry for every sensitive column. ``declared`` also names columns with faults."""
     section = section or {}
     general, overrides = _split(section, declared or {})
-    foreign = take_foreign_promises(general, PromiseShape, ("promise",), faults)
-    by_row = {key: foreign.pop(key) for key in promise_keys(per_column=True) if key in foreign}
-    shape = faults.check(PromiseShape, general, ("promise",))
+    rows, of_columns = rows_of(PolicySection.PROMISE), promise_keys(per_column=True)
+    foreign = _take_foreign(general, rows, ("promise",), faults)
+    given = faults.check(rows, general, ("promise",))
     sensitive = {name: rule for name, rule in columns.items() if rule.role is Role.SENSITIVE}
     own = {name: _override(name, keys, declared or {}, sensitive, columns, faults) for name, keys in overrides.items()}
-    if shape is None:
-        shape = PromiseShape.model_validate(faults.sound(PromiseShape, general, ("promise",)))
-    given = shape.model_dump(exclude_none=True)
-    thresholds = {key: value for key, value in given.items() if key in ThresholdShape.model_fields} | by_row
+    if given is None:
+        given = faults.sound(rows, general, ("promise",))
+    thresholds = {key: given.pop(key) for key in of_columns if key in given}
     _check_bound(thresholds, sensitive, declared or {}, columns, faults)
     per_column, over_time = {}, {}
     for name, rule in sensitive.items():
         stated = own.get(name) or {}
-        over_time[name] = {key: stated.pop(key) for key in OVER_TIME if key in stated}
+        over_time[name] = {key: stated.pop(key) for key in _over_time() if key in stated}
         merged = _merged(thresholds, stated)
         check = _Check(name, rule, merged, stated, faults)
         check.all()
         per_column[name] = _frozen(merged)
-    foreign_terms = MappingProxyType(foreign)
-    named = (one.name for one in fields(SeriesTerms) if one.name != "foreign")
-    series = SeriesTerms(**{name: getattr(shape, name) for name in named}, foreign=foreign_terms)
+    k = given.pop("k", None)
+    ours: dict[str, Any] = {one.name: given.pop(one.name) for one in fields(SeriesTerms) if one.name in given}
+    series = SeriesTerms(**ours, foreign=MappingProxyType({**given, **foreign}))
     by_column = {name: replace(series, **keys) for name, keys in over_time.items() if keys}
     if len(sensitive) == 1 and by_column:
         series, by_column = next(iter(by_column.values())), {}
     return PromiseTerms(
-        k=shape.k,
+        k=k,
         per_column=MappingProxyType(per_column),
         series=series,
         series_by_column=MappingProxyType(by_column),
@@ -72,7 +74,33 @@ def _split(section: dict[str, Any], declared: Mapping[str, Any]) -> tuple[dict[s
 
 
 def _is_promise(key: str) -> bool:
-    return key in PromiseShape.model_fields or key in PROMISES or key in foreign_promises()
+    return key in rows_of(PolicySection.PROMISE) or key in foreign_promises()
+
+
+def _over_time() -> list[str]:
+    """Return the keys that a column with a table of its own may say of its series."""
+    return [key for key in rows_by_column() if key not in promise_keys(per_column=True)]
+
+
+def foreign_promises() -> tuple[str, ...]:
+    """Return the names of promises of other packages, without loading any of them."""
+    return tuple(sorted(entry_points(group=GROUP).names))
+
+
+def _take_foreign(keys: dict[str, Any], rows: Rows, path: KeyPath, faults: Faults) -> dict[str, Any]:
+    """Remove the promises without a row from the keys and return them; also note and remove unknown keys."""
+    unknown = [key for key in keys if key not in rows]
+    registered = foreign_promises() if unknown else ()
+    found = {}
+    for key in unknown:
+        value = keys.pop(key)
+        if key not in registered:
+            faults.unknown((*path, key), [*rows, *registered])
+        elif not storable_shape(value):
+            faults.add((*path, key), f"is {fault_value(value)}", "numbers that are finite, texts, lists and tables")
+        else:
+            found[key] = MappingProxyType(value) if isinstance(value, dict) else value
+    return found
 
 
 def _override(
@@ -85,21 +113,20 @@ def _override(
 ) -> dict[str, Any] | None:
     path: KeyPath = ("promise", name)
     if name not in declared:
-        hint = fault_did_you_mean(name, {"choices": [*declared, *PromiseShape.model_fields]})
+        hint = fault_did_you_mean(name, [*declared, *rows_of(PolicySection.PROMISE)])
         faults.add_table(path, "is for a column that is not declared", ", ".join(sensitive), hint)
         return None
     if name in columns and name not in sensitive:
         remedy = "make the column sensitive or remove the table"
         faults.add_table(path, f"is for a column with the role {columns[name].role}", "sensitive", remedy)
-    whole = [key for key in keys if key in promise_keys(per_column=False) and key not in OVER_TIME]
+    rows = rows_by_column()
+    whole = [key for key in keys if key in promise_keys(per_column=False) and key not in rows]
     for key in whole:
         faults.add((*path, key), "cannot differ by column", "only in [promise]", "move it there")
     rest = {key: value for key, value in keys.items() if key not in whole}
-    foreign = take_foreign_promises(rest, ColumnPromiseShape, path, faults)
-    shape = faults.check(ColumnPromiseShape, rest, path)
-    if shape is None:
-        shape = ColumnPromiseShape.model_validate(faults.sound(ColumnPromiseShape, rest, path))
-    return shape.model_dump(exclude_none=True) | foreign
+    foreign = _take_foreign(rest, rows, path, faults)
+    given = faults.check(rows, rest, path)
+    return (faults.sound(rows, rest, path) if given is None else given) | foreign
 
 
 def _merged(general: Mapping[str, Any], own: Mapping[str, Any]) -> dict[str, Any]:
@@ -169,7 +196,7 @@ class _Check:
 
     def near_values(self) -> None:
         """Report promises about near values on a column that has no distances."""
-        keys = [key for key in ("max_hit_chance_at", "min_entropy_at", "min_area") if key in self.merged]
+        keys = [key for key in ("max_hit_chance_at", "min_entropy_at") if key in self.merged]
         if keys and self.rule.kind is Kind.CATEGORY and self.rule.order is None:
             found = f"is set, but {self.column} is a category without order"
             self.add(keys[0], found, "kind number or date, or an order", "add order or remove it")
@@ -178,9 +205,6 @@ class _Check:
             self.add(keys[0], found, "kind number or date, or an order", "remove the hierarchy or the promise")
         if self.rule.kind is Kind.DATE:
             self.windows_of_dates()
-        if "min_area" in self.merged and "max_hit_chance_at" not in self.merged:
-            found = "is set alone, and one outlier makes any area"
-            self.add("min_area", found, "beside max_hit_chance_at", "add max_hit_chance_at or remove min_area")
         if "hit_chance_kind" in self.merged and "max_hit_chance_at" not in self.merged:
             found = "is set without max_hit_chance_at"
             self.add("hit_chance_kind", found, "beside max_hit_chance_at", "add max_hit_chance_at or remove it")
@@ -195,10 +219,6 @@ class _Check:
 
 
 def _frozen(merged: Mapping[str, Any]) -> Thresholds:
-    ours: dict[str, Any] = {
-        key: MappingProxyType(value) if isinstance(value, dict) else value
-        for key, value in merged.items()
-        if key in ThresholdShape.model_fields
-    }
-    foreign = {key: value for key, value in merged.items() if key not in ThresholdShape.model_fields}
-    return Thresholds(**ours, foreign=MappingProxyType(foreign))
+    frozen = {key: MappingProxyType(value) if isinstance(value, dict) else value for key, value in merged.items()}
+    ours: dict[str, Any] = {one.name: frozen.pop(one.name) for one in fields(Thresholds) if one.name in frozen}
+    return Thresholds(**ours, foreign=MappingProxyType(frozen))

@@ -12,10 +12,10 @@ from seriatim.knowledge.knowledge_files import knowledge_of_adversary
 from seriatim.knowledge.sequential_adversary import SequentialAdversary
 from seriatim.model.arguments import limited_argument, shown_argument
 from seriatim.model.number_limits import ARGUMENT_LIMITS
-from seriatim.model.promises import promise_key_limits
+from seriatim.model.policy_keys import PolicySection
 from seriatim.policies.adversary_section import adversary_by_name
 from seriatim.policies.priors import priors_for_attack
-from seriatim.policies.shapes import AdversaryShape
+from seriatim.policies.shapes import rows_of
 from seriatim.usecases.attack.attack import AttackPlan
 from seriatim.usecases.forecast.forecast import SURE_SHARE, ForecastOutlook
 
@@ -80,7 +80,7 @@ def stated_keys(where: str, given: Mapping[str, Any] | None, keys: tuple[str, ..
     if not isinstance(given, Mapping | None):
         raise AdversaryError(Fault(where, f"a {type(given).__name__}", 'a mapping, as in {"compromised": 0.04}'))
     others = sorted(str(key) for key in set(given or {}) - set(keys))
-    unknown = [key for key in others if key not in AdversaryShape.model_fields]
+    unknown = [key for key in others if key not in rows_of(PolicySection.ADVERSARY)]
     if unknown:
         raise AdversaryError(Fault(where, f"unknown: {', '.join(unknown)}", ", ".join(sorted(keys))))
     if others:
@@ -93,7 +93,8 @@ def warn_of_unread(where: str, keys: Iterable[str]) -> None:
 
 
 def _checked(key: str, value: Any) -> Any:
-    limits = ARGUMENT_LIMITS.get(key) or promise_key_limits(key)
+    rows = {**rows_of(PolicySection.PROMISE), **rows_of(PolicySection.ADVERSARY)}
+    limits = rows[key].limits if key in rows else ARGUMENT_LIMITS.get(key)
     if limits is not None:
         return limited_argument(key, value, limits)
     if key not in _LISTS:

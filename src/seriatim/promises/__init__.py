@@ -16,7 +16,8 @@ from typing import Any
 
 from seriatim.errors import Fault, PolicyError
 from seriatim.model import Policy, Thresholds
-from seriatim.model.promises import PROMISES, PromiseRow, PromiseSection, PromiseSubject
+from seriatim.model.policy_keys import PolicySection
+from seriatim.model.promises import PROMISES, PromiseRow, PromiseSubject
 from seriatim.ports import Promise
 from seriatim.startup import let_pandas_in
 
@@ -26,7 +27,7 @@ Factory = Callable[[str | None, Any], Promise]
 def promises_of(policy: Policy) -> tuple[Promise, ...]:
     """Return every promise of [promise], and its limits. One that cannot be checked is an error."""
     whole = [
-        row for row in PROMISES.values() if not row.per_column and (row.section is PromiseSection.PROMISE or row.beside)
+        row for row in PROMISES.values() if not row.per_column and (row.section is PolicySection.PROMISE or row.beside)
     ]
     terms = policy.terms
     faults = [_unchecked(row.key) for row in whole if not row.home and row.key in terms.series.stated]
@@ -44,7 +45,7 @@ def promises_of(policy: Policy) -> tuple[Promise, ...]:
 
 def promised_bounds(policy: Policy) -> tuple[Promise, ...]:
     """Return the promises of the other sections, and those that every serial table keeps."""
-    rows = [row for row in PROMISES.values() if row.section is not PromiseSection.PROMISE and not row.beside]
+    rows = [row for row in PROMISES.values() if row.section is not PolicySection.PROMISE and not row.beside]
     return tuple(_of_rows(policy, rows))
 
 
@@ -64,7 +65,7 @@ def _of_column(column: str, thresholds: Thresholds, faults: list[Fault]) -> Iter
         if value is None:
             continue
         if row.home:
-            yield _loaded(row)(column, value, **{name: thresholds.value_of(name) for name in row.parameters})
+            yield _loaded(row)(column, value, **{one.key: thresholds.value_of(one.key) for one in row.parameters})
         else:
             faults.append(_unchecked(row.key))
 

@@ -47,7 +47,7 @@ class Panel:
     def published(self, method: str, k: int, l: float | None, **defence: Any) -> tuple[History, float]:  # noqa: E741
         """Return the panel's releases and their loss (GCP; suppressed records count 1); nothing is judged."""
         promise = {"k": k} | ({} if l is None else {"l": l})
-        promise |= {key: defence.pop(key) for key in ("t", "j", "j_base") if key in defence}
+        promise |= {key: defence.pop(key) for key in ("t", "j") if key in defence}
         policy = policy_from_dict(
             {
                 "series": {"name": "s", "respondent": "id"},

@@ -86,7 +86,7 @@ class SerialRules:
             if limit is not None and limit < 1:
                 faults.append(Fault(name, f"{limit}", "1 or more", "raise it"))
         if self.odds is not None and self.when_not_eligible is WhenNotEligible.COUNTERFEIT:
-            where, found = "[defence] when_not_eligible", '"counterfeit" beside [promise] odds'
+            where, found = "[defence] leftovers", '"counterfeit" beside [promise] odds'
             faults.append(Fault(where, found, '"defer" or "suppress"', "remove it: odds has room for them"))
         if faults:
             raise PolicyError(faults)

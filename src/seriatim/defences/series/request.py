@@ -106,7 +106,7 @@ def _rules_of(policy: Policy) -> SerialRules:
         group_cap=options.group_cap,
         sticky=True if options.sticky is None else options.sticky,
         mode=policy.defence.mode,
-        when_not_eligible=WhenNotEligible(options.when_not_eligible or WhenNotEligible.DEFER),
+        when_not_eligible=WhenNotEligible(policy.defence.leftovers or WhenNotEligible.DEFER),
         odds=terms.odds,
         cohort=options.cohort_size,
     )

@@ -10,7 +10,7 @@ import numpy.typing as npt
 from seriatim.kernels.single import acceptance, likeness, near_values
 from seriatim.kernels.single.acceptance import AcceptanceTests
 from seriatim.model import CodedColumn, Thresholds
-from seriatim.model.nearness import Nearness, has_nearness, nearness_distances, nearness_of, nearness_reach
+from seriatim.model.nearness import Nearness, has_nearness, nearness_of, nearness_reach
 
 _L_KINDS = {
     "distinct": acceptance.L_DISTINCT,
@@ -29,7 +29,7 @@ def class_tests(
 ) -> AcceptanceTests:
     """Return the tests every class must pass; the prior is the margin of ``rows``, those that will be published."""
     found: list[tuple[int, int, float, float]] = []
-    windows = _Windows(np.zeros(len(sensitive) * near_values.WIDTHS))
+    windows = _Windows()
     for index, column in enumerate(sensitive):
         asked = per_column.get(column.name, Thresholds())
         if asked.l is not None:
@@ -39,7 +39,7 @@ def class_tests(
             found.append((_T_KINDS[asked.t_distance], index, float(asked.t), declared))
         found.extend((kind, index, limit, second) for kind, limit, second in _further(column, asked))
         if has_nearness(column.scale):
-            found.extend((kind, index, limit, second) for kind, limit, second in windows.tests(column, asked, index))
+            found.extend((kind, index, limit, second) for kind, limit, second in windows.tests(column, asked))
     counts = [column.counts(rows) for column in sensitive]
     starts = [column.scale.starts.ravel() for column in sensitive]
     return AcceptanceTests(
@@ -53,42 +53,26 @@ def class_tests(
         _offsets([len(s) for s in starts]),
         np.array([column.scale.top for column in sensitive], dtype=np.int64),
         np.concatenate(windows.reach) if windows.reach else np.zeros(0, dtype=np.int64),
-        windows.gaps,
     )
 
 
 class _Windows:
     """Tests about numbers: their windows, laid out flat for the kernel."""
 
-    def __init__(self, gaps: npt.NDArray[np.float64]) -> None:
-        self.gaps = gaps
+    def __init__(self) -> None:
         self.reach: list[npt.NDArray[np.int64]] = []
 
-    def tests(self, column: CodedColumn, asked: Thresholds, index: int) -> Iterator[tuple[int, float, float]]:
+    def tests(self, column: CodedColumn, asked: Thresholds) -> Iterator[tuple[int, float, float]]:
         """Yield kind, limit and the place of the windows in ``reach``."""
         hit = near_values.HIT_CHANCE if asked.hit_chance_kind == "chance" else near_values.HIT_LIFT
         for kind, limits in ((hit, asked.max_hit_chance_at), (near_values.ENTROPY_AT, asked.min_entropy_at)):
             for text, limit in (limits or {}).items():
-                yield kind, float(limit), float(self._place([nearness_of(text)], column))
-        if asked.min_area is not None:
-            edges = _area_widths(column)
-            own = slice(index * near_values.WIDTHS, (index + 1) * near_values.WIDTHS)
-            self.gaps[own] = np.diff(edges, prepend=0.0)
-            place = self._place([Nearness("", float(edge)) for edge in edges], column)
-            yield near_values.AREA, float(asked.min_area), float(place)
+                yield kind, float(limit), float(self._place(nearness_of(text), column))
 
-    def _place(self, nears: list[Nearness], column: CodedColumn) -> int:
+    def _place(self, near: Nearness, column: CodedColumn) -> int:
         place = sum(len(part) for part in self.reach)
-        self.reach.extend(nearness_reach(column.scale, near) for near in nears)
+        self.reach.append(nearness_reach(column.scale, near))
         return place
-
-
-def _area_widths(column: CodedColumn) -> npt.NDArray[np.float64]:
-    """Return widths that grow towards the range: the entropy falls fastest over the first ones."""
-    positions = nearness_distances(column.scale)
-    known = positions[~np.isnan(positions)]
-    span = float(known.max() - known.min()) if len(known) else 0.0
-    return np.asarray(span * np.linspace(0.0, 1.0, near_values.WIDTHS + 1)[1:] ** 3)
 
 
 def _further(column: CodedColumn, asked: Thresholds) -> Iterator[tuple[int, float, float]]:

@@ -39,8 +39,6 @@ class AcceptanceTests(NamedTuple):
     tops: Longs
     reach: Longs
     """The last value that a window from each value holds, array after array; ``seconds`` says where each starts."""
-    gaps: Floats
-    """For the area of each column: the differences between its widths."""
 
 
 @kernel
@@ -111,14 +109,6 @@ def _leaves_enough(tests: Any, index: int, counts: Longs, prior: Longs, size: in
     """Return whether an attacker who is content to be near stays uncertain enough; overwrites ``scratch``."""
     kind, limit, at, n_values = tests.kinds[index], tests.limits[index], int(tests.seconds[index]), len(counts)
     reach = tests.reach[at : at + n_values]
-    if kind == near_values.AREA:
-        area = 0.0
-        for width in range(near_values.WIDTHS):
-            left = near_values.entropy_of_near_values(
-                counts, size, tests.reach[at + width * n_values : at + (width + 1) * n_values], scratch
-            )
-            area += left * tests.gaps[tests.columns[index] * near_values.WIDTHS + width]
-        return bool(area >= limit - near_values.SLACK)
     if kind == near_values.ENTROPY_AT:
         return bool(near_values.entropy_of_near_values(counts, size, reach, scratch) >= limit - near_values.SLACK)
     chance = near_values.most_near_values(counts, reach) / size

@@ -9,10 +9,7 @@ import math
 
 from seriatim.kernels.arrays import Floats, Longs, leaf
 
-HIT_CHANCE, HIT_LIFT, ENTROPY_AT, AREA = range(14, 18)
-
-WIDTHS = 24
-"""Widths at which the area is added up; between two, the entropy counts as at the larger one: a lower bound."""
+HIT_CHANCE, HIT_LIFT, ENTROPY_AT = range(14, 17)
 SLACK = 1e-10
 
 

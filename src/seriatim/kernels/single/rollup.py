@@ -291,7 +291,7 @@ def _against(tests: Any, margin: Longs) -> Any:
     """Return the tests with another margin."""
     return AcceptanceTests(
         tests.kinds, tests.columns, tests.limits, tests.seconds, tests.offsets, margin,
-        tests.starts, tests.start_offsets, tests.tops, tests.reach, tests.gaps,
+        tests.starts, tests.start_offsets, tests.tops, tests.reach,
     )  # fmt: skip
 
 

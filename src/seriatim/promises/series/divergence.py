@@ -1,6 +1,6 @@
 """Beliefs about the people of a group differ by little before the release (JS-reduce's j).
 
-The paper's figures fit the natural logarithm; ``j_base`` says which one a policy means.
+Divergences are in nats, which the paper's figures fit.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from typing import ClassVar, Literal
 
 import pyarrow.compute as pc
 
-from seriatim.knowledge.divergence import BITS, divergence_of_groups
+from seriatim.knowledge.divergence import divergence_of_groups
 from seriatim.knowledge.knowledge_files import knowledge_of_adversary
 from seriatim.knowledge.revised_beliefs import revised_beliefs
 from seriatim.knowledge.sequential_adversary import SequentialAdversary
@@ -28,7 +28,7 @@ def series_divergence(policy: Policy) -> list[Divergence]:
     j = policy.terms.series.j
     if j is None:
         return []
-    return [Divergence(j, policy.terms.series.j_base or "nats", knowledge_of_adversary(policy.adversary))]
+    return [Divergence(j, knowledge_of_adversary(policy.adversary))]
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +36,6 @@ class Divergence:
     """No group's beliefs diverge by more than ``j``."""
 
     j: float
-    base: str
     known: SequentialAdversary
     rule: str = "j"
     column: None = None
@@ -54,7 +53,6 @@ class Divergence:
         shown = pc.unique(whole.values.take(draft.value))
         found = revised_beliefs(past, people, shown, self.known)
         apart = divergence_of_groups(found.beliefs, draft.group[real], draft.n_groups)
-        apart = apart / (BITS if self.base == "bits" else 1.0)
         worst, wrong = float(apart.max(initial=0.0)), apart > self.j + _SLACK
         n_people = int(wrong[draft.group[real]].sum())
         return Finding(
@@ -64,7 +62,7 @@ class Divergence:
             self.j,
             n_classes=int(wrong.sum()),
             n_people=n_people,
-            detail=f"Jensen-Shannon divergence of beliefs before the release, in {self.base}",
+            detail="Jensen-Shannon divergence of beliefs before the release, in nats",
             remedy=f"j = {worst:.4g} would pass; or method = {quoted_methods(_seeks_j)}" if wrong.any() else "",
         )
 

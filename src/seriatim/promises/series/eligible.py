@@ -32,7 +32,7 @@ def eligible_table(policy: Policy) -> list[EligibleTable]:
     if policy.defence is None or row is None or terms.m is None:
         return []
     without_room = row.reads_odds and terms.odds is None
-    if not (row.needs_eligible or without_room) or policy.defence.options.when_not_eligible == "counterfeit":
+    if not (row.needs_eligible or without_room) or policy.defence.leftovers == "counterfeit":
         return []
     return [EligibleTable(terms.m, room_at_once=without_room)]
 

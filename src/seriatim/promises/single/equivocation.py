@@ -20,12 +20,10 @@ import numpy as np
 
 from seriatim.errors import Fault, PolicyError
 from seriatim.kernels.check.near_values import entropies_of_near_values, hit_chances_of_near_values
-from seriatim.kernels.check.sweep import sweep_class_areas
 from seriatim.model import Finding, Scale
 from seriatim.model.class_counts import BoolArray, ClassCounts, ValueCounts
-from seriatim.model.nearness import has_nearness, nearness_distances, nearness_of, nearness_reach
+from seriatim.model.nearness import has_nearness, nearness_of, nearness_reach
 from seriatim.model.scale import FloatArray
-from seriatim.model.value_grid import value_grid
 from seriatim.promises.single.class_bound import MARGIN, Judged
 from seriatim.promises.single.remedies import (
     TIE,
@@ -35,9 +33,6 @@ from seriatim.promises.single.remedies import (
     remedy_withheld_together,
 )
 
-EXACT_UP_TO = 300
-"""Different values of a class up to which its area is exact."""
-STRETCHES = 64
 Figure = Callable[[ValueCounts, Scale, str], FloatArray]
 """Returns a figure of every class, for the window that a policy key names; nan for an empty class."""
 
@@ -59,13 +54,6 @@ def equivocation_entropy_bound(column: str, limits: Mapping[str, float]) -> Numb
     detail = "fewest bits left by windows of {}"
     return NumberBound(
         "min_entropy_at", column, limits=tuple(limits.items()), figure=_entropies, detail=detail, least=True
-    )
-
-
-def equivocation_area_bound(column: str, area: float) -> NumberBound:
-    """Return the promise that the area below H(eps) is at least this in every class."""
-    return NumberBound(
-        "min_area", column, limits=(("", area),), figure=_areas, detail="smallest area, in units x bits{}", least=True
     )
 
 
@@ -149,23 +137,3 @@ def _hit_lifts(seen: ValueCounts, scale: Scale, text: str) -> FloatArray:
 def _entropies(seen: ValueCounts, scale: Scale, text: str) -> FloatArray:
     reach = nearness_reach(scale, nearness_of(text))
     return np.asarray(entropies_of_near_values(seen.starts, seen.value, seen.count, reach))
-
-
-def _areas(seen: ValueCounts, scale: Scale, _: str) -> FloatArray:
-    """Return the area of each class; of a class with many values a lower bound, with H at the end of each stretch."""
-    positions = nearness_distances(scale)
-    placed = ~np.isnan(positions)
-    grid = value_grid(positions[placed])
-    steps = np.full(len(positions), -1, dtype=np.int64)
-    steps[placed] = grid.steps - grid.steps.min(initial=0)
-    many = np.diff(seen.starts) > EXACT_UP_TO
-    few = seen.without(many) if many.any() else seen
-    areas = np.empty(len(seen))
-    sweep_class_areas(few.starts, few.value, few.count.astype(np.float64), steps, areas)
-    areas *= grid.step
-    if many.any():
-        edges = np.linspace(0.0, float(np.ptp(positions[placed])), STRETCHES + 1)[1:]
-        rest = seen.without(~many)
-        below = [_entropies(rest, scale, f"{edge:.17g}") * edges[0] for edge in edges]
-        areas[many] = np.sum(below, axis=0)[many]
-    return areas

@@ -143,8 +143,8 @@ def _policy_to_compare(policy: Policy, method: str) -> Policy:
     old, row = policy.defence, METHODS[method]
     if old is None or old.method == method:
         return replace(policy, defence=old or DefenceSettings(method))
-    kept = old.options.when_not_eligible if row.reads("when_not_eligible") else None
-    settings = DefenceSettings(method, old.suppress, form=old.form, options=DefenceOptions(when_not_eligible=kept))
+    kept = old.leftovers if old.leftovers in row.words("leftovers") else None
+    settings = DefenceSettings(method, old.suppress, form=old.form, options=DefenceOptions(leftovers=kept))
     # it is no longer the policy of the text, which names the method that made a release
     return replace(policy, defence=settings, terms=_terms_for(policy, serial=row.serial), canonical="")
 

@@ -65,7 +65,7 @@ def rows_in_codebook(draft: Draft, policy: Policy) -> str:
     rate = policy.defence.rate if policy.defence is not None else None
     if rate is not None:
         rows = SAMPLED.format(share=format_percent(rate), times=round(1 / rate, 3))
-    if policy.defence is not None and policy.defence.options.leftovers == "counterfeit":
+    if policy.defence is not None and not policy.defence.serial and policy.defence.leftovers == "counterfeit":
         rows = COVERED.format(share=format_percent(policy.defence.allowed))
     if any(PLAIN in own.files for own in draft.tables.values()):
         rows = f"{rows}{PLAIN_ROWS}"

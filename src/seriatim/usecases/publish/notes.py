@@ -41,8 +41,6 @@ def notes_of(draft: Draft, policy: Policy, n_before: int, history: History, chan
             "a changed value has noise of its own: if values change only slightly, averaging several releases removes "
             "much of the noise"
         )
-    if known.unused:
-        found.append(f"[adversary] {', '.join(known.unused)}: recorded, but no attack of this version uses it yet")
     if terms.m is not None and terms.n is None and _seeks_degree(policy):
         found.append(
             "[promise] n is missing: groups of different releases were judged at n = 1, which does not stop an "

@@ -31,7 +31,6 @@ from seriatim.model import (
 )
 from seriatim.model.history import no_history
 from seriatim.model.holdings import Holder, holdings_of
-from seriatim.model.methods import method_named
 from seriatim.model.own_tables import secret_of_own_table, view_of_own_table
 from seriatim.ports import Ledger, Progress, ReleaseRecord, Reservation, Workers, Writer, no_progress
 from seriatim.promises.series.newest import newest_with_draft
@@ -240,8 +239,7 @@ def _joined(cases: Sequence[JudgementCase], verdicts: Sequence[Verdict]) -> tupl
 def _without_exposed(case: JudgementCase) -> JudgementCase:
     """Return the case without the classes that would break it, if the policy asks for that and its method reads it."""
     settings = case.policy.defence
-    row = method_named(settings.method) if settings is not None else None
-    if settings is None or row is None or not row.reads("withhold") or settings.options.withhold is None:
+    if settings is None or settings.leftovers != "withhold":
         return case
     from seriatim.usecases.publish.withheld_classes import withhold_exposed_classes  # brings the attack
 

@@ -120,11 +120,11 @@ def _withheld_classes(order: PublishOrder, parts: PublishParts) -> Iterator[tupl
     policy = order.policy
     assert policy.defence is not None
     row = method_named(policy.defence.method)
-    if row is None or not row.reads("withhold") or policy.defence.options.withhold is not None:
+    if row is None or "withhold" not in row.words("leftovers") or policy.defence.leftovers == "withhold":
         return
-    options = replace(policy.defence.options, withhold="exposed")
+    options = replace(policy.defence.options, leftovers="withhold")
     widest = replace(policy.defence, options=options, suppress=max(policy.defence.allowed, MOST_WITHHELD))
-    line = '[defence] withhold = "exposed"'
+    line = '[defence] leftovers = "withhold"'
     for _, wide in _change("withhold", order, replace(policy, defence=widest), line):
         tried = _rehearsed(wide, parts)
         if tried is None:

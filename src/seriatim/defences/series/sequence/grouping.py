@@ -45,7 +45,7 @@ from seriatim.kernels.series.belief_segments import (
     belief_segments_optimally,
     belief_segments_with_leftovers,
 )
-from seriatim.knowledge.divergence import BITS, divergence_of_groups, entropies_for_divergence
+from seriatim.knowledge.divergence import divergence_of_groups, entropies_for_divergence
 from seriatim.knowledge.knowledge_files import knowledge_of_adversary
 from seriatim.knowledge.revised_beliefs import revised_beliefs
 from seriatim.model import CodedColumn, Draft, Policy, Role, SeriesState, View
@@ -87,7 +87,7 @@ def sequence_groups(view: View, policy: Policy, state: SeriesState, workers: Wor
     beliefs = _beliefs(view, policy, state, order)
     rows = _rows(view, order, beliefs)
     rules, end = _cut(rows, policy)
-    if policy.defence.options.leftovers == "relax":
+    if policy.defence.leftovers == "relax":
         end = _joined(end)
     covered = _covered(policy, rows, rules, end, secret_chance(state.secret, number, "counterfeits"))
     draft = draft_of(view, _pieces(order, end, covered), secret_chance(state.secret, number, "shuffle"), workers)
@@ -111,7 +111,7 @@ def _covered(
 ) -> Counterfeits | None:
     """Find rows for people left over, if the policy asks for counterfeits; None if it does not."""
     assert policy.defence is not None
-    if policy.defence.options.leftovers != "counterfeit":
+    if policy.defence.leftovers != "counterfeit":
         return None
     return counterfeits_of_segments(rows, rules, end, int(policy.defence.allowed * len(end)), chance)
 
@@ -261,7 +261,7 @@ def _rules(policy: Policy, whole: Longs) -> BeliefSegmentRules:
     """Return what a group must keep; ``whole`` counts the values of everyone."""
     thresholds = next(iter(policy.terms.per_column.values()), None)
     k, j = policy.terms.least_people, policy.terms.series.j
-    nats = _NOTHING if j is None else j * (BITS if policy.terms.series.j_base == "bits" else 1.0)
+    nats = _NOTHING if j is None else j
     return BeliefSegmentRules(
         k,
         int(thresholds.l) if thresholds is not None and thresholds.l is not None else 1,
@@ -330,24 +330,20 @@ def _notes(
     """Say what j can do here, and what was reached where people were not dropped."""
     assert policy.defence is not None
     found = []
-    base = policy.terms.series.j_base or "nats"
-    unit = BITS if base == "bits" else 1.0
     if policy.terms.series.j is not None and len(beliefs):
-        everyone = float(divergence_of_groups(beliefs, np.zeros(len(beliefs), dtype=np.int64), 1)[0]) / unit
+        everyone = float(divergence_of_groups(beliefs, np.zeros(len(beliefs), dtype=np.int64), 1)[0])
         dropped = float((end < 0).mean()) if len(end) else 0.0
         above = "j is above it and keeps only small groups apart" if everyone > 0 else "j does nothing"
         does = above if policy.terms.series.j >= everyone else f"j is below it; {dropped:.1%} were dropped"
-        found.append(f"beliefs about all people of this view diverge by {everyone:.3f} {base}: {does}")
+        found.append(f"beliefs about all people of this view diverge by {everyone:.3f} nats: {does}")
     leaks = leaks_of_segments(rows, rules, end)
     if policy.defence.mode != "greedy" or policy.defence.options.cuts == "blind":
         leaks = replace(leaks, exposed=0.0)  # such an end depends on more than the last person
         found.extend(_end_notes(policy, rules, rows, end))
-    if policy.defence.options.leftovers == "counterfeit":
+    if policy.defence.leftovers == "counterfeit":
         leaks = replace(leaks, n_dropped=0)  # nobody misses them; how many are not covered is told apart
     found.extend(leak_notes(leaks))
-    if policy.defence.options.leftovers == "relax":
+    if policy.defence.leftovers == "relax":
         far = _reached(rows, rules, end, beliefs)
-        found.append(
-            f"nobody was dropped: the largest t reached is {far.t:.3f}, the largest j {far.j / unit:.3f} {base}"
-        )
+        found.append(f"nobody was dropped: the largest t reached is {far.t:.3f}, the largest j {far.j:.3f} nats")
     return tuple(found)
