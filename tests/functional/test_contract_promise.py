@@ -22,7 +22,6 @@ from seriatim.model.promises import PROMISES, PromiseSubject
 from seriatim.ports import Promise
 from seriatim.promises import promised_bounds, promises_of
 from seriatim.promises.series.breach_bounds import BreachChance, BreachShare
-from seriatim.promises.series.newest import newest_judged
 from seriatim.promises.series.sure_bounds import SureShare
 from seriatim.promises.single.suppression import Suppression
 from seriatim.testing import ContractBroken, check_promise, published_counts
@@ -215,7 +214,7 @@ def test_a_promise_that_looks_at_the_draft(rule: str) -> None:
     groups = step.draft.groups
     alike = pa.array(["migraine"] * len(groups))
     wrong = replace(step.draft, groups=groups.set_column(groups.column_names.index("disease"), "disease", alike))
-    keeps, breaks = (newest_judged(no_history(), draft, step.view, "disease") for draft in (step.draft, wrong))
+    keeps, breaks = (JudgedHistory.of_draft(no_history(), draft, step.view, "disease") for draft in (step.draft, wrong))
     promise = next(one for one in (*promises_of(policy), *promised_bounds(policy)) if one.rule == rule)
     check_promise(promise, keeps=keeps, breaks=breaks)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -44,6 +45,19 @@ class FewReleases:
         n = len(judged.history)
         return Finding(self.rule, n <= self.most, float(n), float(self.most), column=judged.column)
 
+@dataclass(frozen=True)
+class Asks:
+    column: str | None
+    needs: str
+    rule: str = "asks"
+    judges: str = "series"
+
+    def check(self, judged):
+        there = {"attack": judged.estimate, "belief": judged.believed, "cells": judged.draft}[self.needs]
+        rows = sum(len(past.person) for past in judged.history)
+        told = getattr(there, "attack", type(there).__name__)
+        return Finding(self.rule, True, float(rows), 0.0, column=judged.column, detail=told)
+
 class Unsaid:
     rule = "unsaid"
     column = None
@@ -54,6 +68,7 @@ class Unsaid:
 POINTS = """[seriatim.promises]
 few_rows = other_promises:few_rows
 few_releases = other_promises:FewReleases
+asks = other_promises:Asks
 old = other_promises:old
 lost = other_promises:nowhere
 """
@@ -123,6 +138,26 @@ def test_the_audit_judges_the_one_about_a_table_and_names_the_other() -> None:
         ("few_rows", "ill", True),
     ]
     assert "few_releases: a promise about a series, not judged on a single table" in found.notes
+
+
+@pytest.mark.usefixtures("installed")
+@pytest.mark.parametrize(
+    ("need", "told", "rows"), [("attack", "exclusion", 4), ("belief", "sequence", 4), ("cells", "Draft", 0)]
+)
+def test_one_may_ask_for_an_attack_a_belief_or_the_cells(tmp_path: Path, need: str, told: str, rows: int) -> None:
+    shape = made_policy({**COLUMNS, "who": {"role": "drop"}}, promise={"k": 2, "asks": need})
+    table = TABLE.append_column("who", pa.array(list("abcd")))
+    with (
+        pytest.raises(sr.PolicyError, match=r"\[promise\] asks: needs a respondent column")
+        if need != "cells"
+        else (nullcontext())
+    ):
+        sr.publish(table, sr.Policy.from_dict(shape), sr.Ledger.open(tmp_path / "nobody.db"))
+    shape = made_policy(COLUMNS, promise={"k": 2, "asks": need})
+    shape["series"]["respondent"] = "who"
+    found = sr.publish(table, sr.Policy.from_dict(shape), sr.Ledger.open(tmp_path / "ledger.db"))
+    (finding,) = [one for one in found.verdict.findings if one.rule == "asks"]
+    assert (finding.detail, finding.worst) == (told, rows)
 
 
 @pytest.mark.usefixtures("installed")

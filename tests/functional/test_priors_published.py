@@ -17,7 +17,7 @@ from seriatim import api
 from seriatim.errors import AdversaryError, PolicyError, TableError
 from seriatim.model import History, PriorSets
 from seriatim.model.history import no_history
-from seriatim.promises.series.newest import newest_judged
+from seriatim.model.judged import JudgedHistory
 from seriatim.promises.series.possible_values import PossibleValues
 from seriatim.testing.hospital import POLICY, hospital_months
 from seriatim.testing.hospital import SERIES as HOSPITAL
@@ -88,7 +88,7 @@ def test_m_values_stay_possible_for_both_sexes(tmp_path: Path, method: str, more
         assert "possible_values" not in [f.rule for f in blind.verdict.findings]
         worst = min(worst, fewest_candidates(blind.groups.to_pylist(), allowed))
         read = api.view_of(api.read_table(view.take(blind.release.draft.source_rows)), knowing)
-        judged = newest_judged(no_history(), blind.release.draft, read, "disease")
+        judged = JudgedHistory.of_draft(no_history(), blind.release.draft, read, "disease")
         assert PossibleValues(knowing.adversary.priors, M).check(judged).worst == pytest.approx(
             fewest_candidates(blind.groups.to_pylist(), allowed)
         )

@@ -6,8 +6,8 @@ import pyarrow as pa
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from seriatim.model.history import people_numbered
 from seriatim.model.identity import identity_numbers
-from seriatim.promises.series.newest import newest_people
 
 TEXTS = st.one_of(st.none(), st.text(max_size=3), st.sampled_from(["", "a", "aa", "ab", "ä", "7", "07", "70"]))
 
@@ -40,17 +40,17 @@ def test_as_a_dictionary_numbers(names: list[str | None], wanted: list[str | Non
 def test_promises_number_as_a_dictionary_does(names: list[str | None], wanted: list[str | None], skip: int) -> None:
     known = [name for i, name in enumerate(names) if name is None or name not in names[:i]][skip:]
     column = pa.chunked_array([pa.array(wanted, pa.string()).slice(skip)], pa.string())
-    people, number = newest_people(pa.array(known, pa.string()), column)
+    people, number = people_numbered(pa.array(known, pa.string()), column)
     expected, fresh = by_dictionary(known, wanted[skip:])
     assert number.tolist() == expected
     assert people.to_pylist() == [*known, *(wanted[skip:][row] for row in fresh)]
 
 
 def test_promises_know_people_by_their_text_whatever_the_type() -> None:
-    people, number = newest_people(pa.array(["7", None, "8"]), pa.chunked_array([pa.array([8, 9, 7, None, 9])]))
+    people, number = people_numbered(pa.array(["7", None, "8"]), pa.chunked_array([pa.array([8, 9, 7, None, 9])]))
     assert people.to_pylist() == ["7", None, "8", "9"]
     assert number.tolist() == [2, 3, 0, -1, 3]
-    people, number = newest_people(pa.array([], pa.string()), pa.chunked_array([pa.nulls(2)]))
+    people, number = people_numbered(pa.array([], pa.string()), pa.chunked_array([pa.nulls(2)]))
     assert (people.to_pylist(), number.tolist()) == ([], [-1, -1])
 
 
@@ -59,4 +59,4 @@ def test_many_people_in_several_blocks() -> None:
     wanted = [f"p{i}" for i in range(4_000, 9_000)] * 2
     number, fresh = identity_numbers(pa.array(known), pa.array(wanted))
     assert (number.tolist(), fresh.tolist()) == by_dictionary(known, wanted)
-    assert newest_people(pa.array(known), pa.array(wanted))[1].tolist() == number.tolist()
+    assert people_numbered(pa.array(known), pa.array(wanted))[1].tolist() == number.tolist()

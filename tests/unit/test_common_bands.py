@@ -6,7 +6,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from seriatim.model.common_bands import bands_within, in_common_bands
+from seriatim.model.common_bands import bands_within
 from seriatim.model.history import History, PastRelease
 
 
@@ -19,7 +19,7 @@ def shown(*releases: list[str | None]) -> list[list[str | None]]:
         for number, row in enumerate(rows, 1)
     )
     people = pa.array([f"p{at}" for at in range(max(map(len, rows)))])
-    found = in_common_bands(History(people, pa.array(values, pa.string()), tuple(pasts)))
+    found = History(people, pa.array(values, pa.string()), tuple(pasts)).in_common_bands()
     return [[found.values.to_pylist()[code] for code in past.value.tolist()] for past in found]
 
 

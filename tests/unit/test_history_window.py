@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pyarrow as pa
 
-from seriatim.model.history import History, PastRelease, history_of_newest
+from seriatim.model.history import History, PastRelease
 
 
 def test_the_newest_releases_have_their_people_only() -> None:
@@ -20,9 +20,9 @@ def test_the_newest_releases_have_their_people_only() -> None:
             PastRelease(2, person=ints["b"], group=ints["z"], value=ints["z"]),
         ),
     )
-    newest = history_of_newest(history, 1)
+    newest = history.newest(1)
     assert newest.respondents.to_pylist() == ["bob", "dan"]
     assert [past.number for past in newest] == [2]
     assert newest.releases[0].person.tolist() == [1, -1, 0]
-    assert history_of_newest(history, 5).releases[0].person.tolist() == [0, 1]
-    assert len(history_of_newest(History(pa.array([], pa.string()), pa.array([], pa.string())), 3)) == 0
+    assert history.newest(5).releases[0].person.tolist() == [0, 1]
+    assert len(History(pa.array([], pa.string()), pa.array([], pa.string())).newest(3)) == 0

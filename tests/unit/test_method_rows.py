@@ -39,7 +39,7 @@ ELSEWHERE = {
     ("policies/questions.py", "sequence"): KNOWLEDGE,
     ("policies/load.py", "sequence"): KNOWLEDGE,
     ("promises/series/fair_cells.py", "lineage"): MARK,
-    ("promises/series/newest.py", "lineage"): MARK,
+    ("model/history.py", "lineage"): MARK,
     ("report/words.py", "sequence"): ATTACK,
     ("testing/ledger.py", "median"): "any method will do: a ledger is checked with a release of it",
     ("usecases/attack/attack.py", "lineage"): MARK,

@@ -37,7 +37,6 @@ from seriatim.promises import promises_of
 from seriatim.promises.series.breach_bounds import BreachShare
 from seriatim.promises.series.coverage import Coverage
 from seriatim.promises.series.kept_over_time import KeptOverTime
-from seriatim.promises.series.newest import newest_judged, newest_with_draft
 
 AGES = [31, 33, 35, 41, 43, 45]
 HELD = ["x", "y", "z", "x", "y", "z"]
@@ -90,23 +89,23 @@ def draft(labels: tuple[str, str] = ("[31,35]", "[41,45]"), counterfeits: int = 
 
 
 def judged(history: History = NO_HISTORY, made: Draft | None = None) -> JudgedHistory:
-    return newest_judged(history, made or draft(), view(), "disease")
+    return JudgedHistory.of_draft(history, made or draft(), view(), "disease")
 
 
 def test_a_draft_becomes_the_newest_release() -> None:
     held = dict(zip("fed", "zyx", strict=True))
-    joined = newest_with_draft(history_of(grouped(held, "fed")), draft(), "disease")
+    joined = history_of(grouped(held, "fed")).with_draft(draft(), "disease")
     assert joined.respondents.to_pylist() == ["f", "e", "d", "a", "b", "c"]
     newest = joined.releases[-1]
     assert newest.number == 2
     assert newest.person.tolist() == [3, 4, 5, 2, 1, 0, -1]
     assert joined.values.take(newest.value).to_pylist() == [*HELD, "z"]
-    assert newest_with_draft(no_history(), draft(), "disease").releases[0].n_groups == 2
+    assert no_history().with_draft(draft(), "disease").releases[0].n_groups == 2
 
 
 def test_suppressed_records_are_not_in_it() -> None:
     hidden = draft().groups.set_column(4, "suppressed", pa.array([True] + [False] * 6))
-    joined = newest_with_draft(no_history(), replace(draft(), groups=hidden), "disease")
+    joined = no_history().with_draft(replace(draft(), groups=hidden), "disease")
     (past,) = joined.releases
     assert {joined.respondents[who].as_py() for who in past.person.tolist() if who >= 0} == {"b", "c", "d", "e", "f"}
     assert joined.respondents.take(pa.array(past.withheld.person)).to_pylist() == ["a"], "told as withheld, no more"

@@ -11,7 +11,6 @@ from seriatim.api.prepared import prepared_as_ledger, prepared_policy
 from seriatim.api.private_lists import refuse_private_list, write_private_list
 from seriatim.errors import Fault, InputError
 from seriatim.model import History, Policy, View
-from seriatim.model.common_bands import in_common_bands
 from seriatim.model.holdings import Holder
 from seriatim.policies.column_words import SENSITIVE, matching_column_word
 from seriatim.ports import Ledger, Progress, no_progress
@@ -80,7 +79,7 @@ def attack(
         prepared_as_ledger(target)
         if series is None:
             raise InputError(Fault("attack", "a ledger without a series", "series = its name", "name it"))
-        history = in_common_bands(ledger_history(target, series, sensitive))
+        history = ledger_history(target, series, sensitive).in_common_bands()
         holders: tuple[Holder, ...] = ()
         if by_name or (declared is not None and ledger_holdings(target, series).names):
             holders = _holders_in(target, series, recipient, declared if collusion is None else collusion)

@@ -10,7 +10,6 @@ from seriatim import wiring
 from seriatim.api.ledgers import ledger_history
 from seriatim.api.prepared import prepared_as_ledger
 from seriatim.errors import Fault, InputError
-from seriatim.model.common_bands import in_common_bands
 from seriatim.model.policy_in_force import PolicyInForce, policy_in_force
 from seriatim.ports import Ledger, Progress, no_progress
 
@@ -64,7 +63,7 @@ def forecast(
     }
     now = SeriesNow(policy.method, promised.m, promised.degree)
     outlook = replace(forecast_question(releases, asked), now=now)
-    history = in_common_bands(ledger_history(ledger, series, sensitive))
+    history = ledger_history(ledger, series, sensitive).in_common_bands()
     return forecast_case.forecast(history, outlook, wiring.wired_workers(), progress)
 
 

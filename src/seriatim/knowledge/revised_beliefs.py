@@ -16,7 +16,7 @@ from seriatim.kernels.arrays import Floats
 from seriatim.knowledge.appearances import appearances_of
 from seriatim.knowledge.sequential_adversary import SequentialAdversary
 from seriatim.knowledge.smoothing import smoothing_forward, smoothing_prediction, smoothing_start
-from seriatim.model.history import History, history_of_newest
+from seriatim.model.history import History
 
 WINDOW = 8
 
@@ -39,7 +39,7 @@ def revised_beliefs(
     """
     fresh = [value for value in values.to_pylist() if value not in set(history.values.to_pylist())]
     domain = pa.array([*history.values.to_pylist(), *fresh])
-    window = history_of_newest(History(history.respondents, domain, history.releases), WINDOW)
+    window = History(history.respondents, domain, history.releases).newest(WINDOW)
     rows = appearances_of(window, known.times_of(past.number for past in window))
     model = replace(known, classes={}).model_for(rows, window)  # one class: the defence and the promise must agree
     found = smoothing_forward(rows, model, known.rule, smoothing_start(rows)).after_last

@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from seriatim.errors import Fault, SeriatimError, TableError
-from seriatim.model.own_tables import SENSITIVE
+from seriatim.model.draft import SENSITIVE
 
 PERSON = "person"
 RESPONDENT = "respondent"

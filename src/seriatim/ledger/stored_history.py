@@ -23,9 +23,9 @@ from seriatim.ledger.catalogue import PastReleases, catalogue_past
 from seriatim.ledger.newcomer_files import newcomers_files
 from seriatim.ledger.reservations import ReservedPeople
 from seriatim.ledger.shelf import Shelf
+from seriatim.model.draft import SENSITIVE
 from seriatim.model.history import History, PastRelease, WithheldPeople, no_history
 from seriatim.model.methods import method_marks
-from seriatim.model.own_tables import SENSITIVE
 
 Facts = Mapping[str, Any]
 _SMALL = 1 << 15

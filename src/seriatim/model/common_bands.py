@@ -8,30 +8,32 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from dataclasses import replace
 
 import numpy as np
 import pyarrow as pa
 
-from seriatim.model.history import History
+from seriatim.model.scale import IntArray
 from seriatim.model.spans import Span, span_of
 
 
-def in_common_bands(history: History) -> History:
-    """Return the history in common bands; as it is if none differ, or if nothing finer than one band is common."""
-    if len(history) < 2 or not pa.types.is_string(history.values.type):
-        return history
-    texts = history.values.to_pylist()
+def common_bands(values: pa.Array, shown: Iterable[IntArray]) -> tuple[pa.Array, IntArray] | None:
+    """Return the finest common bands and the band of each value; None if none differ, or nothing finer is common.
+
+    ``shown`` has the values of each release, as positions in ``values``.
+    """
+    if not pa.types.is_string(values.type):
+        return None
+    texts = values.to_pylist()
     spans = {code: span_of(text) for code, text in enumerate(texts) if text is not None}
     if None in spans.values():
-        return history
+        return None
     found = _joined((code, span) for code, span in spans.items() if span is not None)
     if len(found) == len(spans) or len(found) < 2:
-        return history
-    for past in history:
-        shown = [(code, spans[code]) for code in np.unique(past.value).tolist() if code in spans]
-        if len(_joined((code, span) for code, span in shown if span is not None)) < len(shown):
-            return history  # labels that overlap in one release are no bands
+        return None
+    for codes in shown:
+        here = [(code, spans[code]) for code in np.unique(codes).tolist() if code in spans]
+        if len(_joined((code, span) for code, span in here if span is not None)) < len(here):
+            return None  # labels that overlap in one release are no bands
     names: list[str | None] = []
     place = np.zeros(len(texts), dtype=np.int32)
     for band in found:
@@ -40,8 +42,7 @@ def in_common_bands(history: History) -> History:
     if len(spans) < len(texts):
         place[[code for code in range(len(texts)) if code not in spans]] = len(names)
         names.append(None)
-    releases = tuple(replace(past, value=place[past.value]) for past in history)
-    return replace(history, values=pa.array(names, pa.string()), releases=releases)
+    return pa.array(names, pa.string()), place
 
 
 def bands_within(labels: Iterable[str | None], bands: Iterable[str | None]) -> dict[str | None, str | None]:

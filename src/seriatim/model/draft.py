@@ -9,10 +9,11 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from seriatim.model.own_tables import SENSITIVE
 from seriatim.model.scale import Form, IntArray
 from seriatim.model.view import CodedColumn
 
+SENSITIVE = "sensitive"
+"""The column of ``release.groups`` that says to which sensitive column's table a row belongs."""
 _FIRST, _LAST = ("respondent", "group"), ("counterfeit", "suppressed")
 
 

@@ -1,7 +1,7 @@
 """Identifies people over the releases of a series: a respondent is known by their text.
 
 Defences and the ledger look up hundreds of thousands of people among all there ever were; promises number them
-separately (``promises/series/newest.py``). Arrow would hash all known ones for every lookup, and again for the
+separately (``model/history.py``). Arrow would hash all known ones for every lookup, and again for the
 newcomers; here the known ones are only read.
 """
 

@@ -35,6 +35,11 @@ class JudgedHistory:
     """The number of the first release that the method's own promises judge; another method made those before it."""
     _made: dict[Callable[[JudgedHistory], Any], Any] = field(default_factory=dict, init=False)
 
+    @classmethod
+    def of_draft(cls, history: History, draft: Draft, view: View, column: str | None) -> JudgedHistory:
+        """Return the releases so far with the draft after them, for one sensitive column."""
+        return cls(history.with_draft(draft, column), column, draft=draft, view=view)
+
     def __repr__(self) -> str:
         return f"Judged({len(self.history)} releases, column {self.column!r})"
 

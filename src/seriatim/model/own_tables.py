@@ -21,8 +21,6 @@ from seriatim.errors import Fault, TableError
 from seriatim.model.policy import Policy, PromiseTerms, Role
 from seriatim.model.view import View
 
-SENSITIVE = "sensitive"
-"""The column of ``release.groups`` that says to which sensitive column's table a row belongs."""
 _SAFE = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}")
 _NUMBERED = re.compile(r"column-\d+", re.IGNORECASE)
 

@@ -29,7 +29,10 @@ class TablePromise(Protocol):
 
 
 class SeriesPromise(Protocol):
-    """A promise about all releases of a series, the draft as the newest of them."""
+    """A promise about all releases of a series, the draft as the newest of them.
+
+    One that judges more than the history says so by an attribute ``needs``, see ``Need``.
+    """
 
     @property
     def rule(self) -> str: ...
@@ -45,3 +48,13 @@ class SeriesPromise(Protocol):
 
 
 Promise = TablePromise | SeriesPromise
+
+Need = Literal["attack", "belief", "cells"]
+"""What a promise about a series judges beside the history: what an attack on it concluded (``judged.estimate``), what
+someone who knows how values follow each other believes (``judged.believed``), or the cells of the draft alone, without
+any history."""
+
+
+def need_of(promise: Promise) -> Need | None:
+    """Return what a promise says that it ``needs``; most say nothing."""
+    return getattr(promise, "needs", None)

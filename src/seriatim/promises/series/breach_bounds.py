@@ -17,6 +17,7 @@ from seriatim.knowledge.breach import breach_probability
 from seriatim.model import Estimate, Finding, Policy
 from seriatim.model.judged import JudgedHistory
 from seriatim.model.methods import quoted_methods
+from seriatim.ports.promise import Need
 
 
 def breach_bound_chance(policy: Policy) -> list[BreachChance]:
@@ -76,6 +77,7 @@ class BreachShare:
     changes_followed: bool = False
     """Whether another promise, ``sure_share``, judges people whose values change."""
     judges: ClassVar[Literal["series"]] = "series"
+    needs: ClassVar[Need] = "attack"
 
     def check(self, judged: JudgedHistory) -> Finding:
         estimate = judged.estimate

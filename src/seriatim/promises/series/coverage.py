@@ -18,6 +18,7 @@ from seriatim.model.classes import class_text_codes, number_classes
 from seriatim.model.draft import COUNTERFEITS
 from seriatim.model.judged import JudgedHistory, judged_draft_and_view
 from seriatim.model.scale import IntArray
+from seriatim.ports.promise import Need
 
 GROUP = "group"
 
@@ -34,6 +35,7 @@ class Coverage:
     rule: str = "coverage"
     column: None = None
     judges: ClassVar[Literal["series"]] = "series"
+    needs: ClassVar[Need] = "cells"
 
     def check(self, judged: JudgedHistory) -> Finding:
         draft, view = judged_draft_and_view(judged)

@@ -12,6 +12,7 @@ from typing import ClassVar, Literal
 
 from seriatim.model import Finding, Policy
 from seriatim.model.judged import JudgedHistory
+from seriatim.ports.promise import Need
 
 
 def sure_share(policy: Policy) -> list[SureShare]:
@@ -30,6 +31,7 @@ class SureShare:
     column: str
     rule: str = "sure_share"
     judges: ClassVar[Literal["series"]] = "series"
+    needs: ClassVar[Need] = "belief"
 
     def check(self, judged: JudgedHistory) -> Finding:
         estimate = judged.believed

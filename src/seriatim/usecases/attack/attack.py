@@ -25,7 +25,7 @@ from seriatim.knowledge.sequential_adversary import SequentialAdversary
 from seriatim.knowledge.value_texts import value_texts
 from seriatim.model.chart import Bars, Chart, ChartAxis, Line, Lines
 from seriatim.model.header import header_of
-from seriatim.model.history import History
+from seriatim.model.history import History, people_numbered
 from seriatim.model.holdings import Holder
 from seriatim.model.methods import method_named
 from seriatim.model.policy import Policy
@@ -33,7 +33,6 @@ from seriatim.model.priors import PriorSets
 from seriatim.model.verdict import Estimate
 from seriatim.model.view import View
 from seriatim.ports import Progress, no_progress
-from seriatim.promises.series.newest import newest_people
 from seriatim.usecases.attack.assembly import AssembledHistory
 
 
@@ -173,7 +172,7 @@ def attack_places(history: History, view: View) -> Singles:
     place = np.full((len(history.respondents), max(len(view.quasi), 1)), np.nan, dtype=np.float32)
     if view.respondent is None or not view.quasi:
         return place
-    _, person = newest_people(history.respondents, view.cells(view.respondent))
+    _, person = people_numbered(history.respondents, view.cells(view.respondent))
     known = np.flatnonzero((person >= 0) & (person < len(place)) & ~view.suppressed)
     nothing = np.zeros(len(known), dtype=np.int32)
     codes = np.column_stack([column.codes[known] for column in view.quasi])

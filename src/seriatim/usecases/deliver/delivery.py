@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from seriatim.errors import DeliveryRefused, Fault, InputError
 from seriatim.model import Approval, History, Policy, SeriesState
 from seriatim.model.candidate_values import CANDIDATES, candidates_remembered
-from seriatim.model.common_bands import in_common_bands
 from seriatim.model.holdings import Holder, Holdings, holdings_of
 from seriatim.model.policy_in_force import policy_in_force
 from seriatim.ports import Ledger
@@ -128,7 +127,7 @@ def _refuse_breach(ledger: Ledger, asked: Delivery, bound: DeliveryBound, holder
 
 
 def _history(ledger: Ledger, series: str, column: str, bound: DeliveryBound) -> History:
-    history = in_common_bands(ledger.history(series, column))
+    history = ledger.history(series, column).in_common_bands()
     if not bound.leavers_known:
         return history
     from seriatim.attacks.leavers import reveal_leavers

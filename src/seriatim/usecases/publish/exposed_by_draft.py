@@ -13,7 +13,6 @@ from seriatim.model.candidate_values import CANDIDATES, candidates_remembered
 from seriatim.model.class_counts import ClassCounts
 from seriatim.model.published import CLASS, RESPONDENT, published_of
 from seriatim.ports import Ledger, Promise
-from seriatim.promises.series.newest import newest_with_draft
 from seriatim.promises.single.worst_classes import worst_classes_all_named
 from seriatim.usecases.attack.attack import AttackPlan
 from seriatim.usecases.attack.exposed import exposed_people
@@ -43,7 +42,7 @@ def exposed_by_draft(made: Release | Refusal, plan: Plan, ledger: Ledger) -> pa.
     for rule in policy.sensitive:
         history = ledger.history(policy.series, rule.name)
         if made.number is None:
-            history = newest_with_draft(history, made.draft.own_tables.get(rule.name, made.draft), rule.name)
+            history = history.with_draft(made.draft.own_tables.get(rule.name, made.draft), rule.name)
         rows += _breached(history, AttackPlan(priors=policy.adversary.priors), rule.name)
     rows += _taken_as_known(made.draft, rows)
     for column, draft in made.draft.tables.items():

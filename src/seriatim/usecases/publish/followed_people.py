@@ -23,7 +23,7 @@ from seriatim.knowledge.sequential_adversary import SequentialAdversary
 from seriatim.knowledge.smoothing import SmoothingStart, smoothing_forward, smoothing_start
 from seriatim.knowledge.value_texts import value_texts
 from seriatim.model import Estimate, Policy
-from seriatim.model.history import History, history_of_newest
+from seriatim.model.history import History
 from seriatim.model.judged import JudgedHistory
 from seriatim.ports import Ledger
 from seriatim.usecases.publish.belief_memory import BeliefMemory, belief_memory_after
@@ -68,7 +68,7 @@ def followed_people(judged: JudgedHistory, policy: Policy, memory: Mapping[str, 
     first = max(len(whole) - WINDOW, 0)
     if first and (kept[0] is None or not kept[0].continues(whole, first)):
         first, kept = 0, [None]
-    window = history_of_newest(whole, len(whole) - first)
+    window = whole.newest(len(whole) - first)
     about: dict[str, object] = {"column": judged.column} if policy.sensitive[1:] else {}
     known = knowledge_of_adversary(policy.adversary, _order_of(policy, judged.column, window))
     rows = appearances_of(window, known.times_of(past.number for past in window))

@@ -36,12 +36,9 @@ from seriatim.model.methods import METHODS, method_named
 from seriatim.model.promises import PROMISES
 from seriatim.model.published import published_of
 from seriatim.ports import Promise, Workers
-from seriatim.promises.series.breach_bounds import BreachShare
-from seriatim.promises.series.coverage import Coverage
+from seriatim.ports.promise import need_of
 from seriatim.promises.series.eligible import RULE as ELIGIBLE
 from seriatim.promises.series.invariance import weak_m_uniqueness
-from seriatim.promises.series.newest import newest_judged
-from seriatim.promises.series.sure_bounds import SureShare
 from seriatim.usecases.publish.draft_charts import draft_charts_of
 from seriatim.usecases.publish.too_many_withheld import withheld_with_cause
 
@@ -83,6 +80,12 @@ class JudgementCase:
         """Return the sensitive column that promises follow unless they name another."""
         return next(iter(self.draft.sensitive), None)
 
+    def judged(self, column: str | None) -> JudgedHistory:
+        """Return the releases so far with the draft, as promises about this column judge them."""
+        history = self.histories.get(column, no_history())
+        found = JudgedHistory.of_draft(history, self.draft, self.view, column)
+        return found if self.before is None else replace(found, since=self.before.candidates.until + 1)
+
 
 Followed = Callable[[], "tuple[Mapping[str | None, JudgedHistory], Sequence[SimulationOutcome]]"]
 """The history with the draft for every column that a promise follows, and what attacks found."""
@@ -101,8 +104,8 @@ def judgement_of(
     # promises share what they look up about people, so they are checked in turn, but not those that count the cells of
     # the draft and need nobody's past
     draft_alone = JudgedHistory(no_history(), case.first, draft=draft, view=case.view)
-    cells = [promise for promise in case.promises if isinstance(promise, Coverage)]
-    others = [promise for promise in case.promises if not isinstance(promise, Coverage)]
+    cells = [promise for promise in case.promises if promise.judges == "series" and need_of(promise) == "cells"]
+    others = [promise for promise in case.promises if need_of(promise) != "cells"]
     measuring = _measuring(case, counts, workers)
     tasks = {  # in the order in which they begin: promises wait for what is looked up, the longest measure does not
         "followed": followed,
@@ -114,7 +117,7 @@ def judgement_of(
     }
     done: dict[str, Any] = dict(zip(tasks, workers.map(lambda task: task(), tasks.values()), strict=True))
     measures = tuple(measure for name in measuring for measure in done[name])
-    found = tuple(done["covered" if isinstance(promise, Coverage) else "kept"].pop(0) for promise in case.promises)
+    found = tuple(done["covered" if need_of(promise) == "cells" else "kept"].pop(0) for promise in case.promises)
     judged, simulations = followed()
     findings = withheld_with_cause(found, case.view, draft, policy)
     if case.named:
@@ -154,17 +157,16 @@ def _judged_by_column(case: JudgementCase) -> tuple[dict[str | None, JudgedHisto
             continue
         column = promise.column or case.first
         if column not in found:
-            found[column] = newest_judged(case.histories.get(column, no_history()), case.draft, case.view, column)
-            if case.before is not None:
-                found[column] = replace(found[column], since=case.before.candidates.until + 1)
-        if isinstance(promise, BreachShare):  # only then are the attack and its kernels loaded
+            found[column] = case.judged(column)
+        need, judged = need_of(promise), found[column]
+        if need == "attack" and judged.estimate is None:  # only then are the attack and its kernels loaded
             from seriatim.usecases.publish.simulation import simulation_of_exclusion
 
-            attacked.append(simulation_of_exclusion(found[column], case.policy, case.holders, _left(case)))
-            found[column] = replace(found[column], estimate=attacked[-1].judged_by(case.policy))
-        if isinstance(promise, SureShare):
-            known = case.followed.get(column) or _followed(found[column], case)
-            found[column] = replace(found[column], believed=known.estimate)
+            attacked.append(simulation_of_exclusion(judged, case.policy, case.holders, _left(case)))
+            found[column] = replace(judged, estimate=attacked[-1].judged_by(case.policy))
+        if need == "belief" and judged.believed is None:
+            known = case.followed.get(column) or _followed(judged, case)
+            found[column] = replace(judged, believed=known.estimate)
     return found, attacked
 
 
@@ -202,12 +204,9 @@ def _refused_exits(case: JudgementCase, judged: Mapping[str | None, JudgedHistor
 
 
 def judgement_by_followers(case: JudgementCase) -> dict[str | None, FollowedPeople]:
-    """Return what is believed about each column that ``sure_share`` bounds."""
-    columns = [promise.column for promise in case.promises if isinstance(promise, SureShare)]
-    return {
-        column: _followed(newest_judged(case.histories.get(column, no_history()), case.draft, case.view, column), case)
-        for column in columns
-    }
+    """Return what is believed about each column of which a promise judges that."""
+    columns = [promise.column or case.first for promise in case.promises if need_of(promise) == "belief"]
+    return {column: _followed(case.judged(column), case) for column in dict.fromkeys(columns)}
 
 
 def _followed(judged: JudgedHistory, case: JudgementCase) -> FollowedPeople:

@@ -12,6 +12,7 @@ from seriatim.model import Policy, View
 from seriatim.model.methods import MethodDegree, method_named
 from seriatim.model.own_tables import has_own_tables, policy_of_own_table, view_of_own_table
 from seriatim.ports import Defence, Promise
+from seriatim.ports.promise import need_of
 from seriatim.promises import promised_bounds, promises_of
 from seriatim.usecases.publish.column_names import check_column_names
 from seriatim.usecases.publish.foreknowledge import check_foreknowledge
@@ -52,6 +53,10 @@ def _plan_of_table(policy: Policy, defence: Defence) -> Plan:
     promises = promises_of(ready)
     if not promises:
         raise PolicyError(Fault("[promise]", "no promise", "at least one", "such as k = 5"))
+    asking = [promise for promise in promises if need_of(promise) in ("attack", "belief")]
+    if asking and policy.respondent is None:
+        where = f"[promise] {asking[0].rule}"
+        raise PolicyError(Fault(where, "needs a respondent column", "[series] respondent", "add it"))
     return Plan(policy, ready, defence, (*promises, *promised_bounds(ready)))
 
 

@@ -33,7 +33,6 @@ from seriatim.model.history import no_history
 from seriatim.model.holdings import Holder, holdings_of
 from seriatim.model.own_tables import secret_of_own_table, view_of_own_table
 from seriatim.ports import Ledger, Progress, ReleaseRecord, Reservation, Workers, Writer, no_progress
-from seriatim.promises.series.newest import newest_with_draft
 from seriatim.usecases.publish.corrections import (
     Corrections,
     check_corrections,
@@ -222,7 +221,7 @@ def _n_changed(case: JudgementCase, ledger: Ledger, n_before: int, followed: Fol
     if judged is not None:
         return n_changed_people(judged.history)
     before = case.history if len(case.history) else ledger.history(case.policy.series, case.first, newest=1)
-    return n_changed_people(newest_with_draft(before, case.draft, case.first))
+    return n_changed_people(before.with_draft(case.draft, case.first))
 
 
 def _joined(cases: Sequence[JudgementCase], verdicts: Sequence[Verdict]) -> tuple[Draft, Verdict]:

@@ -19,8 +19,7 @@ from seriatim.model.class_counts import ClassCounts
 from seriatim.model.draft import TABLE
 from seriatim.model.history import no_history
 from seriatim.model.published import CLASS, RESPONDENT, PublishedTable, published_class_of_groups, published_of
-from seriatim.promises.series.breach_bounds import BreachShare
-from seriatim.promises.series.newest import newest_with_draft
+from seriatim.ports.promise import need_of
 from seriatim.promises.single.worst_classes import worst_classes_all_named
 from seriatim.usecases.publish.foreknowledge import foreknowledge_by_person
 from seriatim.usecases.publish.judgement import JudgementCase
@@ -64,14 +63,14 @@ def _without_classes(draft: Draft, published: PublishedTable, classes: npt.NDArr
 
 def _causes(case: JudgementCase, published: PublishedTable) -> npt.NDArray[np.int64]:
     """Return the classes that break a promise about the table, or that hold people whom the draft breaches."""
-    found: set[int] = set()
+    found, allowed = set[int](), case.policy.adversary.breach_share
     counts = ClassCounts.of(published)
     for promise in case.promises:
         if promise.judges == "table":
             with worst_classes_all_named():
                 found.update(promise.check(counts).classes)
-        elif isinstance(promise, BreachShare) and published.named is not None:
-            people, most = _breached_by_draft(case, promise)
+        elif need_of(promise) == "attack" and allowed is not None and published.named is not None:
+            people, most = _breached_by_draft(case, promise.column or case.first, allowed)
             found.update(_fullest_classes(published.named, people, most))
     return np.array(sorted(found), dtype=np.int64)
 
@@ -90,22 +89,22 @@ def _fullest_classes(named: pa.Table, people: list[str], most: int) -> list[int]
     return [int(number) for number in order[:enough] if held[number] > 0]
 
 
-def _breached_by_draft(case: JudgementCase, promise: BreachShare) -> tuple[list[str], int]:
+def _breached_by_draft(case: JudgementCase, column: str | None, allowed: float) -> tuple[list[str], int]:
     """Return who is breached with the draft and was not before, and how many of them are too many."""
     from seriatim.attacks._exclusion import estimate_share, prepare  # brings compiled kernels
     from seriatim.usecases.publish.simulation import SEEDS
 
     share = case.policy.adversary.share_known
-    before = case.histories.get(promise.column, no_history())
-    after = newest_with_draft(before, case.draft, promise.column)
+    before = case.histories.get(column, no_history())
+    after = before.with_draft(case.draft, column)
     priors = foreknowledge_by_person(case.view, case.policy, after)
     grounds = [prepare(history, priors) for history in (after, before) if len(history)]
     estimate = estimate_share(grounds[0], share, SEEDS)
-    if estimate.high <= promise.allowed:
+    if estimate.high <= allowed:
         return [], 0
     seeds = SEEDS if share else SEEDS[:1]
     found = [
         {str(who) for seed in seeds for who in one.compromise(one.draw(share, seed), keep_log=False).breached}
         for one in grounds
     ]
-    return sorted(found[0].difference(*found[1:])), ceil((estimate.high - promise.allowed) * estimate.n_people)
+    return sorted(found[0].difference(*found[1:])), ceil((estimate.high - allowed) * estimate.n_people)
