@@ -22,7 +22,6 @@ OPTION = "a key of [defence]"
 FIGURE = "a figure of a distribution"
 CHANCE = "what a stream of chance is drawn for; another word would change published bytes"
 ELSEWHERE = {
-    ("attacks/__init__.py", "sequence"): ATTACK,
     ("attacks/method.py", "lineage"): MARK,
     ("attacks/refusals.py", "lineage"): MARK,
     ("cli/demo.py", "cohort"): "a key of the demo's JSON: it tells what the demo publishes with",
