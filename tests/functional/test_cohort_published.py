@@ -130,3 +130,26 @@ def test_a_reader_counts_people_by_a_plain_column(tmp_path: Path) -> None:
     assert release.count({"age": (40, 59)}, {"town": "t3"}) == pytest.approx(old, rel=0.15)
     with pytest.raises(sr.TableError, match="nothing links their rows"):
         release.count({}, {"town": "t3", "grade": "12"})
+
+
+def test_odds_in_a_group_and_own_part_are_two_figures(tmp_path: Path) -> None:
+    chance = np.random.default_rng(2)
+    sex, age = chance.integers(0, 2, 4000), chance.integers(18, 60, 4000)
+    grade = np.where(chance.random(4000) < 0.5, sex, chance.integers(0, 4, 4000)).astype(str)
+    people = [str(one) for one in range(4000)]
+    view = pa.table({"who": people, "age": age, "sex": sex.astype(str), "grade": grade})
+    columns = {"age": {"role": "quasi", "kind": "number"}, "sex": {"role": "quasi"}, "grade": {"role": "sensitive"}}
+    policy = asked(columns=columns, promise={"m": 2, "odds": 3}, defence={"method": "cohort", "relation": ["sex"]})
+    made = sr.publish(view, policy, sr.Ledger.open(tmp_path / "l.db"), out=tmp_path / "out")
+    told = {one.name: one.value for one in made.verdict.measures}
+    groups = made.table.group_by(["group", "grade"]).aggregate([([], "count_all")]).to_pandas()
+    shares = groups.pivot(index="group", columns="grade", values="count_all").fillna(0)
+    base = shares.sum() / shares.sum().sum()
+    shares = shares.div(shares.sum(axis=1), axis=0)
+    odds = (shares / (1 - shares)) / (base / (1 - base))
+    assert told["odds_in_group"] == pytest.approx(float(odds.to_numpy().max()))
+    assert 1 < told["own_part"] < 3
+    assert told["relation_kept"] > 0.15
+    page = next((tmp_path / "out").rglob("public/report.html")).read_text()
+    assert f"beyond {told['odds_in_group']:.2f} times" in page
+    assert "own part" not in page.lower()

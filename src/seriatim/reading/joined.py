@@ -16,7 +16,6 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from seriatim.model import CodedColumn
 from seriatim.model.scale import FloatArray, IntArray
 
 RIDGES = 10.0 ** np.arange(0.0, 6.25, 0.25)
@@ -31,8 +30,8 @@ COMMON, RARE = 0.05, 0.01
 """A common value is held by so many; the fit believes nobody to have a value less than so much of its share."""
 RAKES = 30
 """Rounds in which what is believed of a cell's people is moved to the cell's counts."""
-MOST_OWN = 500
-"""Of more cells an even sample says how much a cell adds."""
+MOST_OWN, MOST_PEOPLE = 500, 20_000
+"""Of more cells or people an even sample says how much a cell adds."""
 MOST_CELLS, MOST_BOXES = 20_000, 50_000
 """Of more cells or boxes an even sample reads the relation; counts are always those of all."""
 
@@ -131,18 +130,18 @@ class Cells:
         )
 
 
-def cells_of_codes(columns: Sequence[CodedColumn], cell: IntArray, values: CodedColumn) -> Cells:
+def cells_of_codes(columns: Sequence[IntArray], ranked: Sequence[bool], cell: IntArray, value: IntArray) -> Cells:
     """Return the cells of people whose columns are known exactly, a row for each; the outcomes are all values."""
-    n, n_values, n_cells = len(cell), len(values.scale), int(cell.max(initial=-1)) + 1
-    held = np.bincount(cell.astype(np.int64) * n_values + values.codes, minlength=n_cells * n_values)
-    shares = np.bincount(values.codes, minlength=n_values) / max(n, 1)
+    n, n_values, n_cells = len(cell), int(value.max(initial=0)) + 1, int(cell.max(initial=-1)) + 1
+    held = np.bincount(cell.astype(np.int64) * n_values + value, minlength=n_cells * n_values)
+    shares = np.bincount(value, minlength=n_values) / max(n, 1)
     return Cells(
         cell=cell,
         box=np.arange(n, dtype=np.int32),
         people=np.ones(n),
-        labels=tuple(column.codes for column in columns),
-        chances=tuple(np.eye(len(column.scale)) for column in columns),
-        ranked=tuple(column.scale.form == "interval" or column.scale.ranked for column in columns),
+        labels=tuple(columns),
+        chances=tuple(np.eye(int(codes.max(initial=0)) + 1) for codes in columns),
+        ranked=tuple(ranked),
         outcomes=held.reshape(n_cells, n_values).astype(np.float64),
         slots=np.bincount(cell, minlength=n_cells).astype(np.float64),
         variances=shares * (1 - shares),
@@ -249,13 +248,12 @@ def joined(series: Sequence[Cells], regressors: Sequence[FloatArray] | None = No
     return Joined(newest, together * scale, apart * scale, unsure * scale, ridge)
 
 
-def own_part(cells: Cells) -> FloatArray:
+def own_part(cells: Cells, fit: Ridge) -> FloatArray:
     """Return for each person how much their own cell raises the odds of a common value, at most, beyond all others.
 
-    The attacker knows everyone's other columns and has joined all other cells. In large tables this is measured for the
-    people of an even sample of cells. A row must be one person.
+    The attacker knows everyone's other columns and has joined all other cells. In large tables this is measured for an
+    even sample of cells, and of the people in them. A row must be one person.
     """
-    fit = joined([cells]).ridge
     weight = cells.sizes / cells.sizes.sum()
     x = (cells.shares - fit.middle[0]) @ fit.features @ fit.turned
     known = fit.known + fit.penalty
@@ -263,7 +261,8 @@ def own_part(cells: Cells) -> FloatArray:
     wrong = cells.means - fit.middle[1] - (cells.shares - fit.middle[0]) @ fit.features @ fit.effects
     common = fit.middle[1] >= COMMON
     order = np.argsort(cells.cell, kind="stable")
-    rows = np.split(order, np.cumsum(np.bincount(cells.cell, minlength=len(weight)))[:-1])
+    each_of = max(1, len(order) // MOST_PEOPLE)
+    rows = [one[::each_of] for one in np.split(order, np.cumsum(np.bincount(cells.cell, minlength=len(weight)))[:-1])]
     found = []
     for at in np.unique(np.linspace(0, len(weight) - 1, MOST_OWN).astype(np.int64)):
         lost = wrong[at] / max(1 - held[at], 1e-3)

@@ -57,6 +57,8 @@ class PublicReport(FiledReport):
     rows: str
     """What a row of the table is."""
     notation: Mapping[str, str]
+    odds: float | None = None
+    """How much the odds of a frequent value grow in a group, at most; the table shows it."""
 
     def record(self) -> dict[str, Any]:
         return {
@@ -69,6 +71,7 @@ class PublicReport(FiledReport):
             ],
             "rows": self.rows,
             "notation": dict(self.notation),
+            **({} if self.odds is None else {"odds_in_group": format_plain(round(self.odds, 2))}),
         }
 
     def page(self) -> Page:
@@ -86,7 +89,8 @@ class PublicReport(FiledReport):
             return Section(heading, (Note("No promise", ("This table carries no promise about its people.",), "warn"),))
         heads = ("Promise", "What it means", "Asked")
         rows = tuple(_promise_row(finding) for finding in self.promises)
-        return Section(heading, (Grid("The promises that this release keeps", heads, rows),))
+        grid = Grid("The promises that this release keeps", heads, rows)
+        return Section(heading, (grid,) if self.odds is None else (grid, Prose((_odds_told(self.odds),))))
 
     def _reading(self) -> Section:
         lead = Prose((f"{self.rows[:1].upper()}{self.rows[1:]}.",))
@@ -113,6 +117,13 @@ def _promise_row(finding: Finding) -> tuple[str | Cell, ...]:
     if words is None:
         return Cell(finding.rule, note=finding.column or ""), "–", format_number(finding.threshold)
     return Cell(words.title, note=about), words.meaning, words.required(finding.threshold)
+
+
+def _odds_told(odds: float) -> str:
+    return (
+        f"Read alone, no group raises the odds of a value that 5% of the rows or more hold beyond {odds:.2f} times. "
+        "What all groups together show about people who are alike is shown on purpose and may say more."
+    )
 
 
 def _files() -> Section:

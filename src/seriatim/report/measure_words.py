@@ -48,6 +48,19 @@ MEASURES: dict[str, MeasureWords] = {
         "The share of values that the mean of 8 releases would come near to. It does not happen here: a person with "
         "the same value has the same noise in every release of the series.",
     ),
+    "odds_in_group": MeasureWords(
+        "Odds in a group",
+        "How much a group, read alone, raises the odds that its people hold a frequent value, at most.",
+    ),
+    "own_part": MeasureWords(
+        "Own part",
+        "How much somebody's own group raises the odds of a frequent value beyond what all other groups show of people "
+        "like them, for 99 in 100 people.",
+    ),
+    "relation_kept": MeasureWords(
+        "Relation kept",
+        "What a reader who joins all groups sees of how values go with other columns; 0% is nothing, 100% all of it.",
+    ),
     "margin_error": MeasureWords(
         "Values off by (total variation)",
         "How far the published shares of the values are from the true ones; the worst column. 0% is the truth.",

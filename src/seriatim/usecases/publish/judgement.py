@@ -40,6 +40,7 @@ from seriatim.ports.promise import need_of
 from seriatim.promises.series.eligible import RULE as ELIGIBLE
 from seriatim.promises.series.invariance import weak_m_uniqueness
 from seriatim.usecases.publish.draft_charts import draft_charts_of
+from seriatim.usecases.publish.joined_groups import joined_group_measures
 from seriatim.usecases.publish.too_many_withheld import withheld_with_cause
 
 if TYPE_CHECKING:
@@ -255,6 +256,7 @@ def _measuring(
         "value queries": lambda: value_query_error(view, draft),
         "margins": lambda: margin_measures(view, draft),
         "counters": lambda: tuple(Measure(name, float(count), "count") for name, count in draft.counters.items()),
+        "groups": lambda: joined_group_measures(view, draft, case.policy),
         "noise": lambda: _noise(view, case.policy),
     }
 

@@ -62,8 +62,9 @@ def write_release_files(folder: Path, policy: Policy, write: Writer, made: Relea
 
 def _public_report_of(report: Report, draft: Draft) -> PublicReport:
     """Return the report for recipients."""
+    odds = next((one.value for one in report.verdict.measures if one.name == "odds_in_group"), None)
     return PublicReport(
-        report.facts, promises_for_recipients(report.verdict), rows_in_codebook(draft, report.policy), NOTATION
+        report.facts, promises_for_recipients(report.verdict), rows_in_codebook(draft, report.policy), NOTATION, odds
     )
 
 
