@@ -66,6 +66,7 @@ def reserve(
     destination: Path | None = None,
     policy: Policy | None = None,
     state: SeriesState | None = None,
+    recipients: tuple[str, ...] = ("office",),
 ) -> ReleaseRecord:
     """Stage one small file and reserve it."""
     policy = policy or made_policy()
@@ -83,7 +84,7 @@ def reserve(
             groups=groups,
             n_published=len(respondents),
             destination=destination,
-            recipients=("office",),
+            recipients=recipients,
             approval=Approval("Dr Who", "needed"),
         )
         return ledger.reserve(asked)

@@ -39,8 +39,9 @@ def _partial_of(target: Path) -> Path:
 
 def every_destination(connection: Connection) -> list[Path]:
     """Return every folder that any release of this ledger ever went to."""
-    found = {json.loads(text).get("destination") for text in connection.execute(statements.DESTINATIONS).scalars()}
-    return sorted(Path(folder) for folder in found if folder)
+    told = connection.execute(statements.FURTHER_DESTINATIONS).scalars()
+    found = {*connection.execute(statements.DESTINATIONS).scalars(), *(json.loads(one)["destination"] for one in told)}
+    return sorted(map(Path, found))
 
 
 _ANOTHER = "choose another folder (out)"

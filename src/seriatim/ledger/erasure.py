@@ -16,6 +16,7 @@ import pyarrow.compute as pc
 from seriatim.errors import Fault, InputError
 from seriatim.ledger import catalogue, chain, pseudonyms, shelf
 from seriatim.ledger.manifests import refuse_behind_manifest
+from seriatim.ledger.people_index import remove_people_index
 from seriatim.ledger.shelf import Shelf
 from seriatim.ledger.stored_history import Facts, stored_current_file, stored_memory_files
 from seriatim.storage import durable_files
@@ -45,6 +46,7 @@ def erasure_of_person(database: Database, place: Shelf, series: str, respondent:
                 found += len(rest)
         if not numbers:
             raise InputError(Fault(f"series {series!r}", "this respondent is not in the ledger", "", "check the id"))
+        remove_people_index(place, series)
     settle_erasures(database, place, series)
     return found
 

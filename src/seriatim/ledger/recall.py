@@ -16,6 +16,7 @@ from seriatim.ledger import catalogue, chain, seals
 from seriatim.ledger.destinations import destination_of, discard_partial_destination
 from seriatim.ledger.manifests import refuse_behind_manifest
 from seriatim.ledger.papers import TO_SIGN, is_page_to_sign
+from seriatim.ledger.people_index import remove_people_index
 from seriatim.ledger.shelf import Shelf
 from seriatim.model.verdict import Approval
 from seriatim.model.visible_text import visible_text
@@ -37,6 +38,7 @@ def recall_release(database: Database, place: Shelf, series: str, number: int, w
             catalogue.append_to_catalogue(connection, facts, catalogue.catalogue_circumstances())
             catalogue.update_catalogue_release(connection, series, number, state=chain.RECALLED)
             record = catalogue.catalogue_newest_record(connection, series, number)
+            remove_people_index(place, series)
         assert record is not None
         clear_recalled([record])
     return record

@@ -42,6 +42,9 @@ class NoLedger:
     def memory(self, series: str) -> Mapping[str, pa.Table]:  # noqa: ARG002
         return {}
 
+    def in_other_series(self, series: str, respondents: pa.Array | pa.ChunkedArray) -> Mapping[str, int]:  # noqa: ARG002
+        return {}
+
     def stage(self) -> AbstractContextManager[Path]:
         raise LedgerError("a dry run stages nothing")
 

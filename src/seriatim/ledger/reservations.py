@@ -12,6 +12,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 from sqlalchemy.engine import Connection
@@ -23,6 +24,7 @@ from seriatim.ledger.shelf import Shelf
 from seriatim.model.epochs import check_epoch
 from seriatim.model.history import SeriesState
 from seriatim.model.policy import Policy
+from seriatim.model.text_hash import WordArray
 from seriatim.model.verdict import checked_approval
 from seriatim.model.visible_text import recipient_names
 from seriatim.ports import ReleaseRecord, Reservation
@@ -33,13 +35,15 @@ _FEW = 20_000
 """So few people are numbered before a second thread has begun."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class ReservedFolder:
     """A release folder that is complete and flushed, and the facts of its entry."""
 
     folder: Path
     facts: Mapping[str, Any]
     circumstances: Mapping[str, Any]
+    people: WordArray = field(default_factory=lambda: np.empty(0, dtype=np.uint64), repr=False)
+    """Everyone in the series from then on, for the index of people."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -251,7 +255,8 @@ def clear_unwritten_reservations(database: Database, place: Shelf) -> None:
 
 
 def _half_written(place: Shelf) -> list[Path]:
-    return [path for folder in place.release_folders() for path in folder.glob(".*.partial") if path.is_file()]
+    folders = [*place.root.glob("[!.]*"), *place.release_folders()]
+    return [path for folder in folders for path in folder.glob(".*.partial") if path.is_file()]
 
 
 def _clear_leftovers(place: Shelf, series: str, next_number: int) -> None:

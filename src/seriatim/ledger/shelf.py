@@ -7,6 +7,7 @@
                             published/public    what recipients get, byte for byte
                             published/private   what only the publisher reads, byte for byte
                             manifest.json       written only after the catalogue knows the release
+    shelf/<series>/people.index                 a number for everyone in the series, for other series to compare
     shelf/.staging-<random>/lock, release/...   a release in the making
 
 Every file is written under a temporary name, flushed to the disk and renamed: nobody sees half of one.

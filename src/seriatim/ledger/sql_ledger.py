@@ -27,6 +27,8 @@ from seriatim.ledger.erasure import erasure_of_person, settle_erasures
 from seriatim.ledger.heads import write_head
 from seriatim.ledger.imports import import_releases
 from seriatim.ledger.manifests import refuse_behind_manifest
+from seriatim.ledger.people_index import index_of_people, people_in_other_series, write_people_index
+from seriatim.ledger.pseudonyms import RESPONDENT
 from seriatim.ledger.recall import clear_recalled, recall_release
 from seriatim.ledger.reservations import ReservedFolder
 from seriatim.ledger.shelf import Shelf
@@ -105,6 +107,11 @@ class SqlLedger:
         with self.database.reading() as connection:
             return stored_memory(connection, self.shelf, series)
 
+    def in_other_series(self, series: str, respondents: pa.Array | pa.ChunkedArray) -> Mapping[str, int]:
+        """Return how many of these rows are of people in another series, for each in which there are any."""
+        with self.database.reading() as connection:
+            return people_in_other_series(connection, self.shelf, series, respondents)
+
     @contextmanager
     def stage(self) -> Iterator[Path]:
         """Make a private folder on the shelf for the published files; it is removed if nothing is reserved."""
@@ -123,6 +130,8 @@ class SqlLedger:
                 reservations.check_reservation_unmoved(reservation.state, state)
                 reservations.reservation_of_series(connection, state, reservation.policy, reservation.secret)
                 record = reservations.reservation_of_release(connection, self.shelf, prepared)
+                head = record.manifest["chain"]
+                write_people_index(self.shelf, record.series, reservation.secret, head, prepared.people)
             self.shelf.clear_dead_stagings()
             return record
 
@@ -143,7 +152,7 @@ class SqlLedger:
         contents = reservations.ReservationContents(
             reservation.groups, sensitive, reservation.memory, reservation.write
         )
-        files, _ = reservations.prepare_reservation_folder(folder, contents, crowd)
+        files, crowd = reservations.prepare_reservation_folder(folder, contents, crowd)
         facts = {
             "kind": chain.RESERVED,
             "series": series,
@@ -163,7 +172,7 @@ class SqlLedger:
             source=reservation.source,
             input={"name": reservation.input_name, "sha256": reservation.input_sha256},
         )
-        return ReservedFolder(folder, facts, circumstances)
+        return ReservedFolder(folder, facts, circumstances, index_of_people(crowd.known.column(RESPONDENT)))
 
     def _make_ready(self, judged: SeriesState, destination: Path) -> None:
         """Try the destination before anything is recorded, while nobody else puts a release there."""

@@ -56,12 +56,27 @@ _CIRCUMSTANCES = sa.select(_entries.circumstance).where((_entries.series == _ser
 CIRCUMSTANCES = _CIRCUMSTANCES.where(_entries.circumstance.contains('"head":')).distinct()
 CIRCUMSTANCE = _CIRCUMSTANCES.where(_entries.digest == sa.bindparam("digest"))
 
-DESTINATIONS = (
+DESTINATIONS = sa.select(_releases.destination).where(_releases.destination.is_not(None)).distinct()
+"""Folders of releases. Circumstances name those of deliveries, and those that a release was to go to at first."""
+FURTHER_DESTINATIONS = (
     sa.select(_entries.circumstance)
-    .where(_among(_entries.kind, (chain.RESERVED, chain.REDIRECTED, chain.DELIVERED)))
+    .where(_among(_entries.kind, (chain.REDIRECTED, chain.DELIVERED)))
+    .where(_entries.circumstance.contains('"destination":'))
     .distinct()
 )
-"""Circumstances of the kinds of entries that name a destination."""
+
+_moved = (
+    sa.select(_entries.series, sa.func.max(_entries.seq).label("last"))
+    .where(_among(_entries.kind, chain.MOVING))
+    .group_by(_entries.series)
+    .subquery()
+)
+HEADS = (
+    sa.select(schema.series.c.name, schema.series.c.secret, _entries.digest)
+    .join(_moved, _moved.c.series == schema.series.c.name)
+    .join(schema.entries, _entries.seq == _moved.c.last)
+)
+"""Each series that has releases: its secret, and its newest entry of those that count for its version."""
 
 SERIES_WITH_RELEASES = sa.select(_releases.series).distinct().order_by(_releases.series)
 RECORD = sa.select(schema.releases).where((_releases.series == _series) & (_releases.number == sa.bindparam("number")))

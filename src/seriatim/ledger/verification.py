@@ -24,6 +24,7 @@ from seriatim.ledger.manifests import (
     of_another_ledger,
     read_manifest,
 )
+from seriatim.ledger.people_index import wrong_people_index
 from seriatim.ledger.recall import recalled_files
 from seriatim.ledger.shelf import Shelf
 from seriatim.ports import PRIVATE, PUBLIC, LedgerCheck, ReleaseRecord
@@ -55,6 +56,8 @@ def verify_ledger(database: Database, place: Shelf, published: Sequence[Path]) -
         return LedgerCheck(len(stored.entries), 0, 0, tuple(findings.faults))
     with durable_disk_errors(place.root, "not everything was checked"):
         _check_shelf(place, expected, findings)
+        secrets = {row["name"]: bytes(row["secret"]) for row in stored.rows["series"]}
+        findings.faults += [f"{path}: changed; remove it" for path in wrong_people_index(place, secrets)]
         _check_manifests(database, place, expected, published, findings)
         _check_heads(database, expected, findings)
         _check_permissions(database, place, findings)

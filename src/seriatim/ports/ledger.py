@@ -116,6 +116,9 @@ class Ledger(Protocol):
     def memory(self, series: str) -> Mapping[str, pa.Table]:
         """Return what the method of the newest release remembered about people, by name; ``respondent`` as text."""
 
+    def in_other_series(self, series: str, respondents: pa.Array | pa.ChunkedArray) -> Mapping[str, int]:
+        """Return how many of these rows are of people in another series, for each in which there are any."""
+
     def stage(self) -> AbstractContextManager[Path]:
         """Make a private folder on the shelf for the published files; it is removed if nothing is reserved."""
 
