@@ -10,7 +10,7 @@ import numpy as np
 from benchmarks.timing import keep, row
 from seriatim.gate import critical_tables
 from seriatim.gate.intake import decided
-from seriatim.gate.rules import GateRules, rules_asked
+from seriatim.gate.rules import Rules
 from seriatim_papers.safe_release_counts import BASELINE, FIGURE_2
 
 LongArray = np.ndarray[Any, np.dtype[np.int64]]
@@ -51,13 +51,13 @@ def shaped(n_values: int, n_targets: int, n: int, order: str) -> tuple[LongArray
     return xs, ys, np.bincount(xs, minlength=n_values) / n
 
 
-def _asked(baseline: Any, n_targets: int, test: str) -> GateRules:
+def _asked(baseline: Any, n_targets: int, test: str) -> Rules:
     """Rules with their tables, made outside the timing."""
     few = "asymptotic" if n_targets == 500 else "simulated"
-    return rules_asked(baseline, n_targets, (test,), 0.2, "smallest", few, None, None)
+    return Rules.of(baseline, n_targets, (test,), 0.2, "smallest", few, None, None)
 
 
-def _row(case: str, asked: GateRules, xs: LongArray, ys: LongArray, target: float | None) -> dict[str, Any]:
+def _row(case: str, asked: Rules, xs: LongArray, ys: LongArray, target: float | None) -> dict[str, Any]:
     decided([asked], [(xs[:100], ys[:100])])
     seconds = []
     for _ in range(3):

@@ -107,12 +107,12 @@ def _restart(url: str, n: int) -> list[dict[str, Any]]:
     from support.gate_services import served_journal, start_service
     from support.gates import AT, GATE, ask, drawn, rules
 
-    from seriatim.usecases.gate.desk import GateDesk
+    from seriatim.usecases.gate.request_book import RequestBook
 
     journal = served_journal(url)
-    (xs, ys), desk, writer = drawn(n, 3), GateDesk(rules), journal.writer(GATE)
+    (xs, ys), book, writer = drawn(n, 3), RequestBook(rules), journal.writer(GATE)
     for first in range(0, n, 5_000):
-        writer.append(desk.ask([ask(i, xs[i], ys[i]) for i in range(first, min(n, first + 5_000))], AT)[1])
+        writer.append(book.ask([ask(i, xs[i], ys[i]) for i in range(first, min(n, first + 5_000))], AT)[1])
     writer.close()
     seconds = []
     with tempfile.TemporaryDirectory() as folder:

@@ -13,20 +13,20 @@ from fastapi import Request, Response
 
 from seriatim.journal.sql_journal import open_journal
 from seriatim.web.answers import Accepted
-from seriatim.web.request_routes import request_accepted, wanted_by
-from seriatim.web.service import open_service, service_app
-from seriatim.web.settings import DAY, ServiceSettings
+from seriatim.web.request_routes import accepted, wanted_by
+from seriatim.web.service import application, assembled
+from seriatim.web.settings import DAY, Settings
 
 
 def main(url: str, port: int) -> None:
     logging.getLogger("seriatim.gate").setLevel(logging.WARNING)
-    settings = ServiceSettings(gate="soldiers", expire=30 * DAY, port=port, rate=1e9)
-    service = open_service(open_journal(url), settings)
-    app = service_app(service)
+    settings = Settings(gate="soldiers", expire=30 * DAY, port=port, rate=1e9)
+    service = assembled(open_journal(url), settings)
+    app = application(service)
 
     @app.post("/v1/parsed", status_code=202, response_model=Accepted)
     async def parse_only(request: Request) -> Response:
-        return request_accepted((await wanted_by(service, request)).ask.id)
+        return accepted((await wanted_by(service, request)).ask.id)
 
     uvicorn.run(app, host="127.0.0.1", port=port, log_config=None, access_log=False, server_header=False)
 

@@ -19,26 +19,26 @@ from support.gates import AT, GATE, ask, drawn, made_journal, rules, same_state
 
 from seriatim import api
 from seriatim.errors import InputError, LedgerBehind, LedgerDamaged, LedgerError
-from seriatim.journal import journal_writer
+from seriatim.journal import writer as journal_writer
 from seriatim.journal.sql_journal import SqlJournal, open_journal
 from seriatim.ports.journal import JournalRecord
 from seriatim.storage.journal_schema import baselines, entries, gates, records, segments, tokens
-from seriatim.usecases.gate.desk import GateDesk
+from seriatim.usecases.gate.request_book import RequestBook
 
 N = 130
 
 
-def filled(url: str | Path, n: int = N) -> tuple[SqlJournal, GateDesk]:
+def filled(url: str | Path, n: int = N) -> tuple[SqlJournal, RequestBook]:
     """A journal with requests in two packed runs and after them, two tokens, two baselines and held records."""
     journal = made_journal(url, versions=2)
     journal.token_book.make_token(GATE, "requester", "clinic", frozenset({"p1", "p2"}), 10)
     journal.token_book.make_token(GATE, "officer")
     journal.hold_records(GATE, [(f"p{i}", JournalRecord(i % 10, i % 5, f'{{"i":{i}}}')) for i in range(20)])
-    writer, desk, (xs, ys) = journal.writer(GATE), GateDesk(rules), drawn(n)
+    writer, book, (xs, ys) = journal.writer(GATE), RequestBook(rules), drawn(n)
     for i in range(0, n, 10):
-        writer.append(desk.ask([ask(j, xs[j], ys[j]) for j in range(i, min(i + 10, n))], AT + i)[1])
+        writer.append(book.ask([ask(j, xs[j], ys[j]) for j in range(i, min(i + 10, n))], AT + i)[1])
     writer.close()
-    return journal, desk
+    return journal, book
 
 
 @pytest.fixture(autouse=True)
@@ -48,10 +48,10 @@ def short_runs(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def read_all(journal: SqlJournal) -> None:
     """Do what a service does with a journal: start, read tokens, show what left, look records up."""
-    desk = GateDesk(rules)
+    book = RequestBook(rules)
     writer = journal.writer(GATE)
     try:
-        desk.load(writer.past())
+        book.load(writer.past())
         journal.tokens(GATE)
         journal.baselines(GATE)
         journal.bodies(GATE, range(N))
@@ -186,13 +186,13 @@ def test_every_flipped_bit_that_changes_what_is_read_is_found(tmp_path: Path) ->
 
 def test_a_restored_backup_does_not_go_on(tmp_path: Path) -> None:
     path, backup = tmp_path / "journal.db", tmp_path / "backup.db"
-    journal, desk = filled(path, 60)
+    journal, book = filled(path, 60)
     journal.database.engine.dispose()
     shutil.copy(path, backup)
     writer, (xs, ys) = journal.writer(GATE), drawn(90)
-    writer.append(desk.ask([ask(j, xs[j], ys[j]) for j in range(60, 90)], AT)[1])
-    head = journal.head(GATE, desk.seen_at)
-    assert desk.seen_at > 60
+    writer.append(book.ask([ask(j, xs[j], ys[j]) for j in range(60, 90)], AT)[1])
+    head = journal.head(GATE, book.seen_at)
+    assert book.seen_at > 60
     writer.close()
     page = tmp_path / "page.json"
     page.write_text(json.dumps({"items": [], "next": "", "head": head}))
@@ -214,13 +214,13 @@ def test_a_restored_backup_does_not_go_on(tmp_path: Path) -> None:
 
 
 def test_a_head_is_noted_where_one_wishes(ledger_url: str, tmp_path: Path) -> None:
-    journal, desk = filled(ledger_url, 20)
+    journal, book = filled(ledger_url, 20)
     noted = tmp_path / "elsewhere" / "head"
     noted.parent.mkdir()
     writer, (xs, ys) = journal.writer(GATE, head=noted), drawn(30)
     writer.past()
     assert json.loads(noted.read_text())["entries"] == 20
-    writer.append(desk.ask([ask(j, xs[j], ys[j]) for j in range(20, 30)], AT)[1])
+    writer.append(book.ask([ask(j, xs[j], ys[j]) for j in range(20, 30)], AT)[1])
     told = json.loads(noted.read_text())
     assert (told["entries"], told["head"]) == (30, journal.head(GATE, 29))
     assert noted.stat().st_mode & 0o77 == 0
@@ -233,7 +233,7 @@ def test_a_head_is_noted_where_one_wishes(ledger_url: str, tmp_path: Path) -> No
 
 
 def test_a_journal_of_before_gets_its_chain(ledger_url: str) -> None:
-    journal, desk = filled(ledger_url)
+    journal, book = filled(ledger_url)
     with journal.database.writing() as connection:
         added = {"gates": ("head", "baseline_seal", "token_seal", "record_seal"), "entries": ("chain",)}
         for table, columns in (added | {"segments": ("head",), "records": ("seal",)}).items():
@@ -244,13 +244,13 @@ def test_a_journal_of_before_gets_its_chain(ledger_url: str) -> None:
         for row in connection.execute(sa.select(segments.c.first, segments.c.packed)).all():
             digest = hashlib.sha256(row.packed).hexdigest()
             connection.execute(segments.update().where(segments.c.first == row.first).values(digest=digest))
-    again, other = open_journal(ledger_url), GateDesk(rules)
+    again, other = open_journal(ledger_url), RequestBook(rules)
     assert again.verify(GATE).sound
     read_all(again)
     writer = again.writer(GATE)
     other.load(writer.past())
     writer.close()
-    same_state(desk, other)
+    same_state(book, other)
 
 
 def test_a_service_gives_the_head_of_what_left_and_trusts_no_changed_token(ledger_url: str, tmp_path: Path) -> None:

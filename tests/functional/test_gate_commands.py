@@ -14,8 +14,8 @@ from support.gates import GATE
 from seriatim import api
 from seriatim.errors import InputError
 from seriatim.journal.sql_journal import open_journal
-from seriatim.web.opened_clerk import open_clerk
-from seriatim.web.settings import DAY, ServiceSettings
+from seriatim.web.decision_loop import open_gate
+from seriatim.web.settings import DAY, Settings
 from seriatim_papers.safe_release_counts import AGES, FIGURE_2, LOCATIONS
 
 
@@ -127,9 +127,9 @@ def test_a_second_gate_of_a_journal_of_before_is_not_served(tmp_path: Path) -> N
     journal = served_journal(tmp_path / "journal.db")
     first = journal.baselines(GATE)[0]
     journal.add_baseline("second", first.version, first.content, first.rules, first.report)
-    open_clerk(journal, ServiceSettings(gate=GATE, expire=DAY)).stop()
+    open_gate(journal, Settings(gate=GATE, expire=DAY)).stop()
     with pytest.raises(InputError, match="the two would add up"):
-        open_clerk(journal, ServiceSettings(gate="second", expire=DAY))
+        open_gate(journal, Settings(gate="second", expire=DAY))
 
 
 def test_the_study_runs(tmp_path: Path) -> None:

@@ -20,8 +20,8 @@ from support.gates import ask
 from seriatim.gate import Baseline, Gate, JointGate, replay
 from seriatim.gate.attribute import Attribute
 from seriatim.gate.cells import Codes
-from seriatim.gate.rules import GateRules, rules_asked
-from seriatim.usecases.gate.desk import GateDesk
+from seriatim.gate.rules import Rules
+from seriatim.usecases.gate.request_book import RequestBook
 
 KEPT = Path(__file__).parent.parent / "kept" / "gate-decisions.json"
 TESTS = ("mis", "kld", "cst", "dqt", "wdt")
@@ -140,34 +140,34 @@ def _book(seed: int) -> list[Any]:
     versions = [
         tuple(_version(rng, size, rule) for size, rule in zip(sizes, asked, strict=True)) for _ in range(3)
     ]  # fmt: skip
-    desk = GateDesk(lambda number: versions[number - 1], batches=bool(seed % 2))
+    book = RequestBook(lambda number: versions[number - 1], batches=bool(seed % 2))
     told: list[Any] = []
     for step in range(25):
         xs, ys = _cells(rng, sizes, int(rng.integers(1, 20)))
-        first = len(desk)
+        first = len(book)
         asks = [ask(first + i, x, y) for i, (x, y) in enumerate(zip(xs, ys, strict=True))]
-        entries = desk.ask(asks, step)[1]
-        what, number = rng.random(), int(rng.integers(0, len(desk)))
+        entries = book.ask(asks, step)[1]
+        what, number = rng.random(), int(rng.integers(0, len(book)))
         if what < 0.2:
-            entries += desk.withdraw(number, step, 1)
+            entries += book.withdraw(number, step, 1)
         elif what < 0.3:
-            entries += desk.expire(step, 8)
+            entries += book.expire(step, 8)
         elif what < 0.4:
-            entries += desk.freeze(step, 1)
+            entries += book.freeze(step, 1)
         elif what < 0.6:
-            entries += desk.thaw(step, 1)
+            entries += book.thaw(step, 1)
         elif what < 0.7:
-            entries += desk.rejudge(1 + step % 3, step, 1)
+            entries += book.rejudge(1 + step % 3, step, 1)
         elif what < 0.8:
-            entries += desk.publish(step)
+            entries += book.publish(step)
         told.append([(one.kind, one.about, one.n_out) for one in entries])
-    guards = [(one.counts.tolist(), one.waiting.tolist()) for one in desk.intake.guards]
-    return [told, desk.intake.left().tolist(), desk.intake.waiting.tolist(), guards]
+    guards = [(one.counts.tolist(), one.waiting.tolist()) for one in book.intake.guards]
+    return [told, book.intake.left().tolist(), book.intake.waiting.tolist(), guards]
 
 
-def _version(rng: np.random.Generator, size: tuple[int, int], rule: dict[str, Any]) -> GateRules:
+def _version(rng: np.random.Generator, size: tuple[int, int], rule: dict[str, Any]) -> Rules:
     p = rng.integers(3, 9, size[0]).astype(float)
-    return rules_asked(
+    return Rules.of(
         p / p.sum(), size[1], rule["tests"], rule["alpha"], rule["merge"], rule["few"], None, rule.get("tables"),
         joint=rule["joint"],
     )  # fmt: skip

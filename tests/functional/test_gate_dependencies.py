@@ -1,4 +1,4 @@
-"""Several dependencies in one gate: one by one, replayed, at the desk and over HTTP the same records leave."""
+"""Several dependencies in one gate: one by one, replayed, at the book and over HTTP the same records leave."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from support.gates import AT, GATE, ask, same_state
 from seriatim.gate import Gate, JointGate
 from seriatim.gate.attribute import Attribute
 from seriatim.gate.baseline import baseline_from
-from seriatim.gate.dependencies import Dependencies, dependencies_from_json
+from seriatim.gate.dependencies import Dependencies
 from seriatim.gate.intake import decided
-from seriatim.gate.standings import standing_of
+from seriatim.gate.results import results
 from seriatim.journal.sql_journal import SqlJournal, open_journal
 from seriatim.ports.journal import StoredBaseline
-from seriatim.usecases.gate.desk import GateDesk
 from seriatim.usecases.gate.officer_view import officer_page, officer_view
-from seriatim.usecases.gate.requests import GateQuestion
-from seriatim.usecases.gate.serving_rules import read_serving_rules, serving_rules_json
+from seriatim.usecases.gate.request_book import RequestBook
+from seriatim.usecases.gate.requests import Question
+from seriatim.usecases.gate.serving import read_rules, rules_json
 
 N = 1_200
 WARDS, TOWNS = ("north", "south", "west"), ("7", "12", "Zürich")
@@ -54,13 +54,13 @@ def baselines(seed: int = 1) -> Dependencies:
 @cache
 def stored(number: int = 1, tests: tuple[str, ...] = ("kld",)) -> StoredBaseline:
     made = baselines(number)
-    rules = serving_rules_json(made, GateQuestion(tests))
+    rules = rules_json(made, Question(tests))
     report = json.dumps({"schema": "seriatim.gate.replay/1", "baseline": made.version})
     return StoredBaseline(number, made.version, made.to_json(), rules, report)
 
 
 def rules(number: int = 1) -> Any:
-    return read_serving_rules(stored(number)).rules
+    return read_rules(stored(number)).rules
 
 
 def served(url: str | Path, versions: int = 1) -> SqlJournal:
@@ -73,39 +73,39 @@ def served(url: str | Path, versions: int = 1) -> SqlJournal:
 
 def test_a_file_holds_several_baselines_and_notices_changes() -> None:
     made = baselines()
-    again = dependencies_from_json(made.to_json())
+    again = Dependencies.from_json(made.to_json())
     assert (again.version, again.names) == (made.version, ("age ~> ward", "sex, age ~> town"))
     assert again.columns == ("age", "ward", "sex", "town")
     single = Dependencies(made.baselines[:1])
     assert single.to_json() == made.baselines[0].to_json()
-    assert dependencies_from_json(single.to_json()).version == single.version != made.version
+    assert Dependencies.from_json(single.to_json()).version == single.version != made.version
     changed = json.loads(made.to_json())
     changed["baselines"].reverse()
     for bad in (json.dumps(changed), json.dumps({"schema": changed["schema"]}), "[]", "{}", "no"):
         with pytest.raises(Exception, match="baseline"):
-            dependencies_from_json(bad)
+            Dependencies.from_json(bad)
 
 
 @pytest.mark.parametrize("tests", [("kld",), ("mis", "cst"), ("wdt",), ("kld", "wdt", "dqt")])
 def test_one_by_one_a_replay_and_a_desk_decide_alike(tests: tuple[str, ...]) -> None:
     made, table = baselines(), people(2)
     places = made.places(table)
-    asked = GateQuestion(tests).rules(made)
+    asked = Question(tests).rules(made)
     outcomes = decided(asked, places)
     joint = JointGate([Gate(one, None, tests) for one in made.baselines], sets="wdt" in tests)
     for i in range(N):
         joint.request(_raw(table, i), i)
     assert joint.released == tuple(outcomes[0].released.tolist())
     assert joint.waiting == tuple(outcomes[0].waiting.tolist())
-    desk = GateDesk(lambda _: asked)
+    book = RequestBook(lambda _: asked)
     xs, ys = made.cells(table)
     for first in range(0, N, 70):
-        desk.ask([ask(i, xs[i], ys[i]) for i in range(first, min(N, first + 70))], AT)
-    assert desk.intake.left().tolist() == outcomes[0].released.tolist()
+        book.ask([ask(i, xs[i], ys[i]) for i in range(first, min(N, first + 70))], AT)
+    assert book.intake.left().tolist() == outcomes[0].released.tolist()
     assert 50 < len(outcomes[0].released) < N - 50
-    for guard, outcome in zip(desk.intake.guards, outcomes, strict=True):
+    for guard, outcome in zip(book.intake.guards, outcomes, strict=True):
         assert (guard.counts == outcome.counts).all()
-        assert all(one.safe for one in standing_of(guard.counts, guard.asked))
+        assert all(one.safe for one in results(guard.counts, guard.asked))
         assert guard.counts.sum() + guard.waiting.sum() == N
 
 
@@ -116,31 +116,31 @@ def _raw(table: dict[str, list[Any]], i: int) -> list[tuple[Any, Any]]:
 def test_everything_that_can_happen_is_repeated_bit_for_bit(ledger_url: str) -> None:
     journal, rng = served(ledger_url, versions=3), np.random.default_rng(5)
     xs, ys = baselines().cells(people(3))
-    writer, desk = journal.writer(GATE), GateDesk(rules)
+    writer, book = journal.writer(GATE), RequestBook(rules)
     for i in range(0, 900, 3):
         at, chance = AT + 1_000 * i, rng.random()
-        happened = desk.ask([ask(j, xs[j], ys[j]) for j in range(i, i + 3)], at)[1]
+        happened = book.ask([ask(j, xs[j], ys[j]) for j in range(i, i + 3)], at)[1]
         if chance < 0.1:
-            happened += desk.withdraw(int(rng.integers(len(desk))), at, 1)
+            happened += book.withdraw(int(rng.integers(len(book))), at, 1)
         elif chance < 0.2:
-            happened += desk.expire(at, 300_000)
+            happened += book.expire(at, 300_000)
         elif chance < 0.3:
-            happened += desk.freeze(at, 2, int(rng.integers(1, 4))) if not desk.frozen else desk.thaw(at, 2)
+            happened += book.freeze(at, 2, int(rng.integers(1, 4))) if not book.frozen else book.thaw(at, 2)
         elif i in (300, 600):
-            happened += desk.rejudge(i // 300 + 1, at, 2)
+            happened += book.rejudge(i // 300 + 1, at, 2)
         writer.append(happened)
-    assert {desk.state(number) for number in range(900)} == {"released", "waiting", "withdrawn", "expired"}
-    other = GateDesk(rules)
+    assert {book.state(number) for number in range(900)} == {"released", "waiting", "withdrawn", "expired"}
+    other = RequestBook(rules)
     other.load(writer.past())
-    same_state(desk, other)
+    same_state(book, other)
     writer.close()
 
 
 def test_the_officer_sees_every_dependency() -> None:
-    desk, made = GateDesk(rules), baselines()
+    book, made = RequestBook(rules), baselines()
     xs, ys = made.cells(people(2))
-    desk.ask([ask(i, xs[i], ys[i]) for i in range(N)], AT)
-    titles = [one.heading for one in officer_page(officer_view(desk, GATE, "v", AT, 1_000, made.names)).sections]
+    book.ask([ask(i, xs[i], ys[i]) for i in range(N)], AT)
+    titles = [one.heading for one in officer_page(officer_view(book, GATE, "v", AT, 1_000, made.names)).sections]
     assert len(titles) == 7
     assert "age ~> ward: By target" in titles
     assert "sex, age ~> town: Why records wait" in titles

@@ -12,8 +12,8 @@ from support.gate_services import served_journal, serving
 from support.gates import AT, GATE, ask, drawn, rules
 
 from seriatim.report.html import html_file
-from seriatim.usecases.gate.desk import GateDesk
-from seriatim.usecases.gate.officer_view import officer_page, officer_view, officer_view_of_exposure
+from seriatim.usecases.gate.officer_view import exposure_curves, officer_page, officer_view
+from seriatim.usecases.gate.request_book import RequestBook
 from seriatim_papers.safe_release_counts import AGES, LOCATIONS
 
 pytestmark = [
@@ -23,20 +23,20 @@ pytestmark = [
 
 
 def test_curves_stay_below_the_critical_value() -> None:
-    desk, (xs, ys) = GateDesk(rules), drawn(3_000, 4)
-    desk.ask([ask(i, xs[i], ys[i]) for i in range(3_000)], AT)
-    view = officer_view(desk, GATE, "v", AT, 1_000)
-    marks, standings = officer_view_of_exposure(view, view.parts[0])
-    assert marks[-1] == desk.intake.n_out
+    book, (xs, ys) = RequestBook(rules), drawn(3_000, 4)
+    book.ask([ask(i, xs[i], ys[i]) for i in range(3_000)], AT)
+    view = officer_view(book, GATE, "v", AT, 1_000)
+    marks, standings = exposure_curves(view, view.parts[0])
+    assert marks[-1] == book.intake.n_out
     assert all(one.safe for standing in standings for one in standing)
     page = officer_page(view)
     assert len(page.sections) == 4
     for later, said in ((5_000, "less than a minute"), (5_400_000, "1.5 hours"), (3 * 86_400_000, "3.0 days")):
-        assert f"oldest: {said}" in html_file(officer_page(officer_view(desk, GATE, "v", AT + later, 1_000)))
+        assert f"oldest: {said}" in html_file(officer_page(officer_view(book, GATE, "v", AT + later, 1_000)))
     few = html_file(officer_page(replace(view, charted=2)))
     assert "Of 5 targets the 2 with most records waiting are drawn; /officer?targets=5 draws all." in few
     assert "are drawn" not in html_file(page)
-    nothing = officer_page(officer_view(GateDesk(rules), GATE, "v", AT, 1_000))
+    nothing = officer_page(officer_view(RequestBook(rules), GATE, "v", AT, 1_000))
     assert len(nothing.sections) == 4
 
 
@@ -45,9 +45,9 @@ def test_the_page_draws_and_lets_only_officers_in(tmp_path: Path) -> None:
 
     url = f"sqlite:///{tmp_path / 'journal.db'}"
     journal = served_journal(url)
-    desk, writer, (xs, ys) = GateDesk(rules), journal.writer(GATE), drawn(4_000, 4)
-    writer.append(desk.ask([ask(i, xs[i], ys[i]) for i in range(4_000)], AT)[1])
-    writer.append([entry for i in desk.intake.waiting[:20].tolist() for entry in desk.withdraw(i, AT, 1)])
+    book, writer, (xs, ys) = RequestBook(rules), journal.writer(GATE), drawn(4_000, 4)
+    writer.append(book.ask([ask(i, xs[i], ys[i]) for i in range(4_000)], AT)[1])
+    writer.append([entry for i in book.intake.waiting[:20].tolist() for entry in book.withdraw(i, AT, 1)])
     writer.close()
     with serving(url, tmp_path, "--expire-days", "100000") as running, sync_playwright() as play:
         browser = play.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS, timeout=60_000)
@@ -74,7 +74,7 @@ def test_the_page_draws_and_lets_only_officers_in(tmp_path: Path) -> None:
         for words in ("Kullback-Leibler distance and its critical value", "By target", "Why records wait", "Waiting"):
             assert words in text
         assert not any(word in text for word in (*AGES, *LOCATIONS, "person 1"))
-        waiting = len(desk.intake.waiting)
+        waiting = len(book.intake.waiting)
         assert re.search(rf"Waiting\s+{waiting:,}", text)
         picture(page, path=str(tmp_path / "officer.png"), full_page=True)
         assert (tmp_path / "officer.png").stat().st_size > 50_000

@@ -13,7 +13,7 @@ from support.ledgers import publish
 import seriatim as sr
 from seriatim import api
 from seriatim.errors import InputError
-from seriatim.journal.journal_tokens import TokenBook
+from seriatim.journal.tokens import TokenBook
 from seriatim.ledger.sql_ledger import SqlLedger, open_ledger
 
 UNSEEN = {

@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from seriatim.usecases.gate.request_numbers import RequestNumbers
+from seriatim.usecases.gate.request_index import RequestNumbers
 
 # few halves, so that many ids share one
 HALVES = st.sampled_from([b"\x00" * 8, b"\xff" * 8, b"\x00" * 7 + b"\x01", b"\x01" + b"\x00" * 7])

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from seriatim.gate import critical_tables, replay
-from seriatim.gate.critical_values import critical_beyond, critical_chi_square
+from seriatim.gate.limits import beyond_table, chi_square
 from seriatim_papers.safe_release_counts import BASELINE, FIGURE_2
 
 WEIGHTS = FIGURE_2.sum(axis=0) / FIGURE_2.sum()
@@ -87,7 +87,7 @@ def test_the_critical_value_on_the_scale_of_g_never_drops(baseline: np.ndarray, 
     for name, table in critical_tables(baseline, weights / weights.sum(), alpha).items():
         last = len(table) - 1
         freedom = (len(baseline) - 1) * (n_targets if name == "mis" else 1)
-        half, fading = critical_beyond(critical_chi_square(alpha, freedom), table)
+        half, fading = beyond_table(chi_square(alpha, freedom), table)
         on_g = 2 * np.log(2) * np.arange(1, last + 1) * table[1:]
         further = 2 * half * (1 + fading / np.arange(last, 5 * last))
         assert further[0] == pytest.approx(on_g[-1])

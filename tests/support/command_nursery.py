@@ -196,10 +196,10 @@ def import_everything() -> None:
     import seriatim.usecases.publish.publish
     import seriatim.web.server
     import seriatim.web.service  # noqa: F401
-    from seriatim.usecases.gate.desk import GateDesk
-    from seriatim.web.opened_clerk import rehearse_clerk
+    from seriatim.usecases.gate.request_book import RequestBook
+    from seriatim.web.decision_loop import rehearse
 
-    rehearse_clerk(GateDesk(rules))
+    rehearse(RequestBook(rules))
 
 
 if __name__ == "__main__":

@@ -12,13 +12,13 @@ import numpy as np
 from seriatim.gate.attribute import Attribute
 from seriatim.gate.baseline import Baseline
 from seriatim.gate.dependencies import Dependencies
-from seriatim.gate.rules import GateRules
-from seriatim.gate.standings import standing_of
+from seriatim.gate.results import results
+from seriatim.gate.rules import Rules
 from seriatim.journal.sql_journal import SqlJournal, open_journal
 from seriatim.ports.journal import JournalWriter, Past, StoredBaseline
-from seriatim.usecases.gate.desk import DeskRequest, GateDesk
-from seriatim.usecases.gate.requests import GateQuestion
-from seriatim.usecases.gate.serving_rules import read_serving_rules, serving_rules_json
+from seriatim.usecases.gate.request_book import Ask, RequestBook
+from seriatim.usecases.gate.requests import Question
+from seriatim.usecases.gate.serving import read_rules, rules_json
 from seriatim_papers.safe_release_counts import AGES, FIGURE_2, LOCATIONS
 
 GATE = "soldiers"
@@ -43,11 +43,11 @@ def stored(number: int = 1, tests: tuple[str, ...] = ("kld",)) -> StoredBaseline
     """A version of it; later ones lean a little towards the first values."""
     leaning = FIGURE_2 * (1 + np.linspace(0.03, 0, 10)[:, None] * (number - 1))
     made = Dependencies((soldiers(leaning),))
-    return StoredBaseline(number, made.version, made.to_json(), serving_rules_json(made, GateQuestion(tests)), "{}")
+    return StoredBaseline(number, made.version, made.to_json(), rules_json(made, Question(tests)), "{}")
 
 
-def rules(number: int = 1) -> tuple[GateRules, ...]:
-    return read_serving_rules(stored(number)).rules
+def rules(number: int = 1) -> tuple[Rules, ...]:
+    return read_rules(stored(number)).rules
 
 
 def made_journal(url: str | Path, versions: int = 1) -> SqlJournal:
@@ -64,9 +64,9 @@ def drawn(n: int, seed: int = 1) -> tuple[Any, Any]:
     return cells // 5, cells % 5
 
 
-def ask(number: int, x: int, y: int, token: int = 1) -> DeskRequest:
+def ask(number: int, x: int, y: int, token: int = 1) -> Ask:
     name = hashlib.sha256(str(number).encode()).hexdigest()[:32]
-    return DeskRequest(
+    return Ask(
         name,
         int(x),
         y=int(y),
@@ -82,22 +82,22 @@ def past_of(writer: JournalWriter) -> Past:
     return np.concatenate(writer.past())
 
 
-def may_leave(desk: GateDesk, number: int) -> bool:
+def may_leave(book: RequestBook, number: int) -> bool:
     """Whether a waiting request's record keeps all tests, judged from the counts alone."""
-    (guard,), (x, y) = desk.intake.guards, desk.intake.cell(number)
+    (guard,), (x, y) = book.intake.guards, book.intake.cell(number)
     counts = guard.counts.copy()
     counts[x, y] += 1
-    return all(one.safe for one in standing_of(counts, guard.asked))
+    return all(one.safe for one in results(counts, guard.asked))
 
 
-def same_state(one: GateDesk, other: GateDesk) -> None:
-    """Two desks are equal bit for bit."""
+def same_state(one: RequestBook, other: RequestBook) -> None:
+    """Two books are equal bit for bit."""
     n, n_out = len(one), one.intake.n_out
     assert (len(other), other.intake.n_out, other.n_entries) == (n, n_out, one.n_entries)
     assert (one.frozen, one.frozen_for, one.shown, one.shown_at, one.seen_at, one.baseline) == (
         other.frozen, other.frozen_for, other.shown, other.shown_at, other.seen_at, other.baseline,
     )  # fmt: skip
-    assert one.book[:n].tobytes() == other.book[:n].tobytes()
+    assert one.rows[:n].tobytes() == other.rows[:n].tobytes()
     assert (_numbers(one), one.n_asked, one.expired) == (_numbers(other), other.n_asked, other.expired)
     assert (one.repeats.first, one.repeats.taken_back) == (other.repeats.first, other.repeats.taken_back)
     assert one.intake.statuses.tobytes() == other.intake.statuses.tobytes()
@@ -110,7 +110,7 @@ def same_state(one: GateDesk, other: GateDesk) -> None:
     assert (one.intake.waiting == other.intake.waiting).all()
 
 
-def _numbers(desk: GateDesk) -> list[int | None]:
-    names = desk.names(np.arange(len(desk)))
-    assert [desk.numbers.number_of(bytes.fromhex(name)) for name in names] == list(range(len(desk)))
-    return [desk.numbers.number_of(bytes.fromhex(name)) for name in names]
+def _numbers(book: RequestBook) -> list[int | None]:
+    names = book.names(np.arange(len(book)))
+    assert [book.numbers.number_of(bytes.fromhex(name)) for name in names] == list(range(len(book)))
+    return [book.numbers.number_of(bytes.fromhex(name)) for name in names]

@@ -28,8 +28,8 @@ from support.gates import GATE, drawn, past_of
 from seriatim.gate import replay
 from seriatim.journal.sql_journal import open_journal
 from seriatim.ports.journal import REQUEST
-from seriatim.web.server import run_server
-from seriatim.web.settings import DAY, ServiceSettings
+from seriatim.web.server import serve
+from seriatim.web.settings import DAY, Settings
 from seriatim_papers.safe_release_counts import AGES, BASELINE, LOCATIONS
 
 CLIENTS, ANSWERS = 8, 100
@@ -119,8 +119,8 @@ def main(url: str, kills: int, seed: int) -> None:
     load = Load(chance, tokens)
     for _ in range(kills):
         port, began = free_port(), time.monotonic()
-        settings = ServiceSettings(gate=GATE, expire=30 * DAY, port=port, rate=1e6)
-        service = forked(lambda chosen=settings: run_server(open_journal(url), chosen, quiet=True))
+        settings = Settings(gate=GATE, expire=30 * DAY, port=port, rate=1e6)
+        service = forked(lambda chosen=settings: serve(open_journal(url), chosen, quiet=True))
         try:
             asyncio.run(load.round(port, service, began))
         finally:

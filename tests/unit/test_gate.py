@@ -13,11 +13,10 @@ from seriatim import gate
 from seriatim.attacks.gate_observer import ObservedRequests, _mean_ranks, gate_observer_report, observer_thinned
 from seriatim.errors import InputError
 from seriatim.gate import Gate, JointGate, baseline_from, baseline_from_json, replay
-from seriatim.gate.attribute import Attribute, gate_attribute_bands
-from seriatim.gate.drift import drift
-from seriatim.gate.rules import rules_asked
-from seriatim.gate.standings import standing_of
-from seriatim.gate.starvation import starvation_of, starved_targets
+from seriatim.gate.attribute import Attribute, equal_bands
+from seriatim.gate.results import drift, results
+from seriatim.gate.rules import Rules
+from seriatim.gate.starvation import starved_cells, starved_targets
 from seriatim_papers.safe_release_counts import AGES, BASELINE, FIGURE_2, FIGURE_8, LOCATIONS
 
 EVEN = [0.25, 0.25, 0.25, 0.25]
@@ -175,7 +174,7 @@ def made_up_table(n: int, seed: int = 1) -> dict[str, list[Any]]:
 
 def test_a_baseline_keeps_its_ranges_and_its_version() -> None:
     table = made_up_table(4_000)
-    attributes = [gate_attribute_bands("age", table["age"], 10), Attribute("sex", ("f", "m"))]
+    attributes = [equal_bands("age", table["age"], 10), Attribute("sex", ("f", "m"))]
     made = baseline_from(table, attributes, "place", table["place"])
     assert len(made.probabilities) == 20
     assert made.n_records == 4_000
@@ -202,7 +201,7 @@ def test_a_baseline_keeps_its_ranges_and_its_version() -> None:
 
 def test_drift_says_what_is_no_longer_safe() -> None:
     table, later = made_up_table(4_000), made_up_table(4_000, 2)
-    attributes = [gate_attribute_bands("age", table["age"], 10)]
+    attributes = [equal_bands("age", table["age"], 10)]
     old = baseline_from(table, attributes, "place", table["place"])
     released = replay(old.codes(table), old.target_codes(table["place"]), old.probabilities, 3, ["kld"], 0.2).counts
     same = drift(old, old.with_ranges_of(later, later["place"]), released, ("kld",), 0.2)
@@ -228,7 +227,7 @@ def test_starvation_names_the_target_the_test_and_what_would_free_it() -> None:
     one = Gate(EVEN, 2, ["kld"], 0.2, few="asymptotic")
     for number in range(30):
         one.request(0, 1, number)
-    found = starvation_of(one.counts, one.waiting_counts, one.asked)
+    found = starved_cells(one.counts, one.waiting_counts, one.asked)
     assert [(each.value, each.target, each.tests) for each in found] == [(0, 1, ("kld",))]
     assert found[0].n_waiting == len(one.waiting)
     assert str(found[0]).startswith(f"target 2: {len(one.waiting)} records of value 1 wait (kld); "), "counted from 1"
@@ -240,11 +239,11 @@ def test_starvation_names_the_target_the_test_and_what_would_free_it() -> None:
 
 
 def test_standing_agrees_with_the_examples() -> None:
-    asked = rules_asked(BASELINE, 5, ["mis", "kld", "cst", "dqt", "wdt"], 0.2, "smallest", "asymptotic", None, None)
-    by_test = {each.test: each for each in standing_of(FIGURE_8, asked)}
+    asked = Rules.of(BASELINE, 5, ["mis", "kld", "cst", "dqt", "wdt"], 0.2, "smallest", "asymptotic", None, None)
+    by_test = {each.test: each for each in results(FIGURE_8, asked)}
     assert by_test["kld"].safe
     assert by_test["kld"].critical == pytest.approx([0.026599, 0.057343, 0.028954, 0.029834, 0.015018], abs=1e-6)
-    assert not any(each.safe for each in standing_of(FIGURE_2, asked) if each.test != "dqt")
+    assert not any(each.safe for each in results(FIGURE_2, asked) if each.test != "dqt")
 
 
 def test_an_observer_names_an_outlier_in_a_plain_sample_more_surely_than_through_the_gate() -> None:
@@ -278,7 +277,7 @@ def test_a_set_may_leave_where_no_record_may() -> None:
         alone.request(1 + number % 2, 0, number)
         together.request(1 + number % 2, 0, number)
     assert len(together.released) >= len(alone.released)
-    assert all(each.safe for each in standing_of(together.counts, together.asked))
+    assert all(each.safe for each in results(together.counts, together.asked))
     with pytest.raises(InputError, match="joint"):
         Gate(EVEN, 1, ["kld"], 0.2, joint=1)  # type: ignore[arg-type]
 
@@ -294,7 +293,7 @@ def test_gates_that_decide_together_release_sets_that_all_of_them_hold_safe() ->
         place = int(rng.integers(2))
         joint.request([(int(rng.integers(4)), place), (int(rng.integers(2)), place)], number)
         for one in gates:
-            assert all(each.safe for each in standing_of(one.counts, one.asked))
+            assert all(each.safe for each in results(one.counts, one.asked))
     assert len(joint.released) > 100
     assert gates[0].counts.sum() == gates[1].counts.sum() == len(joint.released)
     assert len(joint.released) + len(joint.waiting) == 400

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, cast
 
-from seriatim.journal.journal_tokens import token_digest
+from seriatim.journal.tokens import token_digest
 from seriatim.ports.journal import Journal, JournalToken
 from seriatim.web.access import Access
 

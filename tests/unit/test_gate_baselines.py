@@ -11,7 +11,7 @@ import pytest
 
 import seriatim as sr
 from seriatim import api
-from seriatim.gate.attribute import Attribute, attribute_ranges
+from seriatim.gate.attribute import Attribute, declared_ranges
 from seriatim.gate.baseline import baseline_from, baseline_from_json
 
 BY_HAND = {
@@ -99,4 +99,4 @@ def test_dixons_test_alone_is_replayed_but_never_served(tmp_path: Path) -> None:
 
 
 def test_no_ranges_are_no_attributes() -> None:
-    assert attribute_ranges(()) == {}
+    assert declared_ranges(()) == {}

@@ -13,15 +13,15 @@ import seriatim as sr
 from seriatim import api
 from seriatim.cli.app import cli_app_for
 from seriatim.cli.demo import run_demo
-from seriatim.journal.journal_tokens import TokenBook
 from seriatim.journal.sql_journal import SqlJournal, open_journal
+from seriatim.journal.tokens import TokenBook
 from seriatim.ledger.sql_ledger import SqlLedger
 from seriatim.model.number_limits import ARGUMENT_LIMITS, LARGEST, LARGEST_WORD
 from seriatim.model.promises import promise_key_limits
 from seriatim.policies.questions import LEAST, REPETITIONS, M, N
 from seriatim.usecases.compare.risk_map import MapWish
-from seriatim.web.server import run_server
-from seriatim.web.settings import service_settings
+from seriatim.web.server import serve
+from seriatim.web.settings import Settings
 from seriatim_papers.cor_split_page import study_cor_split_page
 from seriatim_papers.equivocation import study_equivocation
 from seriatim_papers.js_reduce_page import study_js_reduce_page, write_js_reduce_page_data
@@ -59,7 +59,7 @@ TWINS: dict[str, tuple[Callable[..., Any], ...]] = {
     "gate hold": (api.gate_hold,),
     "gate show": (api.gate_show,),
     "gate verify": (api.gate_verify,),
-    "gate serve": (service_settings, open_journal, run_server),
+    "gate serve": (Settings.of, open_journal, serve),
     "gate token make": (TokenBook.make_token, open_journal),
     "gate token rotate": (TokenBook.rotate_token, open_journal),
     "gate token revoke": (TokenBook.revoke_token, open_journal),
@@ -196,5 +196,5 @@ def test_a_service_has_the_limits_of_its_settings() -> None:
     assert days.min is None, "typer has no bound that is not allowed itself, so the settings refuse 0"
     for wrong in (0.0, -1.0, float("nan"), float("inf")):
         with pytest.raises(sr.InputError, match="expire_days: out of range; allowed: more than 0"):
-            service_settings("g", wrong)
-    assert service_settings("g", 1e-3).expire == 86_400
+            Settings.of("g", wrong)
+    assert Settings.of("g", 1e-3).expire == 86_400

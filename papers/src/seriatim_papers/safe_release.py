@@ -7,10 +7,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
-from seriatim.gate.critical_values import critical_chi_square
 from seriatim.gate.intake import decided
-from seriatim.gate.rules import GateRules, rules_asked
-from seriatim.gate.standings import standing_of
+from seriatim.gate.limits import chi_square
+from seriatim.gate.results import results
+from seriatim.gate.rules import Rules
 from seriatim.gate.statistics import divergences, dixon, mutual_information, pearson
 from seriatim.model.chance import open_chance
 from seriatim.ports import Progress, no_progress
@@ -63,9 +63,9 @@ class SafeReleaseCounts:
     printed: tuple[float, ...]
 
 
-def safe_release_rules(tests: tuple[str, ...], alpha: float) -> GateRules:
+def safe_release_rules(tests: tuple[str, ...], alpha: float) -> Rules:
     """Return the paper's gate: the baseline is the exact row totals of Figure 2(a), P(Y) its column totals."""
-    return rules_asked(BASELINE, 5, tests, alpha, "smallest", "simulated", WEIGHTS, None)
+    return Rules.of(BASELINE, 5, tests, alpha, "smallest", "simulated", WEIGHTS, None)
 
 
 def safe_release_examples() -> tuple[SafeReleaseExample, ...]:
@@ -76,14 +76,14 @@ def safe_release_examples() -> tuple[SafeReleaseExample, ...]:
     printed = (104.532750, 878.201780, 30.837391, 17.340740, 39.875054)
     rows += _row("4.3 Pearson", printed, pearson(FIGURE_2, BASELINE)[0], slip)
     rows += [SafeReleaseExample("5.4 mutual information", 0.025522, mutual_information(FIGURE_6, BASELINE))]
-    rows += [SafeReleaseExample("5.4 critical value", 0.025527, critical_chi_square(0.2, 45) / (2 * 1490 * np.log(2)))]
+    rows += [SafeReleaseExample("5.4 critical value", 0.025527, chi_square(0.2, 45) / (2 * 1490 * np.log(2)))]
     rows += _row("5.8 divergence", (0.026582, 0.056478, 0.028935, 0.029818, 0.014996), divergences(FIGURE_8, BASELINE))
-    limits = critical_chi_square(0.2, 9) / (2 * np.log(2) * FIGURE_8.sum(axis=0))
+    limits = chi_square(0.2, 9) / (2 * np.log(2) * FIGURE_8.sum(axis=0))
     rows += _row("5.8 critical value", (0.026599, 0.057343, 0.028954, 0.029834, 0.015018), limits)
     statistics, cells = pearson(FIGURE_9, BASELINE)
     cut = "three of these are truncated, not rounded"
     rows += _row("5.11 Pearson", (8.550683, 0.961415, 9.717669, 8.293681, 8.554984), statistics, cut)
-    limits = np.array([critical_chi_square(0.2, int(n) - 1) for n in cells])
+    limits = np.array([chi_square(0.2, int(n) - 1) for n in cells])
     rows += _row("5.11 critical value", (8.558059, 1.642374, 9.803249, 11.030091, 8.558059), limits)
     far = divergences(FIGURE_11, BASELINE)
     rows += _row("5.13 divergence", (0.209188, 0.361504, 0.037932, 0.018421, 0.021103), far)
@@ -128,7 +128,7 @@ def safe_release_figure_19(n_sequences: int, seed: int = 2) -> dict[str, tuple[f
         passed = np.zeros(len(PAPER_TESTS))
         for i in range(n_sequences):
             counts = decided([asked], [safe_release_requests(seed, i, 5_000)])[0].counts
-            passed += [each.safe for each in standing_of(counts, everything)]
+            passed += [each.safe for each in results(counts, everything)]
         found[test] = tuple((100 * passed / n_sequences).tolist())
     return found
 

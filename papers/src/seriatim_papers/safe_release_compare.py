@@ -11,12 +11,12 @@ import numpy as np
 
 from seriatim.gate.decision import Outcome
 from seriatim.gate.inputs import TESTS, FloatArray, LongArray
-from seriatim.gate.standings import standing_of
+from seriatim.gate.results import results
 from seriatim.ports import Progress, no_progress
 from seriatim.report import Grid, Page, Prose, Section
 from seriatim.report.filed_report import NO_ROWS, FiledReport
 from seriatim.report.formats import format_count, format_percent, format_plain
-from seriatim.usecases.gate.requests import GateQuestion, GateRequests
+from seriatim.usecases.gate.requests import Question, Requests
 
 LEVELS = (0.2, 0.05)
 SHOWN = 60
@@ -114,7 +114,7 @@ class GateComparison(FiledReport):
 
 
 def compare_tests(
-    requests: GateRequests,
+    requests: Requests,
     tests: Sequence[str] = TESTS,
     levels: Sequence[float] = LEVELS,
     title: str = "requests",
@@ -132,14 +132,14 @@ def compare_tests(
     return GateComparison(title, tuple(found), known.baseline.names, requested)
 
 
-def _compared(requests: GateRequests, test: str, alpha: float) -> GateCompared:
-    rules = requests.rules(GateQuestion((test,), alpha))
+def _compared(requests: Requests, test: str, alpha: float) -> GateCompared:
+    rules = requests.rules(Question((test,), alpha))
     requests.taken(np.arange(min(1, len(requests)))).decide(rules)
     begin = perf_counter()
     outcomes = requests.decide(rules)
     seconds = perf_counter() - begin
-    everything = requests.rules(GateQuestion(TESTS, alpha))
-    judged = [standing_of(one.counts, asked) for one, asked in zip(outcomes, everything, strict=True)]
+    everything = requests.rules(Question(TESTS, alpha))
+    judged = [results(one.counts, asked) for one, asked in zip(outcomes, everything, strict=True)]
     shares = np.concatenate([
         _shares(one, y, asked.n_targets)
         for one, (_, y), asked in zip(outcomes, requests.places, rules, strict=True)

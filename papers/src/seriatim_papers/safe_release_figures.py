@@ -8,10 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from seriatim.gate.critical_values import critical_chi_square
-from seriatim.gate.dixon_values import dixon_critical
 from seriatim.gate.intake import decided
-from seriatim.gate.standings import standing_of
+from seriatim.gate.limits import chi_square, dixon_critical
+from seriatim.gate.results import results
 from seriatim.model.chance import open_chance
 from seriatim_papers.safe_release import PAPER_TESTS, WEIGHTS, safe_release_requests, safe_release_rules
 from seriatim_papers.safe_release_counts import BASELINE, FIGURE_2, LOCATIONS
@@ -86,7 +85,7 @@ def safe_release_figures_over_time(seed: int = 3, n_points: int = 60) -> tuple[S
         order = decided([asked], [(xs, ys)])[0].released
         points = np.unique(np.geomspace(1, len(order), n_points).astype(int))
         found = [
-            standing_of(np.bincount(xs[order[:n]] * 5 + ys[order[:n]], minlength=50).reshape(10, 5), asked)[0]
+            results(np.bincount(xs[order[:n]] * 5 + ys[order[:n]], minlength=50).reshape(10, 5), asked)[0]
             for n in points
         ]
         places: list[str | None] = [None] if test in ("mis", "dqt") else [*LOCATIONS]
@@ -120,7 +119,7 @@ def _approximation(name: str, values: FloatArray, freedom: int) -> SafeReleaseAp
     density = np.histogram(values, edges)[0] / len(values) / np.diff(edges)
     half = freedom / 2
     expected = np.exp((half - 1) * np.log(middles) - middles / 2 - half * math.log(2) - math.lgamma(half))
-    above = float((values > critical_chi_square(0.2, freedom)).mean())
+    above = float((values > chi_square(0.2, freedom)).mean())
     middle, found, wanted = (tuple(map(float, each)) for each in (middles, density, expected))
     return SafeReleaseApproximation(
         name=name, freedom=freedom, middles=middle, found=found, expected=wanted, above=above

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from seriatim.gate.standings import standing_of
+from seriatim.gate.results import results
 from seriatim.model.chart import Bars, Chart, ChartAxis, Line, Lines
 from seriatim.ports import Progress, no_progress
 from seriatim.report import Cell, Charts, FiledReport, Grid, Page, Points, Prose, Section
@@ -200,7 +200,7 @@ def _safe_tables() -> tuple[Grid, ...]:
     made = []
     tables = ((6, "mis", FIGURE_6), (8, "kld", FIGURE_8), (9, "cst", FIGURE_9), (11, "dqt", FIGURE_11))
     for number, test, counts in tables:
-        (one,) = standing_of(counts, safe_release_rules((test,), 0.2))
+        (one,) = results(counts, safe_release_rules((test,), 0.2))
         rows = [(age, *map(str, row)) for age, row in zip(AGES, counts.tolist(), strict=True)]
         rows.append(("total", *map(str, counts.sum(axis=0).tolist())))
         whole = len(one.statistic) == 1

@@ -14,10 +14,10 @@ from seriatim.wiring import wired_journal
 if TYPE_CHECKING:
     from seriatim.gate.baseline import Baseline
     from seriatim.gate.dependencies import Dependencies
-    from seriatim.journal.journal_check import JournalCheck
-    from seriatim.usecases.gate.replay_page import ReplayReport
-    from seriatim.usecases.gate.requests import Columns, GateRequests, Pair
-    from seriatim.usecases.gate.suggest import GateSuggestions
+    from seriatim.journal.check import Inspection
+    from seriatim.usecases.gate.replay_report import ReplayReport
+    from seriatim.usecases.gate.requests import Columns, Pair, Requests
+    from seriatim.usecases.gate.suggest import Candidates
 
 
 def gate_baseline(
@@ -40,11 +40,11 @@ def gate_baseline(
     without it they are refused. An earlier ``baseline`` is recounted on this table, with the same values, ranges and
     targets: its next version.
     """
-    from seriatim.gate.attribute import attribute_ranges
+    from seriatim.gate.attribute import declared_ranges
     from seriatim.usecases.gate.requests import counted_baseline, recounted_baseline
 
     columns, pairs = _asked(table, x, y, separator, encoding, dependencies)
-    known, cuts = _baseline_of(baseline), attribute_ranges(ranges)
+    known, cuts = _baseline_of(baseline), declared_ranges(ranges)
     if known is not None:
         return recounted_baseline(known, columns, pairs, cuts, others or "")
     return counted_baseline(columns, pairs, bands, cuts, others or "")
@@ -58,34 +58,34 @@ def gate_requests(
     separator: str | None = None,
     encoding: str | None = None,
     dependencies: Sequence[str] = (),
-) -> GateRequests:
+) -> Requests:
     """Read requests for single records, in the order of the table.
 
     A ``baseline`` brings its own dependencies, so that ``x`` and ``y`` may be left out. Without one the table is its
     own, as ``gate_baseline`` counts it.
     """
-    from seriatim.usecases.gate.requests import requests_of
+    from seriatim.usecases.gate.requests import asked_of
 
-    return requests_of(*_asked(table, x, y, separator, encoding, dependencies), _baseline_of(baseline))
+    return asked_of(*_asked(table, x, y, separator, encoding, dependencies), _baseline_of(baseline))
 
 
 def _asked(
     table: Any, x: str | Sequence[str], y: str | None, separator: str | None, encoding: str | None,
     dependencies: Sequence[str],
 ) -> tuple[Columns, list[Pair]]:  # fmt: skip
-    from seriatim.gate.dependencies import dependencies_named
+    from seriatim.gate.dependencies import pairs_named
     from seriatim.tables.columns import columns_of
 
     columns = columns_of(read_table(table, separator, encoding))
     own = (x,) if isinstance(x, str) else tuple(x)
     if bool(own) != (y is not None):
         raise InputError(Fault("x, y", "one without the other", "both"))
-    return columns, [*([(own, y)] if y is not None else []), *dependencies_named(dependencies, columns)]
+    return columns, [*([(own, y)] if y is not None else []), *pairs_named(dependencies, columns)]
 
 
 def _baseline_of(baseline: Baseline | Dependencies | str | Path | None) -> Dependencies | None:
     from seriatim.gate.baseline import Baseline
-    from seriatim.gate.dependencies import Dependencies, dependencies_from_json
+    from seriatim.gate.dependencies import Dependencies
 
     if baseline is None or isinstance(baseline, Dependencies):
         return baseline
@@ -94,11 +94,11 @@ def _baseline_of(baseline: Baseline | Dependencies | str | Path | None) -> Depen
     path = Path(baseline)
     if not path.is_file():
         raise InputError(Fault(str(path), "does not exist", "a baseline file", "check the path"))
-    return dependencies_from_json(path.read_text(encoding="utf-8"))
+    return Dependencies.from_json(path.read_text(encoding="utf-8"))
 
 
 def gate_replay(
-    requests: GateRequests,
+    requests: Requests,
     tests: str | Sequence[str] = ("kld",),
     alpha: float = 0.2,
     *,
@@ -111,26 +111,26 @@ def gate_replay(
     Without ``queue`` an unsafe request is denied for good. With ``joint`` a set of waiting records may leave together
     where none is safe alone.
     """
-    from seriatim.usecases.gate.replay import replay_requests
-    from seriatim.usecases.gate.replay_page import ReplayReport
-    from seriatim.usecases.gate.requests import GateQuestion
+    from seriatim.usecases.gate.replay import replayed
+    from seriatim.usecases.gate.replay_report import ReplayReport
+    from seriatim.usecases.gate.requests import Question
 
     chosen = (tests,) if isinstance(tests, str) else tuple(tests)
-    found = replay_requests(requests, GateQuestion(chosen, alpha, queue=queue, joint=joint))
+    found = replayed(requests, Question(chosen, alpha, queue=queue, joint=joint))
     return ReplayReport(title, requests.baseline.version, found)
 
 
-def gate_store(report: ReplayReport, requests: GateRequests, journal: str | Path, gate: str) -> int:
+def gate_store(report: ReplayReport, requests: Requests, journal: str | Path, gate: str) -> int:
     """Store a baseline with its replay in a gate's journal, as the next version; return the version's number."""
-    from seriatim.gate.dependencies import dependencies_from_json
-    from seriatim.usecases.gate.serving_rules import serving_rules_alone, serving_rules_json, serving_rules_required
+    from seriatim.gate.dependencies import Dependencies
+    from seriatim.usecases.gate.serving import refuse_overlap, refuse_weak_tests, rules_json
 
     baseline = requests.baseline
-    serving_rules_required(report.found.question)
+    refuse_weak_tests(report.found.question)
     book = wired_journal(journal, create=True)
     others = {name: book.baselines(name)[-1].content for name in book.names() if name != gate}
-    serving_rules_alone(gate, baseline, {name: dependencies_from_json(text) for name, text in others.items()})
-    rules = serving_rules_json(baseline, report.found.question)
+    refuse_overlap(gate, baseline, {name: Dependencies.from_json(text) for name, text in others.items()})
+    rules = rules_json(baseline, report.found.question)
     return book.add_baseline(gate, baseline.version, baseline.to_json(), rules, report.to_json()).number
 
 
@@ -144,15 +144,15 @@ def gate_hold(
 ) -> int:
     """Hold a table's records in a gate's journal, so that requesters name the person only; return how many."""
     from seriatim.tables.columns import columns_of
-    from seriatim.usecases.gate.held_records import held_records
-    from seriatim.usecases.gate.serving_rules import read_serving_rules
+    from seriatim.usecases.gate.requests import held_records
+    from seriatim.usecases.gate.serving import read_rules
 
     book = wired_journal(journal)
     stored = book.baselines(gate)
     if not stored:
         raise InputError(Fault("gate", "the journal has no such gate", "", "store a replay first"))
     columns = columns_of(read_table(table, separator, encoding))
-    return book.hold_records(gate, held_records(columns, respondent, read_serving_rules(stored[0])[0]))
+    return book.hold_records(gate, held_records(columns, respondent, read_rules(stored[0])[0]))
 
 
 def gate_show(journal: str | Path, gate: str) -> dict[str, Any]:
@@ -160,10 +160,10 @@ def gate_show(journal: str | Path, gate: str) -> dict[str, Any]:
 
     Pages and answers of a gate number values and targets from 1 and 0, so that nobody reads a value there by chance.
     """
-    from seriatim.usecases.gate.serving_rules import read_serving_rules
+    from seriatim.usecases.gate.serving import read_rules
 
     book = wired_journal(journal)
-    stored = [(one.number, read_serving_rules(one)) for one in book.baselines(gate)]
+    stored = [(one.number, read_rules(one)) for one in book.baselines(gate)]
     if not stored:
         raise InputError(Fault("gate", "the journal has no such gate", "", "store a replay first"))
     newest = stored[-1][1].baseline
@@ -190,7 +190,7 @@ def gate_show(journal: str | Path, gate: str) -> dict[str, Any]:
 
 def gate_verify(
     journal: str | Path, gate: str, released: Sequence[str | Path] = (), head: str | Path | None = None
-) -> JournalCheck:
+) -> Inspection:
     """Check all of a gate's journal, and that it knows what left.
 
     ``released`` are saved answers of /v1/released; ``head`` is the file that notes the newest entry.
@@ -211,12 +211,12 @@ def _head_of(path: Path) -> str:
 
 def gate_suggest(
     table: Any, bands: int = 10, most: int = 20, separator: str | None = None, encoding: str | None = None
-) -> GateSuggestions:
+) -> Candidates:
     """Rank pairs of columns by how much releasing one reveals about the other."""
     from seriatim.model.header import check_header
     from seriatim.tables.columns import columns_of
-    from seriatim.usecases.gate.suggest import suggest_pairs
+    from seriatim.usecases.gate.suggest import ranked_pairs
 
     read = read_table(table, separator, encoding)
     check_header(read.name, read.data)
-    return suggest_pairs(columns_of(read), read.name, bands, most)
+    return ranked_pairs(columns_of(read), read.name, bands, most)

@@ -11,8 +11,8 @@ from seriatim.cli import gate_service
 from seriatim.cli.options import AsJson, Encoding, ReportFile, Separator, new_file
 
 if TYPE_CHECKING:
-    from seriatim.usecases.gate.replay_page import ReplayReport
-    from seriatim.usecases.gate.requests import GateRequests
+    from seriatim.usecases.gate.replay_report import ReplayReport
+    from seriatim.usecases.gate.requests import Requests
 
 _ABOUT = "Release single records on demand: replay, suggest, serve a gate."
 app = typer.Typer(help=_ABOUT, rich_markup_mode=None, no_args_is_help=True)
@@ -132,7 +132,7 @@ def replay_command(
     """
     from seriatim import api
     from seriatim.cli import output
-    from seriatim.usecases.gate.replay_page import HEAD
+    from seriatim.usecases.gate.replay_report import HEAD
 
     with output.output_bar(silent=as_json) as progress:
         progress("reading", 0.0)
@@ -160,7 +160,7 @@ def replay_command(
         output.output_text(f"  stored    version {number} of the baseline, with this replay")
 
 
-def _stored(found: ReplayReport, requests: GateRequests, journal: str | None, gate: str | None) -> int:
+def _stored(found: ReplayReport, requests: Requests, journal: str | None, gate: str | None) -> int:
     from seriatim import api
     from seriatim.errors import Fault, InputError
 

@@ -93,14 +93,14 @@ def serve_command(
 
     Example: seriatim gate serve --gate soldiers --expire-days 30
     """
-    from seriatim.web.server import run_server
-    from seriatim.web.settings import service_settings
+    from seriatim.web.server import serve
+    from seriatim.web.settings import Settings
     from seriatim.wiring import wired_journal
 
-    settings = service_settings(
+    settings = Settings.of(
         gate, expire_days, host, port, batch_seconds=batch_seconds, rate=rate, standby=standby, head=head
     )
-    run_server(wired_journal(journal), settings, quiet)
+    serve(wired_journal(journal), settings, quiet)
 
 
 def verify_command(

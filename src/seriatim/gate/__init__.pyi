@@ -1,8 +1,7 @@
 from seriatim.gate.baseline import Baseline, baseline_from, baseline_from_json
-from seriatim.gate.critical_values import critical_tables
 from seriatim.gate.decision import Decision, Outcome
-from seriatim.gate.dixon_values import dixon_critical
 from seriatim.gate.gate import Gate, JointGate, replay
+from seriatim.gate.limits import critical_tables, dixon_critical
 from seriatim.gate.statistics import divergences, dixon, mutual_information, pearson
 
 __all__ = [

@@ -48,7 +48,7 @@ class Attribute:
     def codes(self, column: npt.NDArray[Any] | Sequence[Any]) -> LongArray:
         """Return the place of every entry; ``UNKNOWN`` for what the attribute does not list."""
         if self.edges:
-            numbers = attribute_numbers(self.name, column)
+            numbers = numbers_of(self.name, column)
             places = np.searchsorted(np.array(self.edges), numbers, side="right") - 1
             outside = np.isnan(numbers) | (places < 0) | (places >= len(self))
             return np.where(outside, UNKNOWN, places).astype(np.int64)
@@ -65,9 +65,9 @@ class Attribute:
         return place if place < len(self) else UNKNOWN
 
 
-def gate_attribute_bands(name: str, column: npt.NDArray[Any] | Sequence[Any], bands: int = 10) -> Attribute:
+def equal_bands(name: str, column: npt.NDArray[Any] | Sequence[Any], bands: int = 10) -> Attribute:
     """Cut a numeric column into up to ``bands`` ranges that hold equally many entries; the ends are open."""
-    numbers = attribute_numbers(name, column)
+    numbers = numbers_of(name, column)
     numbers = numbers[np.isfinite(numbers)]
     if isinstance(bands, bool) or not isinstance(bands, int) or bands < 2:
         raise InputError(Fault("bands", "not a number of ranges", "a whole number, 2 or more"))
@@ -80,7 +80,7 @@ def gate_attribute_bands(name: str, column: npt.NDArray[Any] | Sequence[Any], ba
     return Attribute(name, edges=(-math.inf, *(float(edge) for edge in inner), math.inf))
 
 
-def attribute_ranges(told: Mapping[str, Sequence[float]] | Sequence[str]) -> dict[str, Attribute]:
+def declared_ranges(told: Mapping[str, Sequence[float]] | Sequence[str]) -> dict[str, Attribute]:
     """Return attributes that are cut at declared numbers, such as ``age: 18, 40, 65``; the ends are open."""
     pairs = told.items() if isinstance(told, Mapping) else [_named_numbers(one) for one in told]
     made: dict[str, Attribute] = {}
@@ -100,13 +100,13 @@ def _named_numbers(text: str) -> tuple[str, Sequence[str]]:
     return name.strip(), numbers.split(",")
 
 
-def attribute_values(name: str, column: npt.NDArray[Any] | Sequence[Any]) -> Attribute:
+def listed(name: str, column: npt.NDArray[Any] | Sequence[Any]) -> Attribute:
     """List the different values of a column, in the order of their names; a missing entry is no value."""
     values = sorted({str(entry) for entry in column if entry is not None and entry == entry})
     return Attribute(name, tuple(values))
 
 
-def attribute_numbers(name: str, column: npt.NDArray[Any] | Sequence[Any]) -> FloatArray:
+def numbers_of(name: str, column: npt.NDArray[Any] | Sequence[Any]) -> FloatArray:
     """Return a column as numbers; missing entries become nan."""
     try:
         return np.array([np.nan if entry is None or entry == "" else entry for entry in column], dtype=np.float64)

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from seriatim.errors import Fault, InputError
-from seriatim.gate.attribute import UNKNOWN, Attribute, attribute_values
+from seriatim.gate.attribute import UNKNOWN, Attribute, listed
 from seriatim.gate.inputs import FloatArray, LongArray, input_probabilities
 
 SCHEMA = "seriatim.gate.baseline/1"
@@ -174,7 +174,7 @@ def baseline_from(
     ``others`` names the target that targets which are unknown today will count as.
     """
     x = _joint(attributes, columns)
-    target_names = tuple(names) if names is not None else attribute_values(target, targets).values
+    target_names = tuple(names) if names is not None else listed(target, targets).values
     if others and others not in target_names:
         target_names += (others,)
     if not target_names:

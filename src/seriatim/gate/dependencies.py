@@ -102,21 +102,23 @@ class Dependencies:
         parts = [json.loads(one.to_json()) for one in self.baselines]
         return json.dumps({"schema": SCHEMA, "version": self.version, "baselines": parts}, indent=1, sort_keys=True)
 
-
-def dependencies_from_json(text: str) -> Dependencies:
-    """Read what ``Dependencies.to_json`` or ``Baseline.to_json`` wrote; a changed file is refused by its version."""
-    try:
-        told = json.loads(text)
-    except ValueError:
-        told = None
-    if not isinstance(told, dict) or told.get("schema") != SCHEMA:
-        return Dependencies((baseline_from_json(text),))
-    if not isinstance(told.get("baselines"), list):
-        raise InputError(Fault("baseline", "not a baseline file", f"a JSON file of {SCHEMA}"))
-    made = Dependencies(tuple(baseline_from_json(json.dumps(part)) for part in told["baselines"]))
-    if told.get("version") != made.version:
-        raise InputError(Fault("baseline", "the file was changed after it was written", "the file as it was written"))
-    return made
+    @classmethod
+    def from_json(cls, text: str) -> Dependencies:
+        """Read what ``to_json`` or ``Baseline.to_json`` wrote; a changed file is refused by its version."""
+        try:
+            told = json.loads(text)
+        except ValueError:
+            told = None
+        if not isinstance(told, dict) or told.get("schema") != SCHEMA:
+            return cls((baseline_from_json(text),))
+        if not isinstance(told.get("baselines"), list):
+            raise InputError(Fault("baseline", "not a baseline file", f"a JSON file of {SCHEMA}"))
+        made = cls(tuple(baseline_from_json(json.dumps(part)) for part in told["baselines"]))
+        if told.get("version") != made.version:
+            raise InputError(
+                Fault("baseline", "the file was changed after it was written", "the file as it was written")
+            )
+        return made
 
 
 def _target_column(one: Baseline, columns: Mapping[str, Column]) -> Column:
@@ -125,7 +127,7 @@ def _target_column(one: Baseline, columns: Mapping[str, Column]) -> Column:
     return columns[one.target]
 
 
-def dependencies_named(texts: Iterable[str], columns: Iterable[str]) -> tuple[tuple[tuple[str, ...], str], ...]:
+def pairs_named(texts: Iterable[str], columns: Iterable[str]) -> tuple[tuple[tuple[str, ...], str], ...]:
     """Read dependencies written as ``x ~> y`` or ``x, x2 ~> y``; a column's name may itself have commas."""
     known, found = set(columns), []
     for text in texts:

@@ -13,7 +13,7 @@ from seriatim.gate.baseline import Baseline
 from seriatim.gate.decision import STATES, Decision, Outcome, State
 from seriatim.gate.inputs import LongArray
 from seriatim.gate.intake import LARGEST, Intake, decided
-from seriatim.gate.rules import rules_asked
+from seriatim.gate.rules import Rules
 
 
 class _Book:
@@ -96,7 +96,7 @@ class Gate(_Book):
         queue: bool = True,
         joint: bool = False,
     ) -> None:
-        self.asked = rules_asked(
+        self.asked = Rules.of(
             baseline, targets, tests, alpha, merge, few, target_weights, tables, distance, queue, joint
         )  # fmt: skip
         self._baseline = baseline if isinstance(baseline, Baseline) else None
@@ -180,7 +180,7 @@ def replay(
     joint: bool = False,
 ) -> Outcome:
     """Answer a list of requests as a new ``Gate`` would one by one; ``xs`` and ``ys`` are places, or names if named."""
-    asked = rules_asked(
+    asked = Rules.of(
         baseline, targets, tests, alpha, merge, few, target_weights, tables, distance, queue, joint
     )  # fmt: skip
     x = _places(xs, asked.value_at, asked.values is None, "xs")

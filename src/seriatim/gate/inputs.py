@@ -46,7 +46,7 @@ def input_counts(counts: Any, baseline: FloatArray) -> LongArray:
     return whole
 
 
-def gate_input_level(alpha: Any, where: str = "alpha") -> float:
+def input_level(alpha: Any, where: str = "alpha") -> float:
     """Return a significance level strictly between 0 and 1."""
     if isinstance(alpha, bool) or not isinstance(alpha, float | int | np.floating) or not 0 < float(alpha) < 1:
         raise InputError(Fault(where, "not a level", "a number between 0 and 1, e.g. 0.2"))

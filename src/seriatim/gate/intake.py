@@ -18,7 +18,7 @@ from seriatim.errors import Fault, InputError
 from seriatim.gate.cells import Codes, Places
 from seriatim.gate.decision import Outcome
 from seriatim.gate.inputs import LongArray
-from seriatim.gate.rules import GateRules
+from seriatim.gate.rules import Rules
 
 IntArray = npt.NDArray[np.int32]
 LARGEST = 1 << 31
@@ -32,11 +32,11 @@ _ROOM = 1024
 class Guard:
     """One dependency of a gate: its rules, and what left and waits as |X| x |Y| counts. For the officer only."""
 
-    asked: GateRules
+    asked: Rules
     counts: LongArray
     waiting: LongArray
 
-    def must_have_shares(self, asked: GateRules) -> None:
+    def must_have_shares(self, asked: Rules) -> None:
         """Refuse rules under which a value that left or waits has no share."""
         if bool((self.counts + self.waiting)[asked.p == 0].any()):
             raise InputError(Fault("baseline", "values that left or wait have no share", "freeze, or another baseline"))
@@ -50,7 +50,7 @@ class Intake:
     """
 
     def __init__(
-        self, rules: Sequence[GateRules], sets: bool | None = None, room: int = _ROOM, most: int | None = None
+        self, rules: Sequence[Rules], sets: bool | None = None, room: int = _ROOM, most: int | None = None
     ) -> None:
         from seriatim.gate.opening import open_board, open_queue
         from seriatim.kernels.gate.queue import OPEN
@@ -146,12 +146,12 @@ class Intake:
         known = x >= 0 > y if len(self.rules) > 1 else 0 <= x < len(p) and p[x] > 0
         return NO_TARGET if known else NOT_IN_BASELINE
 
-    def under(self, rules: Sequence[GateRules]) -> Intake:
+    def under(self, rules: Sequence[Rules]) -> Intake:
         """Return an intake of the same requests under other rules: what left stays counted, what waits still waits.
 
         ``settle`` then lets go what is safe. Values that left or wait must have a probability under the new rules.
         """
-        from seriatim.kernels.gate.queue import COUNT, queue_again
+        from seriatim.kernels.gate.queue import COUNT, wait_again
 
         n, made, first = len(self), Intake(rules, self._sets, len(self.xs)), 0
         for guard, asked in zip(self.guards, made.rules, strict=True):
@@ -163,7 +163,7 @@ class Intake:
         made.queue.requests[:], made.queue.releases[:] = self.queue.requests, self.queue.releases
         made.queue.whole["n_done"], made.queue.whole["n_out"] = n, self.n_out
         made.queue.requests["line"][:n] = made._lines(self.xs[:n].astype(np.int64), self.ys[:n].astype(np.int64))
-        queue_again(made.board, made.queue, self.waiting)
+        wait_again(made.board, made.queue, self.waiting)
         return made
 
     def _take(self, x: LongArray, y: LongArray, how: int) -> None:
@@ -230,7 +230,7 @@ class Intake:
         self.xs, self.ys = _longer(self.xs, room), _longer(self.ys, room)
 
 
-def decided(rules: Sequence[GateRules], places: Places, sets: bool | None = None) -> tuple[Outcome, ...]:
+def decided(rules: Sequence[Rules], places: Places, sets: bool | None = None) -> tuple[Outcome, ...]:
     """Answer requests given as x and y for each dependency; return what became of them, with counts for each."""
     from seriatim.kernels.gate.lines import RELEASED, WAITING
 

@@ -7,17 +7,16 @@ from typing import Any
 
 import numpy as np
 
-from seriatim.gate.critical_values import critical_below, critical_beyond, critical_limits
-from seriatim.gate.dixon_values import dixon_table
 from seriatim.gate.inputs import MERGES, TESTS, FloatArray
-from seriatim.gate.rules import GateRules
+from seriatim.gate.limits import beyond_table, dixon_limits, in_nats, without_ties
+from seriatim.gate.rules import Rules
 from seriatim.kernels.gate.board import CELL, DEPENDENCY, TARGET, WORK, Board, Rows
 from seriatim.kernels.gate.lines import BLOCKS, LINE, NOTHING, RELEASE, REQUEST, SETS, WHOLE, Queue
 
 _LINES = 64
 
 
-def open_board(rules: Sequence[GateRules], most: int) -> Board:
+def open_board(rules: Sequence[Rules], most: int) -> Board:
     """Return boards on which nothing has left, for up to ``most`` records of one target."""
     widths, heights = [len(one.p) for one in rules], [one.n_targets for one in rules]
     n_cells = int(np.dot(widths, heights))
@@ -52,7 +51,7 @@ def open_board(rules: Sequence[GateRules], most: int) -> Board:
     return board._replace(limits=np.concatenate(limits))
 
 
-def open_queue(rules: Sequence[GateRules], board: Board, sets: bool | None, room: int) -> Queue:
+def open_queue(rules: Sequence[Rules], board: Board, sets: bool | None, room: int) -> Queue:
     """Return a queue in which nobody waits. ``sets`` says whether sets may leave; None does as the rules say."""
     alone, n_lines = len(rules) == 1, len(board.cells) if len(rules) == 1 else _LINES
     wanted = any(one.joint or "wdt" in one.tests for one in rules) if sets is None else sets
@@ -85,20 +84,20 @@ def rows(kind: np.dtype[np.void], n: int) -> Rows:
     return np.zeros(n, kind).view(np.recarray)
 
 
-def _set_limits(own: Any, one: GateRules, limits: list[FloatArray]) -> None:
+def _set_limits(own: Any, one: Rules, limits: list[FloatArray]) -> None:
     """Write where a dependency's limits begin into its record, and those beyond simulated ones; 0 without a test."""
     free, first = len(one.p) - 1, sum(map(len, limits))
     for name, freedom in (("mis", free * one.n_targets), ("kld", free)):
         table = one.tables.get(name)
         own[f"{name}_limits"], own[f"{name}_length"] = first, 0 if table is None else len(table)
-        limits.append(np.empty(0) if table is None else critical_limits(table))
+        limits.append(np.empty(0) if table is None else in_nats(table))
         first += len(limits[-1])
         if name in one.tests:
-            own[f"{name}_beyond"], own[f"{name}_fading"] = critical_beyond(one.chi_square(freedom), table)
+            own[f"{name}_beyond"], own[f"{name}_fading"] = beyond_table(one.chi_square(freedom), table)
     freedoms = range(1, free + 1) if "cst" in one.tests else range(0)
     own.cst_limits, own.dixon_limits = first, first + 2 + len(freedoms)
-    limits.append(critical_below(np.array([np.inf, np.inf, *(one.chi_square(each) for each in freedoms)])))
+    limits.append(without_ties(np.array([np.inf, np.inf, *(one.chi_square(each) for each in freedoms)])))
     if "dqt" in one.tests:
-        limits.append(critical_below(dixon_table(one.n_targets, one.alpha)))
+        limits.append(without_ties(dixon_limits(one.n_targets, one.alpha)))
     if "wdt" in one.tests:
-        own.wdt_limit = float(critical_below(np.array(one.chi_square(1))))
+        own.wdt_limit = float(without_ties(np.array(one.chi_square(1))))

@@ -10,18 +10,18 @@ import numpy as np
 
 from seriatim.errors import Fault, InputError
 from seriatim.gate.baseline import Baseline
-from seriatim.gate.critical_values import (
-    checked_critical_tables,
-    critical_chi_square,
-    critical_tables,
-)
 from seriatim.gate.inputs import (
     MERGES,
     FloatArray,
-    gate_input_level,
     input_choice,
+    input_level,
     input_probabilities,
     input_tests,
+)
+from seriatim.gate.limits import (
+    checked_tables,
+    chi_square,
+    critical_tables,
 )
 
 DISTANCES = ("kl", "pearson")
@@ -29,7 +29,7 @@ LARGEST_DOMAIN = 10_000_000
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
-class GateRules:
+class Rules:
     """What a gate is to guard and how; every field is checked."""
 
     p: FloatArray
@@ -57,7 +57,7 @@ class GateRules:
     def chi_square(self, freedom: int) -> float:
         """Return the value that a chi-square variable exceeds with probability alpha."""
         found = self.chi_squares.get(freedom)
-        return critical_chi_square(self.alpha, freedom) if found is None else found
+        return chi_square(self.alpha, freedom) if found is None else found
 
     def chi_squares_needed(self) -> dict[int, float]:
         """Return the chi-square values that the tests need, to be stored with the rules."""
@@ -65,45 +65,45 @@ class GateRules:
         needed = {"mis": [values * self.n_targets], "kld": [values], "cst": range(1, values + 1), "wdt": [1]}
         return {free: self.chi_square(free) for test in self.tests for free in needed.get(test, ())}
 
-
-def rules_asked(
-    baseline: Any, targets: Any, tests: Any, alpha: Any, merge: str, few: str, target_weights: Any, tables: Any,
-    distance: str = "kl", queue: bool = True, joint: bool = False,
-) -> GateRules:  # fmt: skip
-    """Check what a gate is made from and fill in what was left out."""
-    chosen, level = input_tests(tests), gate_input_level(alpha)
-    for where, flag in (("queue", queue), ("joint", joint)):
-        if not isinstance(flag, bool):
-            raise InputError(Fault(where, "neither true nor false", "true or false"))
-    p, values, told = _baseline_of(baseline)
-    n_targets, names = _targets_of(targets, baseline)
-    if len(p) * n_targets > LARGEST_DOMAIN:
-        raise InputError(Fault("targets", f"{len(p)} x {n_targets} cells", f"at most {LARGEST_DOMAIN}"))
-    weights = _weights_of(target_weights, told, n_targets)
-    input_choice("merge", merge, MERGES[:2])
-    input_choice("distance", distance, DISTANCES)
-    given = {} if tables is None else checked_critical_tables(tables)
-    if input_choice("few", few, ("simulated", "asymptotic")) == "simulated":
-        missing = tuple(name for name in ("mis", "kld") if name in chosen and name not in given)
-        given |= critical_tables(p, weights, level, missing) if missing else {}
-    return GateRules(
-        p=p,
-        values=values,
-        n_targets=n_targets,
-        targets=names,
-        tests=chosen,
-        alpha=level,
-        merge=merge,
-        few=few,
-        weights=weights,
-        tables=given,
-        distance=distance,
-        queue=queue,
-        value_at=_places(values),
-        target_at=_places(names),
-        joint=joint,
-        others=baseline.place_of_others if isinstance(baseline, Baseline) and targets is None else -1,
-    )
+    @classmethod
+    def of(
+        cls, baseline: Any, targets: Any, tests: Any, alpha: Any, merge: str, few: str, target_weights: Any,
+        tables: Any, distance: str = "kl", queue: bool = True, joint: bool = False,
+    ) -> Rules:  # fmt: skip
+        """Check what a gate is made from and fill in what was left out."""
+        chosen, level = input_tests(tests), input_level(alpha)
+        for where, flag in (("queue", queue), ("joint", joint)):
+            if not isinstance(flag, bool):
+                raise InputError(Fault(where, "neither true nor false", "true or false"))
+        p, values, told = _baseline_of(baseline)
+        n_targets, names = _targets_of(targets, baseline)
+        if len(p) * n_targets > LARGEST_DOMAIN:
+            raise InputError(Fault("targets", f"{len(p)} x {n_targets} cells", f"at most {LARGEST_DOMAIN}"))
+        weights = _weights_of(target_weights, told, n_targets)
+        input_choice("merge", merge, MERGES[:2])
+        input_choice("distance", distance, DISTANCES)
+        given = {} if tables is None else checked_tables(tables)
+        if input_choice("few", few, ("simulated", "asymptotic")) == "simulated":
+            missing = tuple(name for name in ("mis", "kld") if name in chosen and name not in given)
+            given |= critical_tables(p, weights, level, missing) if missing else {}
+        return cls(
+            p=p,
+            values=values,
+            n_targets=n_targets,
+            targets=names,
+            tests=chosen,
+            alpha=level,
+            merge=merge,
+            few=few,
+            weights=weights,
+            tables=given,
+            distance=distance,
+            queue=queue,
+            value_at=_places(values),
+            target_at=_places(names),
+            joint=joint,
+            others=baseline.place_of_others if isinstance(baseline, Baseline) and targets is None else -1,
+        )
 
 
 def _baseline_of(baseline: Any) -> tuple[FloatArray, tuple[Any, ...] | None, FloatArray | None]:

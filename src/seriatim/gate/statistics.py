@@ -62,13 +62,13 @@ def dixon(distances: Any) -> float:
         raise InputError(Fault("distances", "not numeric", "a list of numbers")) from None
     if bool(np.isinf(values).any()):
         raise InputError(Fault("distances", "an entry that is not finite", "numbers, or nan where nothing is known"))
-    ranked = gate_statistics_distinct(values[~np.isnan(values)])
+    ranked = distinct(values[~np.isnan(values)])
     if len(ranked) < 3:
         return float("nan")
     return float((ranked[-1] - ranked[-2]) / (ranked[-1] - ranked[0]))
 
 
-def gate_statistics_distinct(values: FloatArray) -> FloatArray:
+def distinct(values: FloatArray) -> FloatArray:
     """Return the different values in ascending order, each as the largest of those that are the same."""
     ranked = np.sort(values)
     return ranked[np.append(np.diff(ranked) > SAME, True)] if len(ranked) else ranked

@@ -1,4 +1,4 @@
-"""Gates in a database: their baselines and records. Entries are added by a ``SqlJournalWriter`` alone."""
+"""Gates in a database: their baselines and records. Entries are added by a ``Writer`` alone."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import sqlalchemy as sa
 from sqlalchemy.engine import Connection, Row
 
 from seriatim.errors import Fault, InputError, LedgerDamaged
-from seriatim.journal.journal_tokens import TokenBook
+from seriatim.journal.tokens import TokenBook
 from seriatim.model.visible_text import visible_text
 from seriatim.ports.journal import JournalRecord, JournalToken, StoredBaseline
 from seriatim.storage.database import Database, open_database
@@ -33,8 +33,8 @@ from seriatim.storage.revisions import JOURNAL
 from seriatim.storage.series_lock import file_beside
 
 if TYPE_CHECKING:
-    from seriatim.journal.journal_check import JournalCheck
-    from seriatim.journal.journal_writer import SqlJournalWriter
+    from seriatim.journal.check import Inspection
+    from seriatim.journal.writer import Writer
 
 _AT_ONCE = 5_000
 _ASKED_AT_ONCE = 500
@@ -144,16 +144,16 @@ class SqlJournal:
             )
             return (connection.execute(query).scalar() or b"").hex()
 
-    def verify(self, gate: str, heads: Iterable[str] = (), head: Path | None = None) -> JournalCheck:
+    def verify(self, gate: str, heads: Iterable[str] = (), head: Path | None = None) -> Inspection:
         """Recompute every digest, and look for heads: those given out with what left, and the one that was noted."""
-        from seriatim.journal.journal_check import check_journal
+        from seriatim.journal.check import inspect_gate
         from seriatim.journal.noted_head import NotedHead
 
         path = head or self._head_beside(gate)
         if path is not None and path.exists():
             heads = [*heads, NotedHead(self.database.name, gate, path).read()[1].hex()]
         with self.database.reading() as connection:
-            return check_journal(connection, self._row(connection, gate), heads)
+            return inspect_gate(connection, self._row(connection, gate), heads)
 
     @property
     def token_book(self) -> TokenBook:
@@ -163,16 +163,16 @@ class SqlJournal:
         """Return tokens by the SHA-256 of each, revoked ones too."""
         return self.token_book.all(gate)
 
-    def writer(self, gate: str, patience: float = 0.0, head: Path | None = None) -> SqlJournalWriter:
+    def writer(self, gate: str, patience: float = 0.0, head: Path | None = None) -> Writer:
         """Become the only writer of a gate. Raise JournalHeld if there is another.
 
         ``head`` is the file that is told the newest entry: one beside a SQLite journal if it is omitted.
         """
-        from seriatim.journal.journal_writer import SqlJournalWriter
+        from seriatim.journal.writer import Writer
 
         with self.database.reading() as connection:
             number = self.must_find(connection, gate)
-        return SqlJournalWriter(self.database, gate, number, patience, head or self._head_beside(gate))
+        return Writer(self.database, gate, number, patience, head or self._head_beside(gate))
 
     def _head_beside(self, gate: str) -> Path | None:
         return None if self.database.path is None else file_beside(self.database.path, "head", gate)

@@ -4,15 +4,26 @@ from __future__ import annotations
 
 import logging
 import time
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
+from typing import Any
+
+from fastapi import HTTPException, Request
 
 from seriatim.errors import LedgerDamaged
-from seriatim.journal.journal_tokens import token_digest
+from seriatim.journal.tokens import token_digest
 from seriatim.ports.journal import Journal, JournalToken
+from seriatim.web.answers import Gone
 
 FRESH = 1.0
 """Seconds."""
 BEARER = "bearer "
+ANY = ("requester", "officer", "auditor")
+WATCHERS = ("officer", "auditor")
+REFUSALS: dict[int | str, dict[str, Any]] = {
+    401: {"model": Gone}, 403: {"model": Gone}, 413: {"model": Gone}, 422: {"model": Gone}, 429: {"model": Gone},
+}  # fmt: skip
+"""What every route may answer instead."""
 log = logging.getLogger("seriatim.gate")
 
 
@@ -62,3 +73,23 @@ class Access:
         allowed = left >= 1
         self._left[token.number] = (left - 1 if allowed else left, now)
         return allowed
+
+    def check(self, *roles: str) -> Callable[[Request], Awaitable[JournalToken]]:
+        """Return a check for routes: it takes a request and returns its token, or refuses it."""
+
+        async def checked(request: Request) -> JournalToken:
+            return self.token_for(request, roles)
+
+        return checked
+
+    def token_for(self, request: Request, roles: tuple[str, ...]) -> JournalToken:
+        """Return the token of a request, or refuse it: no token, another role, too many requests."""
+        token = self.token_of(request.headers.get("authorization"))
+        if token is None:
+            raise HTTPException(401, "a valid token is required", {"WWW-Authenticate": "Bearer"})
+        request.state.token = token.number
+        if token.role not in roles:
+            raise HTTPException(403, "not for this role")
+        if not self.within_rate(token):
+            raise HTTPException(429, "too many requests", {"Retry-After": "1"})
+        return token

@@ -17,8 +17,8 @@ from urllib.parse import parse_qs
 from fastapi import FastAPI, Query, Request
 from fastapi.responses import HTMLResponse, RedirectResponse, Response
 
-from seriatim.usecases.gate.desk import GateDesk
-from seriatim.web.roles import WATCHERS
+from seriatim.usecases.gate.request_book import RequestBook
+from seriatim.web.access import WATCHERS
 from seriatim.web.service import Service
 
 COOKIE = "seriatim_officer"
@@ -66,7 +66,7 @@ class Sessions:
         return token is not None and token.role in WATCHERS and self.service.access.within_rate(token)
 
 
-def add_officer_page(app: FastAPI, service: Service) -> None:
+def add_routes(app: FastAPI, service: Service) -> None:
     """Add the page and its door."""
     sessions = Sessions(service)
 
@@ -78,10 +78,10 @@ def add_officer_page(app: FastAPI, service: Service) -> None:
         from seriatim.report.html import html_file
         from seriatim.usecases.gate.officer_view import OfficerView, officer_page, officer_view
 
-        def copied(desk: GateDesk) -> OfficerView:
-            baseline, question, _ = service.rules(desk.baseline)
+        def copied(book: RequestBook) -> OfficerView:
+            baseline, question, _ = service.rules(book.baseline)
             return officer_view(
-                desk, service.settings.gate, baseline.version, time.time_ns() // 1_000_000, service.settings.expire,
+                book, service.settings.gate, baseline.version, time.time_ns() // 1_000_000, service.settings.expire,
                 baseline.names, baseline.advice(question.tests),
             )  # fmt: skip
 

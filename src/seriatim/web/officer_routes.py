@@ -10,13 +10,13 @@ import numpy as np
 from fastapi import APIRouter, Depends, HTTPException, Query
 
 from seriatim.errors import Fault, InputError
-from seriatim.gate.drift import drift
 from seriatim.gate.intake import Guard
-from seriatim.gate.standings import standing_of
-from seriatim.gate.starvation import starvation_of
+from seriatim.gate.results import drift, results
+from seriatim.gate.starvation import starved_cells
 from seriatim.ports.journal import JournalEntry, JournalToken
-from seriatim.usecases.gate.desk import GateDesk
-from seriatim.usecases.gate.serving_rules import ServingRules
+from seriatim.usecases.gate.request_book import RequestBook
+from seriatim.usecases.gate.serving import Served
+from seriatim.web.access import REFUSALS, WATCHERS
 from seriatim.web.answers import (
     BaselineBody,
     BaselineTaken,
@@ -31,36 +31,35 @@ from seriatim.web.answers import (
     WaitingPage,
 )
 from seriatim.web.request_routes import Cursor, Limit, each_name_once
-from seriatim.web.roles import REFUSALS, WATCHERS, role_token
 from seriatim.web.service import Service
 
 Most = Annotated[int, Query(ge=1, le=50)]
 
 
-def officer_router(service: Service) -> APIRouter:
+def routes(service: Service) -> APIRouter:
     """Return the routes under /v1/officer."""
-    router, may = APIRouter(prefix="/v1/officer", tags=["officer"]), role_token(service)
+    router, may = APIRouter(prefix="/v1/officer", tags=["officer"]), service.access.check
     officer, watcher, once = Depends(may("officer")), Depends(may(*WATCHERS)), Depends(each_name_once)
     gone = REFUSALS | {503: {"model": Gone}}
 
     @router.get("/exposure", response_model=Exposure, responses=gone, dependencies=[watcher])
     async def show_exposure() -> Exposure:
         """Return every statistic beside its critical value, and counts of requests by state."""
-        found: Exposure = await service.look(lambda desk: _officer_route_exposure(service, desk))
+        found: Exposure = await service.look(lambda book: _exposure(service, book))
         return found
 
     @router.get("/queue", response_model=WaitingPage, responses=gone, dependencies=[watcher])
     async def list_waiting(after: Cursor = "", limit: Limit = 100) -> WaitingPage:
         """List waiting requests, oldest first. Do not tell anyone which records wait."""
-        page: WaitingPage = await service.look(lambda desk: _waiting(desk, int(after or 0), limit))
+        page: WaitingPage = await service.look(lambda book: _waiting(book, int(after or 0), limit))
         return page
 
     @router.get("/explain", response_model=list[Explanation], responses=gone, dependencies=[watcher])
     async def explain_waiting(most: Most = 10) -> list[Explanation]:
         """Say why the largest cells wait, by which test, and what would free one of their records."""
-        guards: tuple[Guard, ...] = await service.look(lambda desk: desk.intake.guards)
+        guards: tuple[Guard, ...] = await service.look(lambda book: book.intake.guards)
         found = await asyncio.to_thread(
-            lambda: [starvation_of(guard.counts, guard.waiting, guard.asked, most) for guard in guards]
+            lambda: [starved_cells(guard.counts, guard.waiting, guard.asked, most) for guard in guards]
         )
         return [
             Explanation(
@@ -75,8 +74,8 @@ def officer_router(service: Service) -> APIRouter:
     async def freeze_gate(body: FreezeBody, token: JournalToken = officer, _: None = once) -> Frozen:
         """Stop releases, or let them go on. Requesters notice nothing: requests are taken and wait."""
 
-        def change(desk: GateDesk, at: int) -> list[JournalEntry]:
-            return desk.freeze(at, token.number) if body.frozen else desk.thaw(at, token.number)
+        def change(book: RequestBook, at: int) -> list[JournalEntry]:
+            return book.freeze(at, token.number) if body.frozen else book.thaw(at, token.number)
 
         return Frozen(frozen=body.frozen, changed=await service.change(change))
 
@@ -89,25 +88,25 @@ def officer_router(service: Service) -> APIRouter:
         try:
             new = service.rules(body.number)
             if body.policy == "rejudge":
-                await service.look(lambda desk: desk.may_take(new.rules))
+                await service.look(lambda book: book.may_take(new.rules))
             drifts = await _drifts(service, new)
         except InputError:
             raise HTTPException(409, "this version cannot replace the present one") from None
 
-        def change(desk: GateDesk, at: int) -> list[JournalEntry]:
+        def change(book: RequestBook, at: int) -> list[JournalEntry]:
             if body.policy == "freeze":
-                return desk.freeze(at, token.number, body.number)
-            return desk.rejudge(body.number, at, token.number)
+                return book.freeze(at, token.number, body.number)
+            return book.rejudge(body.number, at, token.number)
 
         changed = await service.change(change)
-        return BaselineTaken(frozen=await service.look(lambda desk: desk.frozen), changed=changed, drift=drifts)
+        return BaselineTaken(frozen=await service.look(lambda book: book.frozen), changed=changed, drift=drifts)
 
     return router
 
 
-async def _drifts(service: Service, new: ServingRules) -> list[DriftFound]:
+async def _drifts(service: Service, new: Served) -> list[DriftFound]:
     """Compare a stored version with the present one, dependency by dependency."""
-    number, guards = await service.look(lambda desk: (desk.baseline, desk.intake.guards))
+    number, guards = await service.look(lambda book: (book.baseline, book.intake.guards))
     old = service.rules(number).baseline
     if len(old.baselines) != len(new.rules):
         raise InputError(Fault("baseline", "other dependencies than before", "the same, recounted"))
@@ -128,21 +127,21 @@ async def _drifts(service: Service, new: ServingRules) -> list[DriftFound]:
     ]  # fmt: skip
 
 
-def _officer_route_exposure(service: Service, desk: GateDesk) -> Exposure:
+def _exposure(service: Service, book: RequestBook) -> Exposure:
     """Return how everything released fares. Dependencies and targets are numbered from 0."""
-    states = officer_state_counts(desk)
-    standings = [one for at, guard in enumerate(desk.intake.guards) for one in _standings(at, guard)]
-    baseline = service.rules(desk.baseline).baseline
+    states = by_state(book)
+    standings = [one for at, guard in enumerate(book.intake.guards) for one in _standings(at, guard)]
+    baseline = service.rules(book.baseline).baseline
     return Exposure(
-        baseline=baseline.version, dependencies=list(baseline.names), frozen=desk.frozen,
-        frozen_for=desk.frozen_for if desk.frozen_for > 0 else None, baseline_number=desk.baseline, requests=len(desk),
+        baseline=baseline.version, dependencies=list(baseline.names), frozen=book.frozen,
+        frozen_for=book.frozen_for if book.frozen_for > 0 else None, baseline_number=book.baseline, requests=len(book),
         records_held=service.n_held, standings=standings, **states,
     )  # fmt: skip
 
 
 def _standings(at: int, guard: Guard) -> list[TestStanding]:
     found = []
-    for standing in standing_of(guard.counts, guard.asked):
+    for standing in results(guard.counts, guard.asked):
         one = standing.test in ("mis", "dqt")
         for target, (statistic, critical, broken) in enumerate(
             zip(standing.statistic.tolist(), standing.critical.tolist(), standing.broken.tolist(), strict=True)
@@ -156,30 +155,30 @@ def _standings(at: int, guard: Guard) -> list[TestStanding]:
     return found
 
 
-def officer_state_counts(desk: GateDesk) -> dict[str, int]:
+def by_state(book: RequestBook) -> dict[str, int]:
     """Return how many requests are in each state."""
     from seriatim.kernels.gate.lines import GONE, WAITING
 
-    statuses, expired = desk.intake.statuses, len(desk.expired)
-    waiting, gone, left = int((statuses == WAITING).sum()), int((statuses == GONE).sum()), desk.intake.n_out
+    statuses, expired = book.intake.statuses, len(book.expired)
+    waiting, gone, left = int((statuses == WAITING).sum()), int((statuses == GONE).sum()), book.intake.n_out
     return {
         "released": left,
         "waiting": waiting,
         "withdrawn": gone - expired,
         "expired": expired,
-        "refused": len(desk) - len(desk.repeats) - left - waiting - gone,
-        "repeated": len(desk.repeats),
+        "refused": len(book) - len(book.repeats) - left - waiting - gone,
+        "repeated": len(book.repeats),
     }
 
 
-def _waiting(desk: GateDesk, start: int, limit: int) -> WaitingPage:
-    numbers = desk.intake.waiting
+def _waiting(book: RequestBook, start: int, limit: int) -> WaitingPage:
+    numbers = book.intake.waiting
     part = numbers[numbers >= start][:limit]
-    places = desk.intake.codes.unpack(desk.intake.xs[part], desk.intake.ys[part])
+    places = book.intake.codes.unpack(book.intake.xs[part], book.intake.ys[part])
     cells = np.stack([np.stack(pair, axis=1) for pair in places], axis=1).tolist()
     items = [
         WaitingItem(id=name, value=own[0][0], target=own[0][1], cells=own, since=since)
-        for name, own, since in zip(desk.names(part), cells, desk.book["at"][part].tolist(), strict=True)
+        for name, own, since in zip(book.names(part), cells, book.rows["at"][part].tolist(), strict=True)
     ]
     return WaitingPage(items=items, next=str(int(part[-1]) + 1 if len(part) else start))
 

@@ -14,10 +14,10 @@ from pydantic import ValidationError
 
 from seriatim.gate.dependencies import Dependencies
 from seriatim.ports.journal import JournalToken
-from seriatim.usecases.gate.desk import DeskRequest, GateDesk
+from seriatim.usecases.gate.request_book import Ask, RequestBook
+from seriatim.web.access import ANY, REFUSALS
 from seriatim.web.answers import Accepted, Gone, ReleasedItem, ReleasedPage, RequestAnswer, RequestBody
-from seriatim.web.clerk import NOT_HELD, OVER_QUOTA, ClerkRequest, ClerkWork
-from seriatim.web.roles import ANY, REFUSALS, role_of_request, role_token
+from seriatim.web.decision_loop import NOT_HELD, OVER_QUOTA, Wanted, Work
 from seriatim.web.service import NOT_VALID, Service
 
 NO_KEY = "the header Idempotency-Key must have 1 to 200 visible characters"
@@ -42,9 +42,9 @@ Cursor = Annotated[str, Query(max_length=20, pattern="^[0-9]{0,18}$")]
 Limit = Annotated[int, Query(ge=1, le=1000)]
 
 
-def request_router(service: Service) -> APIRouter:
+def routes(service: Service) -> APIRouter:
     """Return the routes under /v1 for requesters."""
-    router, may = APIRouter(prefix="/v1", tags=["requests"]), role_token(service)
+    router, may = APIRouter(prefix="/v1", tags=["requests"]), service.access.check
     requester, anyone = Depends(may("requester")), Depends(may(*ANY))
     gone: dict[int | str, dict[str, Any]] = {404: {"model": Gone}, 503: {"model": Gone}}
 
@@ -58,19 +58,19 @@ def request_router(service: Service) -> APIRouter:
     async def ask_for_record(request: Request) -> Response:
         """Ask for one record. The same key asks once, however often it is sent. The answer hides the decision."""
         wanted = await wanted_by(service, request)
-        answered = await service.clerk.hand(ClerkWork(asyncio.get_running_loop().create_future(), wanted=wanted))
+        answered = await service.decisions.hand(Work(asyncio.get_running_loop().create_future(), wanted=wanted))
         if answered is NOT_HELD:
             raise HTTPException(404, NO_RECORD)
         if answered is OVER_QUOTA:
             raise HTTPException(429, "the quota is used up")
         if answered.number is None:
             raise HTTPException(409, USED)
-        return request_accepted(wanted.ask.id)
+        return accepted(wanted.ask.id)
 
     @router.get("/requests/{id}", response_model=RequestAnswer, responses=REFUSALS | gone)
     async def look_at_request(id: RequestId, token: JournalToken = requester) -> RequestAnswer:  # noqa: A002
         """Say what became of a request: pending, released or withdrawn. An expired one looks like a pending one."""
-        number, state, place, reason = await service.look(lambda desk: _seen(desk, id, token, service.by_respondent))
+        number, state, place, reason = await service.look(lambda book: _seen(book, id, token, service.by_respondent))
         if number is None:
             raise HTTPException(404, NO_REQUEST)
         values = None
@@ -82,17 +82,17 @@ def request_router(service: Service) -> APIRouter:
     @router.delete("/requests/{id}", status_code=202, response_model=Accepted, responses=REFUSALS | gone)
     async def withdraw_request(id: RequestId, token: JournalToken = requester) -> Response:  # noqa: A002
         """Take a request back. What was released stays released."""
-        number, *_ = await service.look(lambda desk: _seen(desk, id, token, service.by_respondent))
+        number, *_ = await service.look(lambda book: _seen(book, id, token, service.by_respondent))
         if number is None:
             raise HTTPException(404, NO_REQUEST)
-        await service.change(lambda desk, at: desk.withdraw(number, at, token.number))
-        return request_accepted(id)
+        await service.change(lambda book, at: book.withdraw(number, at, token.number))
+        return accepted(id)
 
     @router.get("/released", response_model=ReleasedPage, responses=REFUSALS | gone)
     async def list_released(after: Cursor = "", limit: Limit = 100, token: JournalToken = anyone) -> ReleasedPage:
         """List released records in the order in which they were shown; a token bound to people sees its own."""
         start = int(after or 0)
-        page, seen_at = await service.look(lambda desk: (_page(service, desk, token, start, limit), desk.seen_at))
+        page, seen_at = await service.look(lambda book: (_page(service, book, token, start, limit), book.seen_at))
         gate, places = service.settings.gate, [place for place, _ in page]
         found = await asyncio.to_thread(service.journal.bodies, gate, places)
         head = "" if token.respondents is not None else await asyncio.to_thread(service.journal.head, gate, seen_at)
@@ -102,9 +102,9 @@ def request_router(service: Service) -> APIRouter:
     return router
 
 
-async def wanted_by(service: Service, request: Request) -> ClerkRequest:
+async def wanted_by(service: Service, request: Request) -> Wanted:
     """Return what a request asks for. Read by hand: the framework's own reading takes longer than the decision."""
-    token = role_of_request(service, request, ("requester",))
+    token = service.access.token_for(request, ("requester",))
     key = request.headers.get("idempotency-key", "")
     try:
         if not _KEY.fullmatch(key):
@@ -141,22 +141,22 @@ def _is_json(kind: str) -> bool:
     return name == "application/json" or (name.startswith("application/") and name.endswith("+json"))
 
 
-def _request_route_record(service: Service, token: JournalToken, body: RequestBody, key: str) -> ClerkRequest:
+def _request_route_record(service: Service, token: JournalToken, body: RequestBody, key: str) -> Wanted:
     """Return what a request asks for; raise 404 for a person the token may not ask for, 422 for a wrong shape."""
     allowed = token.respondents is None or body.respondent in token.respondents
     name = hashlib.sha256(f"{token.number}\0{key}".encode()).hexdigest()[:32]
     if service.by_respondent:
         if body.x is not None or body.y is not None or body.values is not None:
             raise HTTPException(422, BY_PERSON)
-        ask = DeskRequest(name, -1, y=-1, token=token.number, mark=_mark(body.respondent), respondent=body.respondent)
-        return ClerkRequest(ask, True, allowed, token.quota)
+        ask = Ask(name, -1, y=-1, token=token.number, mark=_mark(body.respondent), respondent=body.respondent)
+        return Wanted(ask, True, allowed, token.quota)
     baseline = service.rules(1).baseline
     given = _given_values(baseline, body)
     if not allowed:
         raise HTTPException(404, NO_RECORD)
     x, y = baseline.cell_of(given)
     values = json.dumps(given)
-    ask = DeskRequest(
+    ask = Ask(
         name,
         x,
         y=y,
@@ -165,7 +165,7 @@ def _request_route_record(service: Service, token: JournalToken, body: RequestBo
         respondent=body.respondent,
         body=values,
     )
-    return ClerkRequest(ask, False, True, token.quota)
+    return Wanted(ask, False, True, token.quota)
 
 
 def _given_values(baseline: Dependencies, body: RequestBody) -> dict[str, Any]:
@@ -180,7 +180,7 @@ def _given_values(baseline: Dependencies, body: RequestBody) -> dict[str, Any]:
     return {name: given[name] for name in columns}
 
 
-def request_accepted(name: str) -> Response:
+def accepted(name: str) -> Response:
     """Return the one answer to everything that was taken."""
     return Response(f'{{"id":"{name}","state":"accepted"}}', 202, media_type="application/json")
 
@@ -189,34 +189,34 @@ def _mark(text: str) -> int:
     return int.from_bytes(hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).digest(), signed=True)
 
 
-def _seen(desk: GateDesk, name: str, token: JournalToken, held: bool) -> tuple[int | None, str, int, str]:
+def _seen(book: RequestBook, name: str, token: JournalToken, held: bool) -> tuple[int | None, str, int, str]:
     """Return number, visible state, place in the journal and reason of a token's own request; None for any other."""
-    number = desk.numbers.number_of(bytes.fromhex(name))
-    if number is None or int(desk.book["token"][number]) != token.number:
+    number = book.numbers.number_of(bytes.fromhex(name))
+    if number is None or int(book.rows["token"][number]) != token.number:
         return None, "", -1, ""
-    state, reason = desk.visible(number), ""
-    if not held and desk.state(number) == "refused":  # they brought the values themselves
-        state, reason = "refused", desk.intake.reason(number)
-    return number, state, int(desk.book["place"][desk.first_of(number)]), reason
+    state, reason = book.visible(number), ""
+    if not held and book.state(number) == "refused":  # they brought the values themselves
+        state, reason = "refused", book.intake.reason(number)
+    return number, state, int(book.rows["place"][book.first_of(number)]), reason
 
 
 def _page(
-    service: Service, desk: GateDesk, token: JournalToken, start: int, limit: int
+    service: Service, book: RequestBook, token: JournalToken, start: int, limit: int
 ) -> list[tuple[int, str | None]]:
-    shown, repeated = service.order(desk), desk.repeats.repeats_of_token(token.number)
+    shown, repeated = service.order(book), book.repeats.repeats_of_token(token.number)
 
     def is_own(numbers: Any) -> Any:
-        own = desk.book["token"][numbers] == token.number
+        own = book.rows["token"][numbers] == token.number
         return own | np.isin(numbers, np.array(list(repeated), np.int64)) if repeated else own
 
     if token.respondents is not None:
         shown = shown[is_own(shown)]
     part = shown[start : start + limit]
-    asked = desk.book["token"][part] == token.number
+    asked = book.rows["token"][part] == token.number
     pairs = zip(part.tolist(), asked, strict=True)
     named = [number if first else repeated.get(number, number) for number, first in pairs]
-    names, mine = desk.names(np.array(named, np.int64)), is_own(part) | (token.role != "requester")
+    names, mine = book.names(np.array(named, np.int64)), is_own(part) | (token.role != "requester")
     return [
         (int(place), name if own else None)
-        for place, name, own in zip(desk.book["place"][part], names, mine, strict=True)
+        for place, name, own in zip(book.rows["place"][part], names, mine, strict=True)
     ]

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, cast
 
 from seriatim.errors import SeriatimError
 from seriatim.journal.sql_journal import SqlJournal
-from seriatim.web.opened_clerk import opening_clerk
-from seriatim.web.settings import ServiceSettings
+from seriatim.web.decision_loop import opening_gate
+from seriatim.web.settings import Settings
 
 if TYPE_CHECKING:
     import asyncio
@@ -38,7 +38,7 @@ def _kind(found: object) -> str:
     return type(found).__name__
 
 
-def run_server(journal: SqlJournal, settings: ServiceSettings, quiet: bool = False) -> None:
+def serve(journal: SqlJournal, settings: Settings, quiet: bool = False) -> None:
     """Serve until SIGTERM or Ctrl-C. Raise SeriatimError if nobody can be heard at this address."""
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(JsonLines())
@@ -46,18 +46,18 @@ def run_server(journal: SqlJournal, settings: ServiceSettings, quiet: bool = Fal
         logger = logging.getLogger(name)
         logger.handlers, logger.propagate = [handler], False
         logger.setLevel(logging.WARNING if quiet else level)
-    opened = opening_clerk(journal, settings)  # the journal is read while the libraries of the web are loaded
+    opened = opening_gate(journal, settings)  # the journal is read while the libraries of the web are loaded
     import uvicorn
 
     from seriatim.web.connections import Connection, Connections, most_connections
-    from seriatim.web.service import open_service, service_app
+    from seriatim.web.service import application, assembled
 
-    service = open_service(journal, settings, opened.result())
+    service = assembled(journal, settings, opened.result())
     with _listening(settings) as door:
         _tell_of_service(service, door.getsockname()[1])
         counted = partial(Connection, Connections(settings.largest_body, most_connections()))
         config = uvicorn.Config(
-            service_app(service), http=cast("type[asyncio.Protocol]", counted), log_config=None, access_log=False,
+            application(service), http=cast("type[asyncio.Protocol]", counted), log_config=None, access_log=False,
             server_header=False, timeout_keep_alive=60, timeout_graceful_shutdown=10,
         )  # fmt: skip
         server = uvicorn.Server(config)
@@ -66,7 +66,7 @@ def run_server(journal: SqlJournal, settings: ServiceSettings, quiet: bool = Fal
         raise SeriatimError("the service could not start; its log says why")
 
 
-def _listening(settings: ServiceSettings) -> socket.socket:
+def _listening(settings: Settings) -> socket.socket:
     """Return a socket at the settings' address; only after the gate is open, since a standby may share its port."""
     try:
         family = socket.getaddrinfo(settings.host, settings.port, type=socket.SOCK_STREAM)[0][0]
@@ -84,7 +84,7 @@ def _listening(settings: ServiceSettings) -> socket.socket:
 def _tell_of_service(service: Service, port: int) -> None:
     """Log where it listens, and what an officer should know about that."""
     settings, log = service.settings, logging.getLogger("seriatim.gate")
-    told = {"host": settings.host, "port": port, "entries": service.clerk.desk.n_entries}
+    told = {"host": settings.host, "port": port, "entries": service.decisions.book.n_entries}
     log.info("serving", extra=told | {"records_held": service.n_held})
     if not service.access.any_tokens():
         log.warning("no tokens yet; create one with 'seriatim gate token make'")

@@ -21,14 +21,13 @@ from starlette.exceptions import HTTPException
 
 from seriatim.errors import SeriatimError
 from seriatim.journal.sql_journal import SqlJournal
-from seriatim.usecases.gate.desk import GateDesk
-from seriatim.usecases.gate.serving_rules import ServingRules
+from seriatim.usecases.gate.request_book import RequestBook
+from seriatim.usecases.gate.serving import Served
 from seriatim.web.access import FRESH, Access
-from seriatim.web.clerk import Clerk, ClerkWork, Unavailable
 from seriatim.web.counters import Counters
+from seriatim.web.decision_loop import DecisionLoop, Unavailable, Work, open_gate, stored_rules
 from seriatim.web.guard import Guard
-from seriatim.web.opened_clerk import clerk_rules, open_clerk
-from seriatim.web.settings import ServiceSettings
+from seriatim.web.settings import Settings
 
 NOT_VALID = "the request is not as documented; see /openapi.json"
 NEW_OBJECTS = 20_000
@@ -42,8 +41,8 @@ class Service:
     """What routes work with."""
 
     journal: SqlJournal
-    settings: ServiceSettings
-    clerk: Clerk
+    settings: Settings
+    decisions: DecisionLoop
     access: Access
     counters: Counters
     n_held: int
@@ -55,40 +54,40 @@ class Service:
         """Return whether the service holds the records; else requesters bring their values."""
         return self.n_held > 0
 
-    def rules(self, number: int) -> ServingRules:
-        return clerk_rules(self.journal, self.settings.gate, number)
+    def rules(self, number: int) -> Served:
+        return stored_rules(self.journal, self.settings.gate, number)
 
     async def change(self, work: Any) -> Any:
-        """Do a change through the clerk."""
-        return await self.clerk.hand(ClerkWork(asyncio.get_running_loop().create_future(), change=work))
+        """Do a change in the decision loop."""
+        return await self.decisions.hand(Work(asyncio.get_running_loop().create_future(), change=work))
 
     async def look(self, work: Any) -> Any:
-        """Look something up through the clerk: it sees what is on the disk."""
-        return await self.clerk.hand(ClerkWork(asyncio.get_running_loop().create_future(), look=work))
+        """Look something up in the decision loop: it sees what is on the disk."""
+        return await self.decisions.hand(Work(asyncio.get_running_loop().create_future(), look=work))
 
-    def order(self, desk: GateDesk) -> Any:
+    def order(self, book: RequestBook) -> Any:
         """Return the numbers of visible releases in the order in which they are shown."""
-        shown = desk.intake.left()[: desk.n_shown]
-        if not desk.batches:
+        shown = book.intake.left()[: book.n_shown]
+        if not book.batches:
             return shown
         if len(self._shuffled) != len(shown):
             self._shuffled, first = np.array(shown), 0
-            for batch, end in enumerate(desk.batch_ends):
+            for batch, end in enumerate(book.batch_ends):
                 seed = hashlib.sha256(self.secret + batch.to_bytes(8)).digest()
                 np.random.Generator(np.random.PCG64(int.from_bytes(seed))).shuffle(self._shuffled[first:end])
                 first = end
         return self._shuffled
 
 
-def open_service(journal: SqlJournal, settings: ServiceSettings, clerk: Clerk | None = None) -> Service:
-    """Put a service together; ``clerk`` has the gate open already, else it is opened here."""
-    clerk = clerk or open_clerk(journal, settings)
+def assembled(journal: SqlJournal, settings: Settings, decisions: DecisionLoop | None = None) -> Service:
+    """Put a service together; ``decisions`` is a loop that has the gate open already, else it is opened here."""
+    decisions = decisions or open_gate(journal, settings)
     access = Access(journal, settings.gate, settings.rate, dict(journal.tokens(settings.gate)))
     held = journal.counts_records(settings.gate)
     return Service(
         journal=journal,
         settings=settings,
-        clerk=clerk,
+        decisions=decisions,
         access=access,
         counters=Counters(),
         n_held=held,
@@ -96,26 +95,23 @@ def open_service(journal: SqlJournal, settings: ServiceSettings, clerk: Clerk | 
     )
 
 
-def service_app(service: Service) -> FastAPI:
+def application(service: Service) -> FastAPI:
     """Return the application: routes, limits, and errors that repeat nothing of what was sent."""
-    from seriatim.web.officer_page import add_officer_page
-    from seriatim.web.officer_routes import officer_router
-    from seriatim.web.request_routes import request_router
-    from seriatim.web.watch_routes import watch_router
+    from seriatim.web import officer_page, officer_routes, request_routes, watch_routes
 
     @asynccontextmanager
     async def alive(_: FastAPI) -> AsyncIterator[None]:
         _leave_what_stays_to_itself()
-        service.clerk.start(asyncio.get_running_loop())
+        service.decisions.start(asyncio.get_running_loop())
         refreshing = asyncio.create_task(_refresh(service))
         yield
         refreshing.cancel()
-        await asyncio.to_thread(service.clerk.stop)
+        await asyncio.to_thread(service.decisions.stop)
 
     app = FastAPI(title="Seriatim record gate", version="1", lifespan=alive, openapi_url=None, redirect_slashes=False)
-    for router in (request_router(service), officer_router(service), watch_router(service)):
-        app.include_router(router)
-    add_officer_page(app, service)
+    for part in (request_routes, officer_routes, watch_routes):
+        app.include_router(part.routes(service))
+    officer_page.add_routes(app, service)
     shapes = cache(lambda: json.dumps(app.openapi()).encode())  # written once: anyone may ask for it
 
     @app.get("/openapi.json", include_in_schema=False)

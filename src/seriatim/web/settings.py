@@ -13,7 +13,7 @@ LONGEST = 1_000_000 * DAY
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ServiceSettings:
+class Settings:
     """``expire`` has no default: somebody must decide how long a request may wait."""
 
     gate: str
@@ -42,22 +42,23 @@ class ServiceSettings:
             if not good:
                 raise InputError(Fault(where, "out of range", allowed))
 
-
-def service_settings(
-    gate: str,
-    expire_days: float,
-    host: str = "127.0.0.1",
-    port: int = 8080,
-    *,
-    batch_seconds: float = 0.0,
-    rate: float = 100.0,
-    standby: bool = False,
-    head: Path | None = None,
-) -> ServiceSettings:
-    """Return the settings that `seriatim gate serve` makes of its options."""
-    patience = float("inf") if standby else 2.0
-    expire = round(min(expire_days * DAY, LONGEST + 1)) if expire_days > 0 else 0  # not a number is not above 0
-    return ServiceSettings(
-        gate=gate, expire=expire, host=host, port=port, batch=batch_seconds, rate=rate, patience=patience,
-        head=head,
-    )  # fmt: skip
+    @classmethod
+    def of(
+        cls,
+        gate: str,
+        expire_days: float,
+        host: str = "127.0.0.1",
+        port: int = 8080,
+        *,
+        batch_seconds: float = 0.0,
+        rate: float = 100.0,
+        standby: bool = False,
+        head: Path | None = None,
+    ) -> Settings:
+        """Return the settings that `seriatim gate serve` makes of its options."""
+        patience = float("inf") if standby else 2.0
+        expire = round(min(expire_days * DAY, LONGEST + 1)) if expire_days > 0 else 0  # not a number is not above 0
+        return cls(
+            gate=gate, expire=expire, host=host, port=port, batch=batch_seconds, rate=rate, patience=patience,
+            head=head,
+        )  # fmt: skip

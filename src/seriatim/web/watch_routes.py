@@ -7,15 +7,15 @@ from typing import Any
 from fastapi import APIRouter, Depends, Response
 from fastapi.responses import JSONResponse, PlainTextResponse
 
+from seriatim.web.access import REFUSALS, WATCHERS
 from seriatim.web.answers import Gone
-from seriatim.web.officer_routes import officer_state_counts
-from seriatim.web.roles import REFUSALS, WATCHERS, role_token
+from seriatim.web.officer_routes import by_state
 from seriatim.web.service import Service
 
 
-def watch_router(service: Service) -> APIRouter:
+def routes(service: Service) -> APIRouter:
     """Return /healthz and /readyz for anyone, /metrics for officer and auditor."""
-    router, may = APIRouter(tags=["watch"]), role_token(service)
+    router, may = APIRouter(tags=["watch"]), service.access.check
     watcher = Depends(may(*WATCHERS))
 
     @router.get("/healthz")
@@ -26,7 +26,7 @@ def watch_router(service: Service) -> APIRouter:
     @router.get("/readyz", responses={503: {"model": Gone}})
     async def is_ready() -> Response:
         """Say whether decisions can be put on the disk now."""
-        ready = service.clerk.ready
+        ready = service.decisions.ready
         return JSONResponse({"detail": "ready" if ready else "not ready"}, 200 if ready else 503)
 
     shown: dict[int | str, dict[str, Any]] = {200: {"content": {"text/plain": {}}}, 503: {"model": Gone}}
@@ -34,17 +34,17 @@ def watch_router(service: Service) -> APIRouter:
     @router.get("/metrics", responses=REFUSALS | shown, dependencies=[watcher], response_model=None)
     async def show_metrics() -> PlainTextResponse:
         """Return counts and times in the text format of Prometheus."""
-        clerk = service.clerk
+        decisions = service.decisions
         lines = service.counters.counter_lines()
         lines.append("# TYPE seriatim_gate_requests gauge")
-        if clerk.ready:
-            counts = await service.look(officer_state_counts)
+        if decisions.ready:
+            counts = await service.look(by_state)
             lines += [f'seriatim_gate_requests{{state="{state}"}} {n}' for state, n in counts.items()]
         for name, kind, value in (
-            ("ready", "gauge", int(clerk.ready)),
-            ("commits_total", "counter", clerk.n_commits),
-            ("journal_failures_total", "counter", clerk.n_failures),
-            ("journal_entries", "gauge", clerk.desk.n_entries),
+            ("ready", "gauge", int(decisions.ready)),
+            ("commits_total", "counter", decisions.n_commits),
+            ("journal_failures_total", "counter", decisions.n_failures),
+            ("journal_entries", "gauge", decisions.book.n_entries),
             ("records_held", "gauge", service.n_held),
         ):
             lines += [f"# TYPE seriatim_gate_{name} {kind}", f"seriatim_gate_{name} {value}"]

@@ -233,7 +233,7 @@ def withdraw(board: Board, queue: Queue, record: int) -> None:
 
 
 @kernel
-def queue_again(board: Board, queue: Queue, numbers: Longs) -> None:
+def wait_again(board: Board, queue: Queue, numbers: Longs) -> None:
     """Put known requests into an empty queue, in place, oldest first, without judging them."""
     for i in range(len(numbers)):
         push(board, queue, numbers[i], queue.requests[numbers[i]].line)

@@ -14,14 +14,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from seriatim.gate.rules import GateRules
-from seriatim.gate.standings import Standing, standing_of
-from seriatim.gate.starvation import starvation_of, starved_targets
+from seriatim.gate.results import Result, results
+from seriatim.gate.rules import Rules
+from seriatim.gate.starvation import starved_cells, starved_targets
 from seriatim.model.chart import Chart, ChartAxis, Line, Lines
 from seriatim.report import Banner, Cell, Charts, Grid, Note, Page, Points, Prose, Section, Tile, Tiles
 from seriatim.report.filed_report import NO_ROWS
 from seriatim.report.formats import format_count, format_number, format_percent
-from seriatim.usecases.gate.desk import GateDesk
+from seriatim.usecases.gate.request_book import RequestBook
 
 LongArray = npt.NDArray[np.int64]
 POINTS = 48
@@ -39,12 +39,12 @@ TELL_NOBODY = (
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class DependencyView:
+class Part:
     """One dependency: its rules, and value and target of every request."""
 
     name: str
     """Its columns, where there are several dependencies."""
-    asked: GateRules
+    asked: Rules
     xs: LongArray
     ys: LongArray
 
@@ -64,10 +64,10 @@ class DependencyView:
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class OfficerView:
-    """A copy of what a desk holds, so that it can be drawn while the desk goes on."""
+    """A copy of what a book holds, so that it can be drawn while the book goes on."""
 
     title: str
-    parts: tuple[DependencyView, ...]
+    parts: tuple[Part, ...]
     version: str
     frozen: bool
     frozen_for: int
@@ -91,7 +91,7 @@ class OfficerView:
 
 
 def officer_view(
-    desk: GateDesk,
+    book: RequestBook,
     title: str,
     version: str,
     now: int,
@@ -102,27 +102,25 @@ def officer_view(
     """Copy what the page needs; quick, because requests wait meanwhile. ``names`` are those of the dependencies."""
     from seriatim.kernels.gate.lines import GONE
 
-    intake = desk.intake
-    n, statuses, waiting = len(desk), intake.statuses, intake.waiting
+    intake = book.intake
+    n, statuses, waiting = len(book), intake.statuses, intake.waiting
     gone = np.flatnonzero(statuses == GONE)
-    oldest = max(0, now - int(desk.book["at"][waiting[0]])) / 86_400_000 if len(waiting) else 0.0
+    oldest = max(0, now - int(book.rows["at"][waiting[0]])) / 86_400_000 if len(waiting) else 0.0
     places = intake.codes.unpack(intake.xs[:n], intake.ys[:n])
     shown = names if len(places) > 1 else ("",)
     return OfficerView(
         title=title,
-        parts=tuple(
-            DependencyView(name, asked, x, y) for name, asked, (x, y) in zip(shown, intake.rules, places, strict=True)
-        ),
+        parts=tuple(Part(name, asked, x, y) for name, asked, (x, y) in zip(shown, intake.rules, places, strict=True)),
         version=version,
-        frozen=desk.frozen,
-        frozen_for=desk.frozen_for,
+        frozen=book.frozen,
+        frozen_for=book.frozen_for,
         n_requests=n,
         left=intake.left().astype(np.int64),
         waiting=waiting,
         gone=gone,
-        n_expired=len(desk.expired),
-        n_refused=n - len(desk.repeats) - intake.n_out - len(waiting) - len(gone),
-        n_repeated=len(desk.repeats),
+        n_expired=len(book.expired),
+        n_refused=n - len(book.repeats) - intake.n_out - len(waiting) - len(gone),
+        n_repeated=len(book.repeats),
         oldest=oldest,
         expire_days=expire / 86_400_000,
         advice=tuple(advice),
@@ -133,7 +131,7 @@ def officer_page(view: OfficerView) -> Page:
     """Return the page."""
     sections = [_summary(view)]
     for part in view.parts:
-        marks, standings = officer_view_of_exposure(view, part)
+        marks, standings = exposure_curves(view, part)
         sections += [*_exposures(view, part, marks, standings), _targets(view, part), _starvation(view, part)]
     because = f" Frozen because of version {view.frozen_for} of the baseline." if view.frozen_for > 0 else ""
     said = f"Nothing leaves. Requests are taken and wait.{because}"
@@ -141,7 +139,7 @@ def officer_page(view: OfficerView) -> Page:
     return Page(view.title, tuple(sections), kicker="Record gate", banner=banner, footer=NO_ROWS)
 
 
-def officer_view_of_exposure(view: OfficerView, part: DependencyView) -> tuple[LongArray, list[tuple[Standing, ...]]]:
+def exposure_curves(view: OfficerView, part: Part) -> tuple[LongArray, list[tuple[Result, ...]]]:
     """Return numbers of releases, and every test of a dependency after each."""
     n = len(view.left)
     marks = np.unique(np.round(np.geomspace(1, n, POINTS)).astype(np.int64)) if n else np.empty(0, np.int64)
@@ -150,7 +148,7 @@ def officer_view_of_exposure(view: OfficerView, part: DependencyView) -> tuple[L
     counts, before, standings = np.zeros(width * height, np.int64), 0, []
     for mark in marks.tolist():
         counts += np.bincount(cells[before:mark], minlength=width * height)
-        standings.append(standing_of(counts.reshape(width, height), part.asked))
+        standings.append(results(counts.reshape(width, height), part.asked))
         before = mark
     return marks, standings
 
@@ -174,9 +172,7 @@ def _summary(view: OfficerView) -> Section:
     return Section("Now", (Tiles(tiles), Prose(story), *notes))
 
 
-def _exposures(
-    view: OfficerView, part: DependencyView, marks: LongArray, standings: list[tuple[Standing, ...]]
-) -> list[Section]:
+def _exposures(view: OfficerView, part: Part, marks: LongArray, standings: list[tuple[Result, ...]]) -> list[Section]:
     sections = []
     for place, test in enumerate(part.asked.tests):
         figures = [standing[place] for standing in standings]
@@ -199,7 +195,7 @@ def _exposures(
     return sections
 
 
-def _chart(title: str, test: str, marks: LongArray, figures: list[Standing], target: int) -> Chart:
+def _chart(title: str, test: str, marks: LongArray, figures: list[Result], target: int) -> Chart:
     statistic = np.array([one.statistic[target] for one in figures])
     critical = np.array([one.critical[target] for one in figures])
     shown = np.isfinite(statistic) & np.isfinite(critical)
@@ -214,13 +210,13 @@ def _chart(title: str, test: str, marks: LongArray, figures: list[Standing], tar
     )
 
 
-def _charted(view: OfficerView, part: DependencyView) -> list[int]:
+def _charted(view: OfficerView, part: Part) -> list[int]:
     """Return the targets that have charts: most waiting first, then most released."""
     waiting, left = part.at_targets(view.waiting), part.at_targets(view.left)
     return [int(y) for y in np.lexsort((-left, -waiting))[: view.charted]]
 
 
-def _targets(view: OfficerView, part: DependencyView) -> Section:
+def _targets(view: OfficerView, part: Part) -> Section:
     left, waiting, gone = (part.at_targets(numbers) for numbers in (view.left, view.waiting, view.gone))
     asked = left + waiting + gone
     order = [int(y) for y in np.lexsort((-asked, -waiting)) if asked[y]]
@@ -248,10 +244,10 @@ def _waited(days: float) -> str:
     return "less than a minute"
 
 
-def _starvation(view: OfficerView, part: DependencyView) -> Section:
+def _starvation(view: OfficerView, part: Part) -> Section:
     title = f"{part.before}Why records wait"
     counts, waiting = part.table(view.left), part.table(view.waiting)
-    found = starvation_of(counts, waiting, part.asked, 10)
+    found = starved_cells(counts, waiting, part.asked, 10)
     if not found:
         return Section(title, (Prose(("Nothing waits.",)),))
     otherwise = "another dependency" if len(view.parts) > 1 else "the order of requests"

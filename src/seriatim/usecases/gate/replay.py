@@ -17,10 +17,10 @@ from seriatim.attacks.gate_observer import (
     observer_thinned,
 )
 from seriatim.gate.decision import Outcome
-from seriatim.gate.rules import GateRules
-from seriatim.gate.starvation import StarvedCell, starvation_of
+from seriatim.gate.rules import Rules
+from seriatim.gate.starvation import StarvedCell, starved_cells
 from seriatim.model.chance import open_chance
-from seriatim.usecases.gate.requests import GateQuestion, GateRequests
+from seriatim.usecases.gate.requests import Question, Requests
 
 FloatArray = npt.NDArray[np.float64]
 DEVIATES = 0.05
@@ -30,11 +30,11 @@ WATCHES = ("through the gate", "random sample as large", "targets shuffled")
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
-class GateReplay:
+class Replay:
     """Counts per target of one dependency, and of the whole. Targets are numbered as in the baseline."""
 
     dependency: str
-    question: GateQuestion
+    question: Question
     version: str
     n_requests: int
     n_refused: int
@@ -73,7 +73,7 @@ class GateReplay:
         return f"most targets deviate, so a gate is the wrong tool; it would withhold {1 - self.share:.0%}"
 
 
-def replay_requests(requests: GateRequests, question: GateQuestion, seed: int = 1) -> tuple[GateReplay, ...]:
+def replayed(requests: Requests, question: Question, seed: int = 1) -> tuple[Replay, ...]:
     """Replay the requests, count what leaves for each dependency, and let an observer look at it."""
     known, rules = requests.known(), requests.rules(question)
     outcomes = known.decide(rules)
@@ -84,13 +84,13 @@ def replay_requests(requests: GateRequests, question: GateQuestion, seed: int = 
 
 
 def _replayed(
-    requests: GateRequests, known: GateRequests, question: GateQuestion, at: int, asked: GateRules, outcome: Outcome,
+    requests: Requests, known: Requests, question: Question, at: int, asked: Rules, outcome: Outcome,
     observed: dict[str, tuple[ObserverHits, ...]],
-) -> GateReplay:  # fmt: skip
+) -> Replay:  # fmt: skip
     everything = _counts(known, at, len(asked.p), asked.n_targets)
     marks = np.linspace(0, len(known), 21).astype(np.int64)
     one = requests.baseline.baselines[at]
-    return GateReplay(
+    return Replay(
         dependency=requests.baseline.names[at],
         question=question,
         version=one.version,
@@ -104,13 +104,13 @@ def _replayed(
         p_values=_p_values(everything, asked),
         curve=np.searchsorted(np.sort(outcome.released_at), marks),
         advice=one.advice(question.tests),
-        starved=starvation_of(outcome.counts, everything - outcome.counts, asked, most=10),
+        starved=starved_cells(outcome.counts, everything - outcome.counts, asked, most=10),
         observed=observed,
     )
 
 
 def _observed(
-    requests: GateRequests, rules: Sequence[GateRules], outcomes: Sequence[Outcome], seed: int
+    requests: Requests, rules: Sequence[Rules], outcomes: Sequence[Outcome], seed: int
 ) -> list[dict[str, tuple[ObserverHits, ...]]]:
     """Let an observer look at several orders of the requests, dependency by dependency: the given one, then others."""
     rng = open_chance(seed, "observer")
@@ -129,7 +129,7 @@ def _observed(
     return [{name: observer_hits(found) for name, found in one.items()} for one in runs]
 
 
-def _watched(requests: GateRequests, at: int, asked: GateRules, outcome: Outcome) -> ObservedRequests:
+def _watched(requests: Requests, at: int, asked: Rules, outcome: Outcome) -> ObservedRequests:
     xs, ys = requests.places[at]
     return ObservedRequests(
         xs=xs,
@@ -141,13 +141,13 @@ def _watched(requests: GateRequests, at: int, asked: GateRules, outcome: Outcome
     )
 
 
-def _counts(requests: GateRequests, at: int, width: int, n_targets: int) -> npt.NDArray[np.int64]:
+def _counts(requests: Requests, at: int, width: int, n_targets: int) -> npt.NDArray[np.int64]:
     xs, ys = requests.places[at]
     cells = np.bincount(xs * n_targets + ys, minlength=width * n_targets)
     return cells.reshape(width, n_targets)
 
 
-def _p_values(counts: npt.NDArray[np.int64], asked: GateRules) -> FloatArray:
+def _p_values(counts: npt.NDArray[np.int64], asked: Rules) -> FloatArray:
     from scipy.special import chdtrc
 
     from seriatim.gate.statistics import divergences

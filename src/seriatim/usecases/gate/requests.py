@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import json
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
@@ -10,24 +11,27 @@ import numpy as np
 import numpy.typing as npt
 
 from seriatim.errors import Fault, InputError
-from seriatim.gate.attribute import Attribute, attribute_numbers, attribute_values, gate_attribute_bands
+from seriatim.gate.attribute import Attribute, equal_bands, listed, numbers_of
 from seriatim.gate.baseline import baseline_from
 from seriatim.gate.cells import Places
 from seriatim.gate.decision import Outcome
 from seriatim.gate.dependencies import Dependencies
 from seriatim.gate.intake import decided
-from seriatim.gate.rules import GateRules, rules_asked
+from seriatim.gate.rules import Rules
 from seriatim.model.arguments import limited_argument
 from seriatim.model.number_limits import ARGUMENT_LIMITS
+from seriatim.ports.journal import JournalRecord
 
 LongArray = npt.NDArray[np.int64]
 Columns = Mapping[str, Sequence[Any]]
+LONGEST = 200
+"""Letters of a respondent's name."""
 Pair = tuple[Sequence[str], str]
 """The columns of X, in their order, and the column of Y."""
 
 
 @dataclass(frozen=True, slots=True)
-class GateQuestion:
+class Question:
     """How a gate is to judge: any set of tests, all at one level."""
 
     tests: tuple[str, ...] = ("kld",)
@@ -40,10 +44,10 @@ class GateQuestion:
     joint: bool = False
     """Whether a set of waiting records may leave together where none is safe alone."""
 
-    def rules(self, baseline: Dependencies, tables: Sequence[Any] | None = None) -> tuple[GateRules, ...]:
+    def rules(self, baseline: Dependencies, tables: Sequence[Any] | None = None) -> tuple[Rules, ...]:
         """Return the rules for each dependency; P(Y) is its baseline's."""
         return tuple(
-            rules_asked(
+            Rules.of(
                 one, None, self.tests, self.alpha, self.merge, self.few, None, None if tables is None else tables[at],
                 queue=self.queue, joint=self.joint,
             )
@@ -52,7 +56,7 @@ class GateQuestion:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class GateRequests:
+class Requests:
     """Requests in the order of the table, as places of X and Y for each dependency; -1 where one is unknown."""
 
     places: Places
@@ -61,10 +65,10 @@ class GateRequests:
     def __len__(self) -> int:
         return len(self.places[0][0])
 
-    def rules(self, question: GateQuestion) -> tuple[GateRules, ...]:
+    def rules(self, question: Question) -> tuple[Rules, ...]:
         return question.rules(self.baseline)
 
-    def known(self) -> GateRequests:
+    def known(self) -> Requests:
         """Return the requests that a gate can answer."""
         used = np.ones(len(self), bool)
         for (x, y), one in zip(self.places, self.baseline.baselines, strict=True):
@@ -72,20 +76,20 @@ class GateRequests:
             used[used] = one.probabilities[x[used]] > 0
         return self.taken(used)
 
-    def taken(self, rows: npt.NDArray[Any]) -> GateRequests:
+    def taken(self, rows: npt.NDArray[Any]) -> Requests:
         """Return some of the requests, or all in another order."""
-        return GateRequests([(x[rows], y[rows]) for x, y in self.places], self.baseline)
+        return Requests([(x[rows], y[rows]) for x, y in self.places], self.baseline)
 
-    def shuffled(self, order: LongArray) -> GateRequests:
+    def shuffled(self, order: LongArray) -> Requests:
         """Return the requests with other targets: those of the requests in another order."""
-        return GateRequests([(x, y[order]) for x, y in self.places], self.baseline)
+        return Requests([(x, y[order]) for x, y in self.places], self.baseline)
 
-    def decide(self, rules: Sequence[GateRules]) -> tuple[Outcome, ...]:
+    def decide(self, rules: Sequence[Rules]) -> tuple[Outcome, ...]:
         """Answer the requests; what became of them is the same for every dependency, the counts are its own."""
         return decided(rules, self.places)
 
 
-def requests_of(columns: Columns, pairs: Sequence[Pair], baseline: Dependencies | None = None) -> GateRequests:
+def asked_of(columns: Columns, pairs: Sequence[Pair], baseline: Dependencies | None = None) -> Requests:
     """Read requests from a table's columns; without a baseline the table is its own."""
     for x, y in pairs:
         _must_have(columns, x, y)
@@ -94,7 +98,7 @@ def requests_of(columns: Columns, pairs: Sequence[Pair], baseline: Dependencies 
     else:
         _must_agree(baseline, pairs)
     baseline.must_serve()
-    return GateRequests(baseline.places(columns), baseline)
+    return Requests(baseline.places(columns), baseline)
 
 
 def counted_baseline(
@@ -167,12 +171,31 @@ def requested_attribute(name: str, column: Sequence[Any], bands: int) -> Attribu
     """Cut numbers with more values than bands into bands of equal shares; list the values of anything else."""
     values = {entry for entry in column if entry is not None}
     if len(values) <= bands or not _numeric(name, column):
-        return attribute_values(name, column)
-    return gate_attribute_bands(name, column, bands)
+        return listed(name, column)
+    return equal_bands(name, column, bands)
 
 
 def _numeric(name: str, column: Sequence[Any]) -> bool:
     try:
-        return bool(np.isfinite(attribute_numbers(name, column)).any())
+        return bool(np.isfinite(numbers_of(name, column)).any())
     except InputError:
         return False
+
+
+def held_records(
+    columns: Mapping[str, Sequence[Any]], respondent: str, baseline: Dependencies
+) -> Iterator[tuple[str, JournalRecord]]:
+    """Return a record per respondent: only the columns of X and Y leave. A person with two records is an error."""
+    missing = [name for name in (respondent, *baseline.columns) if name not in columns]
+    if missing:
+        raise InputError(Fault(f"column {missing[0]!r}", "missing", "the respondent, and the columns of X and Y"))
+    people = [None if entry is None else str(entry) for entry in columns[respondent]]
+    if any(not who or len(who) > LONGEST for who in people):
+        raise InputError(Fault(f"column {respondent!r}", "an entry that is missing or too long", f"1 to {LONGEST}"))
+    if len(set(people)) != len(people):
+        twice = len(people) - len(set(people))
+        raise InputError(Fault(f"column {respondent!r}", f"{twice} records too many", "one record per person"))
+    xs, ys = (column.tolist() for column in baseline.cells(columns))
+    for row, who in enumerate(people):
+        body = json.dumps({name: columns[name][row] for name in baseline.columns}, default=str)
+        yield str(who), JournalRecord(xs[row], ys[row], body)

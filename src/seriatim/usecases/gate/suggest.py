@@ -28,7 +28,7 @@ STORY = (
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class GateSuggestion:
+class Candidate:
     """One pair of columns, by names and figures only."""
 
     x: str
@@ -43,11 +43,11 @@ class GateSuggestion:
 
 
 @dataclass(frozen=True, slots=True)
-class GateSuggestions(FiledReport):
+class Candidates(FiledReport):
     """Pairs, the most telling target first."""
 
     title: str
-    found: tuple[GateSuggestion, ...]
+    found: tuple[Candidate, ...]
 
     def record(self) -> dict[str, Any]:
         return {"schema": "seriatim.gate.suggestions/1", "pairs": [format_plain(asdict(one)) for one in self.found]}
@@ -69,13 +69,13 @@ class GateSuggestions(FiledReport):
         )
 
 
-def suggest_pairs(columns: Columns, title: str, bands: int = 10, most: int = 20) -> GateSuggestions:
+def ranked_pairs(columns: Columns, title: str, bands: int = 10, most: int = 20) -> Candidates:
     """Rank every ordered pair of columns by its largest J-measure."""
     for name, value in (("bands", bands), ("most", most)):
         limited_argument(name, value, ARGUMENT_LIMITS[name], InputError)
     found = [_measure(columns, x, y, bands) for x, y in permutations(_usable(columns), 2)]
     ranked = sorted((one for one in found if one is not None), key=lambda one: -one.j_measure)
-    return GateSuggestions(title, tuple(ranked[:most]))
+    return Candidates(title, tuple(ranked[:most]))
 
 
 def _usable(columns: Columns) -> list[str]:
@@ -88,7 +88,7 @@ def _is_id(column: Sequence[Any]) -> bool:
     return len(texts) > MOST_TARGETS and len(texts) > 0.5 * len(column)
 
 
-def _measure(columns: Columns, x: str, y: str, bands: int) -> GateSuggestion | None:
+def _measure(columns: Columns, x: str, y: str, bands: int) -> Candidate | None:
     from scipy.special import chdtrc
 
     over, target = requested_attribute(x, columns[x], bands), requested_attribute(y, columns[y], MOST_TARGETS)
@@ -103,7 +103,7 @@ def _measure(columns: Columns, x: str, y: str, bands: int) -> GateSuggestion | N
     p, sizes = counts.sum(axis=1) / counts.sum(), counts.sum(axis=0)
     far = np.nan_to_num(divergences(counts, p))
     deviating = chdtrc(max(int((p > 0).sum()) - 1, 1), 2 * np.log(2) * sizes * far) < 0.05
-    return GateSuggestion(
+    return Candidate(
         x=x,
         y=y,
         n_values=len(over),

@@ -38,7 +38,7 @@ _POSTGRESQL = (
 )
 
 
-class SqlJournalWriter:
+class Writer:
     """The only writer of one gate, until ``close`` or the end of the process."""
 
     def __init__(self, database: Database, name: str, gate: int, patience: float, noted: Path | None) -> None:

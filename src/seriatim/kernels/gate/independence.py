@@ -10,7 +10,7 @@ from seriatim.kernels.arrays import Floats, Longs, kernel
 
 
 @kernel
-def independence_path_alias(cut: Floats, other: Longs) -> None:
+def alias_tables(cut: Floats, other: Longs) -> None:
     """Turn the weights ``cut`` (mean 1) in place into Walker's tables: draw a cell, above its cut take ``other``."""
     n_cells = len(cut)
     small, large = np.empty(n_cells, np.int64), np.empty(n_cells, np.int64)
@@ -52,7 +52,7 @@ class IndependentPairs(NamedTuple):
 
 
 @kernel
-def independence_path_simulation(pairs: IndependentPairs, stops: Longs, seed: int, out: Floats) -> None:
+def simulate(pairs: IndependentPairs, stops: Longs, seed: int, out: Floats) -> None:
     """Write into ``out`` the whole exposure, in nats, of every path (columns) at every stop (rows).
 
     Values and targets are independent. Random numbers are splitmix64's: the same on every machine.

@@ -13,10 +13,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from seriatim.errors import Fault, InputError
-from seriatim.gate.dependencies import Dependencies, dependencies_from_json
-from seriatim.gate.rules import GateRules
+from seriatim.gate.dependencies import Dependencies
+from seriatim.gate.rules import Rules
 from seriatim.ports.journal import StoredBaseline
-from seriatim.usecases.gate.requests import GateQuestion
+from seriatim.usecases.gate.requests import Question
 
 SCHEMA = "seriatim.gate.rules/1"
 
@@ -25,21 +25,21 @@ _LATER = {"queue": True, "joint": False}
 """Written down only where they differ: gates of before have none of them."""
 
 
-class ServingRules(NamedTuple):
+class Served(NamedTuple):
     """What a stored baseline is, and how it judges: rules for each dependency."""
 
     baseline: Dependencies
-    question: GateQuestion
-    rules: tuple[GateRules, ...]
+    question: Question
+    rules: tuple[Rules, ...]
 
 
-def serving_rules_required(question: GateQuestion) -> None:
+def refuse_weak_tests(question: Question) -> None:
     """Refuse tests that no gate may serve with."""
     if tuple(question.tests) == ("dqt",):
         raise InputError(Fault("tests", "dqt alone releases most of an outlier", "dqt beside another test", "add kld"))
 
 
-def serving_rules_alone(gate: str, baseline: Dependencies, others: Mapping[str, Dependencies]) -> None:
+def refuse_overlap(gate: str, baseline: Dependencies, others: Mapping[str, Dependencies]) -> None:
     """Refuse a gate beside another whose releases add to its own, or whose limits its own releases would pass."""
     for name, other in others.items():
         shared = [
@@ -54,7 +54,7 @@ def serving_rules_alone(gate: str, baseline: Dependencies, others: Mapping[str, 
             raise InputError(Fault(f"gate {gate!r}", found, "one gate for a dependency", remedy))
 
 
-def serving_rules_json(baseline: Dependencies, question: GateQuestion) -> str:
+def rules_json(baseline: Dependencies, question: Question) -> str:
     """Return the rules of a gate with their critical values; a float is written so that it is read back exactly.
 
     The tables of several dependencies are a list, in their order. Chi-square values are by degrees of freedom.
@@ -67,15 +67,13 @@ def serving_rules_json(baseline: Dependencies, question: GateQuestion) -> str:
     return json.dumps({"schema": SCHEMA, **told}, sort_keys=True)
 
 
-def read_serving_rules(stored: StoredBaseline) -> ServingRules:
+def read_rules(stored: StoredBaseline) -> Served:
     """Read a stored baseline and its rules."""
-    baseline = dependencies_from_json(stored.content)
+    baseline = Dependencies.from_json(stored.content)
     try:
         told: dict[str, Any] = json.loads(stored.rules)
         later = {name: bool(told.get(name, value)) for name, value in _LATER.items()}
-        question = GateQuestion(
-            tuple(told["tests"]), float(told["alpha"]), merge=told["merge"], few=told["few"], **later
-        )
+        question = Question(tuple(told["tests"]), float(told["alpha"]), merge=told["merge"], few=told["few"], **later)
         parts = told["tables"] if isinstance(told["tables"], list) else [told["tables"]]
         tables = [{name: np.array([np.nan, *values]) for name, values in part.items()} or None for part in parts]
         chi_squares = {int(free): float(value) for free, value in told.get("chi_squares", {}).items()}
@@ -84,9 +82,9 @@ def read_serving_rules(stored: StoredBaseline) -> ServingRules:
     except (KeyError, TypeError, ValueError, AttributeError):
         raise InputError(Fault("gate", "its rules cannot be read", SCHEMA, "restore a backup")) from None
     rules = tuple(replace(asked, chi_squares=chi_squares) for asked in question.rules(baseline, tables))
-    return ServingRules(baseline, question, rules)
+    return Served(baseline, question, rules)
 
 
-def same_rules_domain(old: Sequence[GateRules], new: Sequence[GateRules]) -> bool:
+def same_domain(old: Sequence[Rules], new: Sequence[Rules]) -> bool:
     """Return whether places mean the same under both rules."""
     return [(one.values, one.targets) for one in old] == [(one.values, one.targets) for one in new]

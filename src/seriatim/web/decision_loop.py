@@ -1,26 +1,33 @@
-"""The clerk: one thread that takes work in its order, decides, puts it on the disk, and only then answers.
+"""The decision loop: one thread that takes work in its order, decides, puts it on the disk, and only then answers.
 
 Everything that waits is taken together and committed in one transaction, so under load many decisions share one flush
 of the disk. Looking things up is work like any other: it sees what is on the disk, never what is about to be. When the
 database fails, nothing is answered but 'unavailable'; the state in memory is thrown away and read from the journal
-again once the database is back.
+again once the database is back. It knows nothing of HTTP, so that a service can load the libraries it answers with
+while the loop reads the journal.
 """
 
 from __future__ import annotations
 
 import asyncio
+import json
 import logging
 import threading
 import time
 from collections import deque
 from collections.abc import Callable
+from concurrent.futures import Future
 from dataclasses import KW_ONLY, dataclass, field
+from functools import lru_cache
 from typing import Any
 
-from seriatim.errors import InputError, JournalHeld, SeriatimError
+from seriatim.errors import Fault, InputError, JournalHeld, SeriatimError
+from seriatim.gate.dependencies import Dependencies
+from seriatim.journal.sql_journal import SqlJournal
 from seriatim.ports.journal import Journal, JournalEntry, JournalRecord, JournalWriter
-from seriatim.usecases.gate.desk import DeskRequest, GateDesk
-from seriatim.web.settings import ServiceSettings
+from seriatim.usecases.gate.request_book import Ask, RequestBook
+from seriatim.usecases.gate.serving import Served, read_rules, refuse_overlap
+from seriatim.web.settings import Settings
 
 MOST = 512
 """So many pieces of work share one transaction."""
@@ -35,23 +42,23 @@ class Unavailable(Exception):  # noqa: N818
 
 
 @dataclass(slots=True)
-class ClerkRequest:
+class Wanted:
     """A request that still needs its record looked up. ``allowed`` is False for a person the token may not ask for."""
 
-    ask: DeskRequest
+    ask: Ask
     by_respondent: bool
     allowed: bool = True
     quota: int | None = None
 
 
 @dataclass(slots=True)
-class ClerkWork:
+class Work:
     """A request, a change or a look, and the future that gets the result."""
 
     future: asyncio.Future[Any]
-    wanted: ClerkRequest | None = None
-    change: Callable[[GateDesk, int], list[JournalEntry]] | None = None
-    look: Callable[[GateDesk], Any] | None = None
+    wanted: Wanted | None = None
+    change: Callable[[RequestBook, int], list[JournalEntry]] | None = None
+    look: Callable[[RequestBook], Any] | None = None
     result: Any = None
 
 
@@ -59,19 +66,19 @@ NOT_HELD, OVER_QUOTA = object(), object()
 
 
 @dataclass
-class Clerk:
-    """Owns the desk and the journal's writer. ``make_desk`` returns a desk in which nothing has happened."""
+class DecisionLoop:
+    """Owns the book and the journal's writer. ``make_book`` returns a book in which nothing has happened."""
 
     journal: Journal
-    make_desk: Callable[[], GateDesk]
-    settings: ServiceSettings
+    make_book: Callable[[], RequestBook]
+    settings: Settings
     _: KW_ONLY
-    desk: GateDesk = field(init=False)
+    book: RequestBook = field(init=False)
     ready: bool = False
     n_commits: int = 0
     n_failures: int = 0
     _writer: JournalWriter | None = None
-    _inbox: deque[ClerkWork] = field(default_factory=deque)
+    _inbox: deque[Work] = field(default_factory=deque)
     _wake: threading.Event = field(default_factory=threading.Event)
     _thread: threading.Thread | None = None
     _loop: asyncio.AbstractEventLoop | None = None
@@ -87,7 +94,7 @@ class Clerk:
 
     def start(self, loop: asyncio.AbstractEventLoop) -> None:
         self._loop = loop
-        self._thread = threading.Thread(target=self._work, name="gate clerk", daemon=True)
+        self._thread = threading.Thread(target=self._work, name="gate decisions", daemon=True)
         self._thread.start()
 
     def stop(self) -> None:
@@ -100,7 +107,7 @@ class Clerk:
             self._writer.close()
             self._writer = None
 
-    def hand(self, work: ClerkWork) -> asyncio.Future[Any]:
+    def hand(self, work: Work) -> asyncio.Future[Any]:
         """Hand in work; its future is done once it is on the disk."""
         if self.ready:
             self._inbox.append(work)
@@ -126,7 +133,7 @@ class Clerk:
                 if not self.ready:
                     break
 
-    def _serve(self, works: list[ClerkWork]) -> None:
+    def _serve(self, works: list[Work]) -> None:
         try:
             if not self.ready:
                 raise Unavailable
@@ -136,13 +143,13 @@ class Clerk:
         else:
             self._deliver(works, None)
 
-    def _process(self, works: list[ClerkWork]) -> None:
+    def _process(self, works: list[Work]) -> None:
         now = time.time_ns() // 1_000_000
         entries = self._ask([work for work in works if work.wanted is not None], now)
         for work in works:
             if work.change is not None:
                 try:
-                    made = work.change(self.desk, now)
+                    made = work.change(self.book, now)
                 except InputError as error:  # nothing was changed
                     work.result = error
                 else:
@@ -156,13 +163,13 @@ class Clerk:
         for work in works:
             if work.look is not None:
                 try:
-                    work.result = work.look(self.desk)
+                    work.result = work.look(self.book)
                 except InputError as error:
                     work.result = error
 
-    def _ask(self, works: list[ClerkWork], now: int) -> list[JournalEntry]:
+    def _ask(self, works: list[Work], now: int) -> list[JournalEntry]:
         held = self._held(works)
-        asked: list[tuple[ClerkWork, DeskRequest]] = []
+        asked: list[tuple[Work, Ask]] = []
         counted: dict[int, set[str]] = {}
         """Of each token the ids that are new here; the same one may come twice at once."""
         for work in works:
@@ -175,21 +182,21 @@ class Clerk:
                     work.result = NOT_HELD
                     continue
                 ask = ask._replace(x=found.x, y=found.y, body=found.body, once=True)
-            if wanted.quota is not None and bytes.fromhex(ask.id) not in self.desk.numbers:
+            if wanted.quota is not None and bytes.fromhex(ask.id) not in self.book.numbers:
                 new = counted.setdefault(ask.token, set())
-                if ask.id not in new and self.desk.n_asked.get(ask.token, 0) + len(new) >= wanted.quota:
+                if ask.id not in new and self.book.n_asked.get(ask.token, 0) + len(new) >= wanted.quota:
                     work.result = OVER_QUOTA
                     continue
                 new.add(ask.id)
             asked.append((work, ask))
         if not asked:
             return []
-        answers, entries = self.desk.ask([ask for _, ask in asked], now)
+        answers, entries = self.book.ask([ask for _, ask in asked], now)
         for (work, _), answered in zip(asked, answers, strict=True):
             work.result = answered
         return entries
 
-    def _held(self, works: list[ClerkWork]) -> dict[str, JournalRecord]:
+    def _held(self, works: list[Work]) -> dict[str, JournalRecord]:
         sought = [w.wanted.ask.respondent for w in works if w.wanted is not None and w.wanted.by_respondent]
         if not sought:
             return {}
@@ -202,18 +209,18 @@ class Clerk:
         if clock < self._next_tick:
             return []
         self._next_tick = clock + TICK
-        entries = self.desk.expire(now, self.settings.expire)
-        if self.desk.batches and time.time() >= self._next_batch:
+        entries = self.book.expire(now, self.settings.expire)
+        if self.book.batches and time.time() >= self._next_batch:
             self._next_batch = (time.time() // self.settings.batch + 1) * self.settings.batch
-            entries += self.desk.publish(now)
+            entries += self.book.publish(now)
         return entries
 
-    def _deliver(self, works: list[ClerkWork], error: Exception | None) -> None:
+    def _deliver(self, works: list[Work], error: Exception | None) -> None:
         assert self._loop is not None
         if works and not self._loop.is_closed():
             self._loop.call_soon_threadsafe(_settle, works, error)
 
-    def _fail(self, works: list[ClerkWork], error: Exception) -> None:
+    def _fail(self, works: list[Work], error: Exception) -> None:
         """Answer 'unavailable', and forget everything that may not be on the disk."""
         if self.ready:
             self.n_failures += 1
@@ -227,9 +234,9 @@ class Clerk:
             self._writer = None
         self._deliver(works + self._taken(), Unavailable())
 
-    def _taken(self, most: int = 1 << 31) -> list[ClerkWork]:
+    def _taken(self, most: int = 1 << 31) -> list[Work]:
         """Take work out of the inbox, oldest first; handing in goes on meanwhile."""
-        works: list[ClerkWork] = []
+        works: list[Work] = []
         while self._inbox and len(works) < most:
             works.append(self._inbox.popleft())
         return works
@@ -247,7 +254,7 @@ class Clerk:
             log.warning("journal is still out of reach", extra={"kind": type(error).__name__})
             self._let_go()
             return False
-        log.info("journal is back", extra={"entries": self.desk.n_entries})
+        log.info("journal is back", extra={"entries": self.book.n_entries})
         return True
 
     def _let_go(self) -> None:
@@ -258,12 +265,12 @@ class Clerk:
 
     def _read(self) -> None:
         assert self._writer is not None
-        desk = self.make_desk()
-        desk.load(self._writer.past())
-        self.desk, self.ready = desk, True
+        book = self.make_book()
+        book.load(self._writer.past())
+        self.book, self.ready = book, True
 
 
-def _settle(works: list[ClerkWork], error: Exception | None) -> None:
+def _settle(works: list[Work], error: Exception | None) -> None:
     for work in works:
         if work.future.done():
             continue
@@ -277,4 +284,65 @@ def _said(error: Exception) -> str:
     return str(error) if isinstance(error, SeriatimError) else ""
 
 
-__all__ = ["NOT_HELD", "OVER_QUOTA", "Clerk", "ClerkRequest", "ClerkWork", "Unavailable"]
+def open_gate(journal: SqlJournal, settings: Settings) -> DecisionLoop:
+    """Open a gate's book. Raise JournalHeld if another service has the gate.
+
+    Raise InputError without a stored replay, and where what leaves would add to what an earlier gate lets out.
+    """
+    stored = journal.baselines(settings.gate)
+    if not stored or not _was_replayed(stored[-1].report, stored[-1].version):
+        remedy = "run seriatim gate replay with --journal and --gate first"
+        raise InputError(Fault("gate", "no replay is stored for this gate", "a replay before it serves", remedy))
+
+    names = journal.names()
+    earlier = {name: journal.baselines(name)[-1].content for name in names[: names.index(settings.gate)]}
+    known = {name: Dependencies.from_json(text) for name, text in earlier.items()}
+    refuse_overlap(settings.gate, Dependencies.from_json(stored[-1].content), known)
+
+    def make_book() -> RequestBook:
+        return RequestBook(lambda number: stored_rules(journal, settings.gate, number).rules, settings.batch > 0)
+
+    decisions = DecisionLoop(journal, make_book, settings)
+    decisions.open()
+    rehearse(make_book())
+    return decisions
+
+
+def opening_gate(journal: SqlJournal, settings: Settings) -> Future[DecisionLoop]:
+    """Open a gate in a thread of its own, which ends with the process: Ctrl-C need not wait for another service."""
+    opened: Future[DecisionLoop] = Future()
+
+    def work() -> None:
+        try:
+            opened.set_result(open_gate(journal, settings))
+        except BaseException as error:  # noqa: BLE001 - anyone who waits for the loop gets it
+            opened.set_exception(error)
+
+    threading.Thread(target=work, name="gate opening", daemon=True).start()
+    return opened
+
+
+def rehearse(book: RequestBook) -> None:
+    """Ask a book that is thrown away, so that the first requester does not wait for a compiler."""
+    book.ask([Ask("0" * 32, 0, 0, 0, 0)], 0)
+    book.freeze(0, 0)
+    book.ask([Ask("1" * 32, 0, 0, 0, 0)], 0)
+    book.withdraw(1, 0, 0)
+    book.thaw(0, 0)
+
+
+@lru_cache(maxsize=16)
+def stored_rules(journal: SqlJournal, gate: str, number: int) -> Served:
+    """Return a stored version of a gate's baseline and the rules that judge by it."""
+    for stored in journal.baselines(gate):
+        if stored.number == number:
+            return read_rules(stored)
+    raise InputError(Fault("baseline", "no such version", "a stored one"))
+
+
+def _was_replayed(report: str, version: str) -> bool:
+    try:
+        told = json.loads(report)
+        return bool(told["schema"] == "seriatim.gate.replay/1" and told["baseline"] == version)
+    except (KeyError, TypeError, ValueError):
+        return False

@@ -1,6 +1,6 @@
-"""The desk of a gate's service: who asked for what, when, and what became of it.
+"""The book of a gate's service: who asked for what, when, and what became of it.
 
-A desk takes asks in their order and answers with entries for the journal; the same entries, read again, put a new desk
+A book takes asks in their order and answers with entries for the journal; the same entries, read again, put a new book
 into the same state. It decides by the same intake as ``Gate`` and ``replay``. It knows no database, clock or token
 secrets: those are handed in.
 """
@@ -17,7 +17,7 @@ import numpy.typing as npt
 from seriatim.errors import Fault, InputError, LedgerDamaged
 from seriatim.gate.decision import STATES
 from seriatim.gate.intake import Intake
-from seriatim.gate.rules import GateRules
+from seriatim.gate.rules import Rules
 from seriatim.ports.journal import (
     BASELINE,
     EXPIRE,
@@ -30,12 +30,11 @@ from seriatim.ports.journal import (
     JournalEntry,
     Past,
 )
-from seriatim.usecases.gate.repeated_requests import NewestByMark, RepeatedRequests
-from seriatim.usecases.gate.request_numbers import RequestNumbers
-from seriatim.usecases.gate.serving_rules import same_rules_domain
+from seriatim.usecases.gate.request_index import NewestByMark, RepeatedRequests, RequestNumbers
+from seriatim.usecases.gate.serving import same_domain
 
 LongArray = npt.NDArray[np.int64]
-BOOK = np.dtype(
+ROW = np.dtype(
     [
         ("at", "<i8"), ("mark", "<i8"), ("head", "<u8"), ("tail", "<u8"), ("token", "<i4"), ("place", "<i4"),
         ("left", "<i4"), ("end", "<i4"),
@@ -47,7 +46,7 @@ _IDS = np.dtype([("head", "<u8"), ("tail", "<u8")])
 _ROOM, _CACHED, _EXPIRED = 1024, 4096, 4096
 
 
-class DeskRequest(NamedTuple):
+class Ask(NamedTuple):
     """A request for one record, with its cell."""
 
     id: str
@@ -64,21 +63,21 @@ class DeskRequest(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class DeskAnswer:
+class Answered:
     """What an ask came to: its number, or None where the id was used for another record."""
 
     number: int | None
     is_new: bool
 
 
-class GateDesk:
+class RequestBook:
     """All requests of one gate. ``rules`` returns the rules of a baseline by its number, one per dependency."""
 
-    def __init__(self, rules: Callable[[int], Sequence[GateRules]], batches: bool = False) -> None:
+    def __init__(self, rules: Callable[[int], Sequence[Rules]], batches: bool = False) -> None:
         self._rules, self.batches = rules, batches
         self.baseline = 1
         self.intake = Intake(rules(1))
-        self.book = np.empty(_ROOM, BOOK)
+        self.rows = np.empty(_ROOM, ROW)
         self.numbers = RequestNumbers()
         self.frozen = False
         self.frozen_for = -1
@@ -101,10 +100,10 @@ class GateDesk:
     def __len__(self) -> int:
         return len(self.intake)
 
-    def ask(self, asks: Sequence[DeskRequest], at: int) -> tuple[list[DeskAnswer], list[JournalEntry]]:
+    def ask(self, asks: Sequence[Ask], at: int) -> tuple[list[Answered], list[JournalEntry]]:
         """Answer requests in their order; return an answer for each, and entries for those that are new."""
-        answers: list[DeskAnswer] = []
-        fresh: list[DeskRequest] = []
+        answers: list[Answered] = []
+        fresh: list[Ask] = []
         entries: list[JournalEntry] = []
         marks: set[int] = set()
         for one in asks:
@@ -118,10 +117,10 @@ class GateDesk:
                     one = self._perhaps_repeated(one)
                 self.numbers[key] = number = len(self) + len(fresh)
                 fresh.append(one)
-                answers.append(DeskAnswer(number, True))
+                answers.append(Answered(number, True))
             else:
-                mark = fresh[known - len(self)].mark if known >= len(self) else int(self.book["mark"][known])
-                answers.append(DeskAnswer(known if mark == one.mark else None, False))
+                mark = fresh[known - len(self)].mark if known >= len(self) else int(self.rows["mark"][known])
+                answers.append(Answered(known if mark == one.mark else None, False))
         return answers, entries + self._enter(fresh, at) if fresh else entries
 
     def withdraw(self, number: int, at: int, token: int) -> list[JournalEntry]:
@@ -143,9 +142,9 @@ class GateDesk:
 
     def expire(self, at: int, age: int) -> list[JournalEntry]:
         """Let requests expire that have waited for ``age`` milliseconds, some thousands a call."""
-        if self._oldest == len(self) or int(self.book["at"][self._oldest]) > at - age:
+        if self._oldest == len(self) or int(self.rows["at"][self._oldest]) > at - age:
             return []
-        young = self.book["at"][self._oldest : len(self)] > at - age
+        young = self.rows["at"][self._oldest : len(self)] > at - age
         self._oldest += int(young.argmax()) if young.any() else len(young)
         waiting = self.intake.waiting
         old = [
@@ -183,9 +182,9 @@ class GateDesk:
         self._take_rules(number)
         return self._settled(JournalEntry(BASELINE, at, about=number, token=token))
 
-    def may_take(self, rules: Sequence[GateRules]) -> None:
+    def may_take(self, rules: Sequence[Rules]) -> None:
         """Refuse rules that cannot replace the present ones; nothing changes."""
-        if not same_rules_domain(self.intake.rules, rules):
+        if not same_domain(self.intake.rules, rules):
             raise InputError(Fault("baseline", "other values, ranges or targets than before", "the same, recounted"))
         self.intake.under(rules)
 
@@ -197,7 +196,7 @@ class GateDesk:
     def visible(self, number: int) -> str:
         """Return what a requester sees: pending, released or withdrawn. Expired and refused look like pending."""
         state, taken_back = self.state(number), number in self.repeats.taken_back
-        left, end = int(self.book["left"][self.first_of(number)]), int(self.book["end"][number])
+        left, end = int(self.rows["left"][self.first_of(number)]), int(self.rows["end"][number])
         if taken_back or state == "withdrawn":
             return "withdrawn" if not self.batches or end < self.shown_at else "pending"
         return "released" if state == "released" and (not self.batches or left < self.shown) else "pending"
@@ -208,7 +207,7 @@ class GateDesk:
 
     def names(self, numbers: LongArray) -> list[str]:
         """Return the ids of requests."""
-        raw = self.book[["head", "tail"]][numbers].astype(_IDS).tobytes().hex()
+        raw = self.rows[["head", "tail"]][numbers].astype(_IDS).tobytes().hex()
         return [raw[i : i + 32] for i in range(0, len(raw), 32)]
 
     @property
@@ -229,7 +228,7 @@ class GateDesk:
                 if other < n:
                     self._repeat(past[other])
                 at = other + 1
-        ids = self.book[: len(self)]
+        ids = self.rows[: len(self)]
         self.numbers.read_numbers(ids["head"].copy(), ids["tail"].copy())
 
     def _repeat_requests(self, past: Past) -> None:
@@ -240,7 +239,7 @@ class GateDesk:
         self._room(count)
         for start in range(0, len(past), _CACHED):  # a part at a time: the fields of a request lie side by side
             told = past[start : start + _CACHED]
-            part = self.book[first + start : first + start + len(told)]
+            part = self.rows[first + start : first + start + len(told)]
             part["token"], part["at"], part["mark"] = told["token"], told["at"], told["mark"]
             part["place"], part["left"], part["end"] = np.arange(place + start, place + start + len(told)), -1, -1
             ids = told["request"].copy().view(_IDS)
@@ -274,13 +273,13 @@ class GateDesk:
         if self.intake.n_out != int(entry["n_out"]):
             _differs(self.n_entries)
 
-    def _enter(self, fresh: Sequence[DeskRequest], at: int) -> list[JournalEntry]:
+    def _enter(self, fresh: Sequence[Ask], at: int) -> list[JournalEntry]:
         first, before = len(self), self.intake.n_out
         xs, ys = np.array([one.x for one in fresh]), np.array([one.y for one in fresh])
         (self.intake.hold if self.frozen else self.intake.answer)(xs, ys)
         count = len(self)
         self._room(count)
-        part = self.book[first:count]
+        part = self.rows[first:count]
         part["token"], part["at"], part["mark"] = [one.token for one in fresh], at, [one.mark for one in fresh]
         part["place"], part["left"], part["end"] = np.arange(self.n_entries, self.n_entries + len(fresh)), -1, -1
         ids = np.frombuffer(bytes.fromhex("".join(one.id for one in fresh)), _IDS)
@@ -312,10 +311,10 @@ class GateDesk:
             for o, n_out in zip(fresh, outs.tolist(), strict=True)
         ]
 
-    def _perhaps_repeated(self, one: DeskRequest) -> DeskRequest:
+    def _perhaps_repeated(self, one: Ask) -> Ask:
         """Return an ask for a record that waits or has left as one that changes nothing but names the first."""
         if self._by_mark is None:
-            self._by_mark = NewestByMark(self.book["mark"][: len(self)])
+            self._by_mark = NewestByMark(self.rows["mark"][: len(self)])
         found = self._by_mark.number_of_mark(one.mark)
         first = -1 if found is None else self.first_of(found)
         if first < 0 or self.state(first) not in ("waiting", "released"):
@@ -328,13 +327,13 @@ class GateDesk:
             return []
         if kind == EXPIRE:
             self.expired.add(number)
-        self.book["end"][number] = self.n_entries
+        self.rows["end"][number] = self.n_entries
         return self._entered(JournalEntry(kind, at, about=number, token=token, n_out=self.intake.n_out))
 
     def _take_back(self, number: int, at: int, token: int) -> list[JournalEntry]:
         """Let one request look withdrawn; the queue stays as it is."""
         self.repeats.taken_back.add(number)
-        self.book["end"][number] = self.n_entries
+        self.rows["end"][number] = self.n_entries
         return self._entered(JournalEntry(TAKE_BACK, at, about=number, token=token, n_out=self.intake.n_out))
 
     def _entered(self, entry: JournalEntry) -> list[JournalEntry]:
@@ -365,12 +364,12 @@ class GateDesk:
         """Write down who left, and as which; return how many have left in all."""
         first = self._n_noted if before is None else before
         gone = self.intake.left(first)
-        self.book["left"][gone] = np.arange(first, first + len(gone))
+        self.rows["left"][gone] = np.arange(first, first + len(gone))
         return self.intake.n_out
 
     @property
     def _n_noted(self) -> int:
-        return int(self.book["left"][: len(self)].max(initial=-1)) + 1
+        return int(self.rows["left"][: len(self)].max(initial=-1)) + 1
 
     def _take_rules(self, number: int) -> None:
         new = self._rules(number)
@@ -381,10 +380,10 @@ class GateDesk:
         self.baseline = number
 
     def _room(self, wanted: int) -> None:
-        if wanted > len(self.book):
-            larger = np.empty(max(wanted + _ROOM, 2 * len(self.book)), BOOK)
-            larger[: len(self.book)] = self.book
-            self.book = larger
+        if wanted > len(self.rows):
+            larger = np.empty(max(wanted + _ROOM, 2 * len(self.rows)), ROW)
+            larger[: len(self.rows)] = self.rows
+            self.rows = larger
 
 
 def _differs(place: int) -> None:

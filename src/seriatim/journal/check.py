@@ -10,7 +10,7 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection, Row
 
-from seriatim.journal.journal_writer import packed_entries
+from seriatim.journal.writer import packed_entries
 from seriatim.storage.database import unsound_database
 from seriatim.storage.journal_chain import (
     LINKED,
@@ -30,7 +30,7 @@ _linked = attrgetter(*LINKED)
 
 
 @dataclass(frozen=True, slots=True)
-class JournalCheck:
+class Inspection:
     """What was checked, and what is wrong."""
 
     n_entries: int
@@ -45,7 +45,7 @@ class JournalCheck:
         return not self.faults
 
 
-def check_journal(connection: Connection, gate: Row[Any], heads: Iterable[str]) -> JournalCheck:
+def inspect_gate(connection: Connection, gate: Row[Any], heads: Iterable[str]) -> Inspection:
     """Check one gate, given its row."""
     sought = set(heads)
     faults = unsound_database(connection)
@@ -53,7 +53,7 @@ def check_journal(connection: Connection, gate: Row[Any], heads: Iterable[str]) 
     faults += [f"a head that was given out is unknown: {each[:16]}; this is a restored backup" for each in unknown]
     faults += [f"the {what} have changed" for what in SEALED if not sealed_rows(connection, what, gate.gate)[1]]
     n_records = _check_records(connection, gate, faults)
-    return JournalCheck(n, n_records, len(sought), head.hex(), tuple(faults))
+    return Inspection(n, n_records, len(sought), head.hex(), tuple(faults))
 
 
 def _check_entries(

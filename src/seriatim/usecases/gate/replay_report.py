@@ -13,7 +13,7 @@ from seriatim.report import Banner, Cell, Charts, Grid, Note, Page, Points, Pros
 from seriatim.report.filed_report import NO_ROWS, FiledReport
 from seriatim.report.formats import format_count, format_number, format_percent, format_plain
 from seriatim.report.page import Tone
-from seriatim.usecases.gate.replay import GateReplay
+from seriatim.usecases.gate.replay import Replay
 
 BLURS = (
     "A gate blurs, it does not hide. Waiting itself is revealing: a target whose records wait differs from the "
@@ -30,10 +30,10 @@ class ReplayReport(FiledReport):
 
     title: str
     version: str
-    parts: tuple[GateReplay, ...]
+    parts: tuple[Replay, ...]
 
     @property
-    def found(self) -> GateReplay:
+    def found(self) -> Replay:
         """Return the replay of the first dependency; what concerns the whole is the same in all."""
         return self.parts[0]
 
@@ -89,7 +89,7 @@ class ReplayReport(FiledReport):
         banner = Banner("REPLAY", sentence, "warn" if self.warning else "good")
         return Page(self.title, tuple(sections), kicker="Gate replay", banner=banner, footer=NO_ROWS)
 
-    def _part_sections(self, one: GateReplay) -> list[Section]:
+    def _part_sections(self, one: Replay) -> list[Section]:
         before = f"{one.dependency}: " if len(self.parts) > 1 else ""
         sections = [_targets(one, before)]
         if one.starved:
@@ -132,11 +132,11 @@ class ReplayReport(FiledReport):
         return Section("What would have been released", (Prose(story), Tiles(tiles), *notes, Charts({"time": curve})))
 
 
-def _of(one: GateReplay, parts: tuple[GateReplay, ...]) -> str:
+def _of(one: Replay, parts: tuple[Replay, ...]) -> str:
     return f", {one.dependency}" if len(parts) > 1 else ""
 
 
-def _part_record(found: GateReplay) -> dict[str, Any]:
+def _part_record(found: Replay) -> dict[str, Any]:
     return {
         "targets": found.n_targets,
         "targets_deviating": found.n_deviating,
@@ -148,7 +148,7 @@ def _part_record(found: GateReplay) -> dict[str, Any]:
     }
 
 
-def _part_rows(found: GateReplay) -> tuple[tuple[str, ...], ...]:
+def _part_rows(found: Replay) -> tuple[tuple[str, ...], ...]:
     shares = found.released / np.maximum(found.requested, 1)
     order = [int(y) for y in np.argsort(shares, kind="stable") if found.requested[y]]
     return tuple(
@@ -164,7 +164,7 @@ def _part_rows(found: GateReplay) -> tuple[tuple[str, ...], ...]:
     )
 
 
-def _targets(found: GateReplay, before: str) -> Section:
+def _targets(found: Replay, before: str) -> Section:
     rows = _part_rows(found)
     shares = found.released / np.maximum(found.requested, 1)
     chart = Chart(
@@ -180,7 +180,7 @@ def _targets(found: GateReplay, before: str) -> Section:
     )
 
 
-def _observer(found: GateReplay, before: str) -> Section:
+def _observer(found: Replay, before: str) -> Section:
     heads = ("statistic", *found.observed)
     by_name = {name: {one.statistic: one for one in named} for name, named in found.observed.items()}
     statistics = list(dict.fromkeys(one.statistic for named in found.observed.values() for one in named))
