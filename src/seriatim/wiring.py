@@ -8,7 +8,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
-from seriatim.engines.threads import Threads
+from seriatim.engines.threads import Threads, threads_for
 from seriatim.errors import LedgerMissing
 from seriatim.ledger.rehearsal import NoLedger
 from seriatim.model import Table
@@ -37,11 +37,10 @@ def wired_publishing(ledger: Ledger, source: Table, progress: Progress = no_prog
     from seriatim.tables.views import view_of
     from seriatim.usecases.publish.publish import PublishParts
 
-    by_record = Threads(1) if source.data.num_rows <= _FEW else wired_workers()
     return PublishParts(
         ledger=ledger,
         workers=wired_workers(),
-        by_record=by_record,
+        by_record=threads_for(source.data.num_rows, _FEW),
         writer=writer_for(source),
         progress=progress,
         read=view_of,

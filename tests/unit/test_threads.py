@@ -10,7 +10,7 @@ import weakref
 
 import pytest
 
-from seriatim.engines import waiting_threads
+from seriatim.engines import threads as pool
 from seriatim.engines.threads import Threads
 
 
@@ -94,7 +94,7 @@ def test_what_is_done_is_forgotten() -> None:
 
 
 def test_no_more_than_so_many_threads_wait(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(waiting_threads, "_MOST", 1)
+    monkeypatch.setattr(pool, "_MOST", 1)
     all_at_once = threading.Barrier(5, timeout=30)
     before = set(threading.enumerate())
     Threads(5).map(lambda _: all_at_once.wait(), range(5))

@@ -5,8 +5,6 @@ from __future__ import annotations
 import functools
 import hashlib
 from collections.abc import Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from itertools import repeat
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +15,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from sqlalchemy.engine import Connection
 
+from seriatim.engines.threads import threads_for
 from seriatim.errors import LedgerDamaged
 from seriatim.ledger import pseudonyms, shelf
 from seriatim.ledger.catalogue import PastReleases, catalogue_past
@@ -29,8 +28,6 @@ from seriatim.model.methods import method_marks
 
 Facts = Mapping[str, Any]
 _SMALL = 1 << 15
-_FEW = 20_000
-"""So few rows are read before a second thread has begun."""
 
 
 def stored_people(place: Shelf, series: str, past: PastReleases) -> ReservedPeople:
@@ -102,12 +99,11 @@ def stored_history(
     facts = [one for one in facts if chosen is None or chosen in one["sensitive"]]
     if not facts:
         return History(_respondents(crowd), pa.array([], pa.string()))
-    with ThreadPoolExecutor() as pool:  # decoding and digests release the interpreter's lock
-        paths = [place.release(series, one["number"]) / shelf.GROUPS for one in facts]
-        each = pool.map if sum(one["rows"] for one in facts) > _FEW else map
-        read = list(each(_published, paths, facts, repeat(chosen)))
-        tables = [table for table, _ in read]
-        coded = list(each(_encoded, (t.column(column) if column else _nothing(len(t)) for t in tables)))
+    # decoding and digests release the interpreter's lock
+    threads = threads_for(sum(one["rows"] for one in facts))
+    read = threads.map(lambda one: _published(place.release(series, one["number"]) / shelf.GROUPS, one, chosen), facts)
+    tables = [table for table, _ in read]
+    coded = threads.map(_encoded, (t.column(column) if column else _nothing(len(t)) for t in tables))
     values, codes = _common_values(coded)
     pasts = tuple(
         PastRelease(

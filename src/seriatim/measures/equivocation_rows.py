@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from seriatim.engines.threads import ALL_CORES
 from seriatim.errors import Fault, InputError
 from seriatim.kernels.check.sweep import sweep_class_areas
 from seriatim.kernels.equivocation.sweep_lanes import sweep_lane_areas
@@ -20,7 +21,6 @@ from seriatim.measures._equivocation import (
     equivocation_pairs,
     equivocation_width,
 )
-from seriatim.measures.own_threads import OWN_THREADS
 from seriatim.measures.probable_values import ProbableValues, probable_value_numbers, probable_value_shares
 from seriatim.model.class_counts import ValueCounts
 from seriatim.model.scale import FloatArray
@@ -45,7 +45,7 @@ class Equivocations:
     area: FloatArray
     """In units x bits; of more than 2,500 values a lower bound."""
     unit: str
-    workers: Workers = OWN_THREADS
+    workers: Workers = ALL_CORES
 
     def __len__(self) -> int:
         return len(self.matrix)
@@ -87,7 +87,7 @@ class Equivocations:
         return np.searchsorted(self.steps, self.steps + self.grid.within(equivocation_width(eps)), side="right") - 1
 
 
-def equivocations(domain: Any, matrix: Any, *, ordered: bool = False, workers: Workers = OWN_THREADS) -> Equivocations:
+def equivocations(domain: Any, matrix: Any, *, ordered: bool = False, workers: Workers = ALL_CORES) -> Equivocations:
     """Return H(eps) of every row of a matrix of probabilities over one domain, computed on all cores."""
     numbers, unit = probable_value_numbers(domain, ordered=ordered)
     shares = probable_value_shares(matrix)
@@ -119,7 +119,7 @@ def _areas(grid: ValueGrid, steps: LongArray, matrix: FloatArray, workers: Worke
     return _by_rows(work, matrix, workers) * grid.step
 
 
-def equivocation_areas(counts: ValueCounts, positions: FloatArray, workers: Workers = OWN_THREADS) -> FloatArray:
+def equivocation_areas(counts: ValueCounts, positions: FloatArray, workers: Workers = ALL_CORES) -> FloatArray:
     """Return the area of every class, in units of the positions x bits; a value without a position is left out."""
     placed = np.isfinite(positions)
     grid = value_grid(positions[placed])

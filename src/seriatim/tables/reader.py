@@ -14,13 +14,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.types as pat
 
+from seriatim.engines.threads import threads_for
 from seriatim.errors import Fault, TableError
 from seriatim.model import Table
 from seriatim.model.file_names import printable_file_name
 from seriatim.model.foreign_tables import ROW_NAMES
 from seriatim.model.header import MOST_NAMED, some_header_faults
 from seriatim.tables.quotes import cells_in_quotes, has_quotes, lines_in_quotes, open_quote
-from seriatim.tables.side_by_side import side_by_side
 from seriatim.tables.signatures import refuse_other_signatures
 
 PARQUET = frozenset({".parquet", ".pq"})
@@ -198,7 +198,7 @@ def _read_csv(path: Path, separator: str | None, encoding: str | None, unnamed: 
     def typed(place: int) -> None:
         columns[place] = _as_read(columns[place])
 
-    side_by_side(typed, range(len(columns)), n_rows)
+    threads_for(n_rows).map(typed, range(len(columns)))
     return Table(pa.table(columns, names=names), kind="csv", name=path.name, separator=separator)
 
 

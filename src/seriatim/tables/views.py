@@ -13,6 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.types as pat
 
+from seriatim.engines.threads import threads_for
 from seriatim.errors import Fault, TableError
 from seriatim.model import CodedColumn, ColumnRule, Kind, Missing, Policy, Role, Table, Unseen, View, scale_of
 from seriatim.model.draft import SENSITIVE
@@ -29,7 +30,6 @@ from seriatim.tables.codes import (
     has_table_codes,
     nearly_number_codes,
 )
-from seriatim.tables.side_by_side import side_by_side
 from seriatim.tables.spellings import spelling_faults
 
 CODED = (Role.QUASI, Role.SENSITIVE)
@@ -48,7 +48,7 @@ def view_of(table: Table, policy: Policy) -> View:
     rules = [rule for rule in policy.columns.values() if rule.role in CODED and rule.name in present]
     suppressed_by: dict[str, npt.NDArray[np.bool_]] = {}
     coded: dict[str, CodedColumn] = {}
-    found = side_by_side(lambda rule: _read_column(table, rule), rules, n)
+    found = threads_for(n).map(lambda rule: _read_column(table, rule), rules)
     for rule, (column, out, wrong) in zip(rules, found, strict=True):
         faults.extend(wrong)
         if column is not None:

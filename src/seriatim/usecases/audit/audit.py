@@ -11,9 +11,9 @@ from typing import Any, Literal
 import numpy as np
 import pyarrow as pa
 
+from seriatim.engines.threads import ALL_CORES
 from seriatim.errors import Fault, InputError, TableError
 from seriatim.measures._leakage import leakage_by_class
-from seriatim.measures.own_threads import OWN_THREADS
 from seriatim.model import Chart, Finding, Measure, Policy
 from seriatim.model.audited import AuditedTable, audited_conditional_beside, audited_margin_beside
 from seriatim.model.class_counts import ClassCounts, ValueCounts
@@ -81,7 +81,7 @@ class Audit:
     question: AuditQuestion = AuditQuestion()
     dress: Callable[[pa.Table], Any] = _as_arrow
     """Turns an Arrow table into the kind of frame that came in."""
-    workers: Workers = OWN_THREADS
+    workers: Workers = ALL_CORES
 
     def __repr__(self) -> str:
         broken = [f"{f.rule} of {f.column}" if f.column else f.rule for f in self.findings if not f.kept]
@@ -188,7 +188,7 @@ def audit(
     policy: Policy,
     question: AuditQuestion | None = None,
     dress: Callable[[pa.Table], Any] = _as_arrow,
-    workers: Workers = OWN_THREADS,
+    workers: Workers = ALL_CORES,
 ) -> Audit:
     """Audit a published table."""
     asked = question or AuditQuestion()
