@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable
 from pathlib import Path
 
-from seriatim.model.methods import METHODS
+from seriatim.model.methods import all_methods
 from seriatim.model.policy_keys import PolicySection, Setting
 from seriatim.policies.shapes import rows_of
 
@@ -29,10 +29,10 @@ def _table(section: PolicySection) -> str:
 
 
 def _options() -> dict[str, list[tuple[str, Setting]]]:
-    """Return the rows of every option with the methods that read it, those of other packages left out."""
+    """Return the rows of every option with the methods that read it, those of strange packages left out."""
     found: dict[str, list[tuple[str, Setting]]] = {}
-    for name, row in METHODS.items():
-        for option in row.options if row.home.startswith("seriatim.") else ():
+    for name, row in all_methods().items():
+        for option in row.options if row.home.startswith(("seriatim.", "seriatim_papers.")) else ():
             found.setdefault(option.key, []).append((f"`{name}`", option))
     return found
 

@@ -14,8 +14,6 @@ from typing import Any
 
 import pytest
 
-from seriatim.model import methods
-
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
 
@@ -55,20 +53,15 @@ def changed_function(where: str, code: str, patch: pytest.MonkeyPatch) -> None:
 
 def foreign_module(where: str, code: str, folder: Path, patch: pytest.MonkeyPatch) -> None:
     """A module of another package, installed with the entry points that the page shows."""
-    (points,) = re.findall(r"^```toml\n# pyproject.toml\n(.*?)^```$", PAGE, re.DOTALL | re.MULTILINE)
+    shown = re.findall(r"^```toml\n# pyproject.toml\n(.*?)^```$", PAGE, re.DOTALL | re.MULTILINE)
     info = folder / "example-1.0.dist-info"
-    info.mkdir()
+    info.mkdir(exist_ok=True)
     (info / "METADATA").write_text("Metadata-Version: 2.1\nName: example\nVersion: 1.0\n")
-    groups = tomllib.loads(points)["project"]["entry-points"]
+    groups = tomllib.loads("".join(shown))["project"]["entry-points"]
     lines = [f"[{group}]\n" + "".join(f"{k} = {v}\n" for k, v in those.items()) for group, those in groups.items()]
     (info / "entry_points.txt").write_text("\n".join(lines))
     patch.syspath_prepend(str(folder))
     new_file(where, code, patch)
-
-
-def new_row(code: str, patch: pytest.MonkeyPatch) -> None:
-    row = eval(code, dict(vars(methods)))
-    patch.setitem(methods.METHODS, row.name, row)
 
 
 def test_the_examples_do_what_they_say(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -76,9 +69,7 @@ def test_the_examples_do_what_they_say(tmp_path: Path, monkeypatch: pytest.Monke
     names: dict[str, Any] = {}
     ran = 0
     for where, code in examples():
-        if where == "src/seriatim/model/methods.py":
-            new_row(code, monkeypatch)
-        elif where and not where.startswith("src/"):
+        if where and not where.startswith("src/"):
             foreign_module(where, code, tmp_path, monkeypatch)
         elif where and (ROOT / where).exists():
             changed_function(where, code, monkeypatch)

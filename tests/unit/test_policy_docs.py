@@ -7,7 +7,7 @@ from textwrap import dedent
 
 import pytest
 
-from seriatim.model.methods import method_options
+from seriatim.model.methods import all_methods
 from seriatim.model.policy_keys import PolicySection, Setting
 from seriatim.policies import policy_from_dict
 from seriatim.policies.faults import Faults
@@ -16,7 +16,9 @@ from seriatim.policies.shapes import rows_of
 
 def _options(section: PolicySection) -> tuple[Setting, ...]:
     """Return the options of every method, each with its own words."""
-    return method_options() if section is PolicySection.DEFENCE else ()
+    return (
+        [option for row in all_methods().values() for option in row.options] if section is PolicySection.DEFENCE else ()
+    )
 
 
 DOCS = Path(__file__).parents[2] / "docs" / "reference"

@@ -6,8 +6,8 @@ from functools import partial
 from importlib import import_module
 from typing import Any
 
-from seriatim.errors import Fault, PolicyError
-from seriatim.model.methods import METHODS, method_named
+from seriatim.errors import PolicyError
+from seriatim.model.methods import method_named, missing_method
 from seriatim.ports import Defence
 
 
@@ -15,8 +15,7 @@ def defence_named(name: str) -> Defence:
     """Return the defence a policy names. Load it only now, since each brings its own compiled kernels."""
     row = method_named(name)
     if row is None or row.withdrawn:
-        told = f"this version has no method {name!r}" if row is None else f"{name} was withdrawn: {row.withdrawn}"
-        raise PolicyError(Fault("[defence] method", told, ", ".join(METHODS), "choose another"))
+        raise PolicyError(missing_method(name))
     if not row.serial:
         found: Defence = loaded(row.home)
         return found

@@ -23,8 +23,7 @@ from seriatim.ledger.newcomer_files import newcomers_files
 from seriatim.ledger.reservations import ReservedPeople
 from seriatim.ledger.shelf import Shelf
 from seriatim.model.draft import SENSITIVE
-from seriatim.model.history import History, PastRelease, WithheldPeople, no_history
-from seriatim.model.methods import method_marks
+from seriatim.model.history import MARKS, History, PastRelease, WithheldPeople, no_history
 
 Facts = Mapping[str, Any]
 _SMALL = 1 << 15
@@ -131,7 +130,7 @@ def _published(path: Path, facts: Facts, sensitive: str | None) -> tuple[pa.Tabl
         pseudonyms.GROUP,
         pseudonyms.SUPPRESSED,
         *([pseudonyms.pseudonym_value_column(sensitive)] if sensitive is not None else []),
-        *method_marks(),
+        *MARKS,
         SENSITIVE,
     ]
     table = _read(path, facts["private"][shelf.GROUPS], columns)
@@ -183,7 +182,7 @@ def _parsed_small(data: bytes, columns: tuple[str, ...] | None) -> pa.Table:
 
 def _marks(table: pa.Table) -> dict[str, npt.NDArray[np.int64]]:
     """Return the lasting numbers that a defence stored with its rows; every published row has one."""
-    there = [name for name in method_marks() if name in table.column_names]
+    there = [name for name in MARKS if name in table.column_names]
     return {name: np.array(table.column(name).to_numpy(), dtype=np.int64) for name in there}
 
 

@@ -1,11 +1,18 @@
-"""One row per method. Everything that needs to know about a method asks here, and nothing else lists methods."""
+"""One row per method. Everything that needs to know about a method asks here, and nothing else lists methods.
+
+Other packages register the rows of theirs under the entry point group ``seriatim.methods``: a name, and where its
+:class:`Method` is. They are loaded only when a policy names one that is not ours, or when all methods are listed.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from importlib.metadata import EntryPoint, entry_points
 
+from seriatim.errors import Fault, PolicyError
 from seriatim.model.number_limits import NumberLimits, whole_from
 from seriatim.model.policy_keys import Form, Setting
 
@@ -105,12 +112,12 @@ _CLASSES = Setting(
     words=("refuse", "withhold"),
     summary="what happens to whole classes that break a promise, or whose people are breached",
 )
-_FALLBACK = Setting(
+FALLBACK = Setting(
     key="leftovers",
     words=("defer", "counterfeit", "suppress"),
     summary="what happens to people who cannot be grouped as promised",
 )
-
+"""A key that any serial method may read."""
 
 _COHORT_SIZE = Setting(
     key="cohort_size",
@@ -164,40 +171,6 @@ _ROWS = (
         counts_people=True,
         compiled_ahead=("accepting",),
         looks="where along the order l and t are kept",
-    ),
-    Method(
-        name="invariant",
-        home="seriatim.defences.series.invariant:invariant",
-        family=MethodFamily.SERIES,
-        summary="keeps everyone among the same values; groups overlap, so most people are certain after six releases",
-        options=(_FALLBACK,),
-        halves_values=True,
-        judged_by=("m_uniqueness", "m_invariance"),
-        past_keeps="m_uniqueness",
-        needs_eligible=True,
-        looks="each value is cut at its own median, as printed",
-    ),
-    Method(
-        name="historical",
-        home="seriatim.defences.series.historical.safe_groups:historical",
-        family=MethodFamily.SERIES,
-        summary="groups people so that groups of different releases have little in common",
-        options=(
-            _mode("repair", "greedy"),
-            Setting(key="sticky", form=Form.FLAG, summary="groups whose members all remain stay as they are"),
-            Setting(
-                key="group_cap",
-                limits=whole_from(1),
-                values=": different groups a person may ever be in",
-                summary="nobody is in more different groups than this",
-            ),
-            _FALLBACK,
-        ),
-        degree=MethodDegree.SOUGHT,
-        judged_by=_WEAK,
-        past_keeps="weak_m_uniqueness",
-        needs_eligible=True,
-        looks="each value is cut at its own median; values are exchanged until groups are safe",
     ),
     Method(
         name="cohort",
@@ -270,6 +243,10 @@ _ROWS = (
     ),
 )
 METHODS: dict[str, Method] = {row.name: row for row in _ROWS}
+"""Our own."""
+GROUP = "seriatim.methods"
+OF_PAPERS = frozenset({"invariant", "historical"})
+"""Methods that were ours and are in ``seriatim[papers]`` now."""
 _WITHDRAWN = {
     "lineage": Method(
         name="lineage",
@@ -292,30 +269,59 @@ OF_IMPORTED = "median"
 
 
 def method_named(name: str) -> Method | None:
-    """Return the row of a method, also of one that was withdrawn."""
-    return METHODS.get(name) or _WITHDRAWN.get(name)
+    """Return the row of a method: one of ours, also if it was withdrawn, or of an installed package."""
+    return METHODS.get(name) or _WITHDRAWN.get(name) or _installed(name)
+
+
+def all_methods() -> dict[str, Method]:
+    """Return the rows of our methods, then those of installed packages; one that cannot be used harms no other."""
+    found = dict(METHODS)
+    for point in sorted(entry_points(group=GROUP), key=lambda point: point.name):
+        with suppress(PolicyError):
+            found.setdefault(point.name, _loaded(point))
+    return found
+
+
+def _installed(name: str) -> Method | None:
+    return next((_loaded(point) for point in entry_points(group=GROUP, name=name)), None)
+
+
+def _loaded(point: EntryPoint) -> Method:
+    try:
+        row = point.load()
+    except (ImportError, AttributeError) as error:
+        raise PolicyError(_useless(point, f"cannot be loaded ({type(error).__name__})")) from None
+    if not isinstance(row, Method) or row.name != point.name:
+        raise PolicyError(_useless(point, f"is no row of a method {point.name!r}"))
+    return row
+
+
+def _useless(point: EntryPoint, why: str) -> Fault:
+    found = f"{point.name} is registered as {point.value}, which {why}"
+    return Fault("[defence] method", found, "", "repair or remove the package that registers it")
+
+
+def missing_method(name: str) -> Fault:
+    """Return the fault of a method that makes no draft here, and what to do."""
+    where, row, known = "[defence] method", method_named(name), ", ".join(all_methods())
+    if row is not None:
+        return Fault(where, f"{name} was withdrawn: {row.withdrawn}", known, "choose another")
+    if name in OF_PAPERS:
+        return Fault(where, f"{name} is in another package", known, 'pip install "seriatim[papers]"')
+    return Fault(where, f"this version has no method {name!r}", known, "choose another")
 
 
 def serial_methods() -> tuple[str, ...]:
-    """Return the methods that look back, newest first."""
-    return tuple(reversed([name for name, row in METHODS.items() if row.serial]))
+    """Return the methods that look back: ours, newest first, then those of installed packages."""
+    ours = [name for name, row in METHODS.items() if row.serial]
+    return (*reversed(ours), *(name for name, row in all_methods().items() if row.serial and name not in METHODS))
 
 
 def methods_where(question: Callable[[Method], bool]) -> tuple[str, ...]:
-    """Return the names of the methods whose row answers a question with yes."""
+    """Return the names of our methods whose row answers a question with yes."""
     return tuple(name for name, row in METHODS.items() if question(row))
 
 
 def quoted_methods(question: Callable[[Method], bool]) -> str:
     """Return the same names for a message: ``"median" or "curve"``."""
     return " or ".join(f'"{name}"' for name in methods_where(question))
-
-
-def method_options() -> tuple[Setting, ...]:
-    """Return the rows of every option that any method reads; a key that several read has a row for each."""
-    return tuple(option for row in METHODS.values() for option in row.options)
-
-
-def method_marks() -> tuple[str, ...]:
-    """Return every lasting number that any method stores with its rows."""
-    return tuple(dict.fromkeys(mark for row in METHODS.values() for mark in row.marks))

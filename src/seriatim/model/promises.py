@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
-from seriatim.model.methods import quoted_methods
 from seriatim.model.number_limits import CHANCE, SHARE, number_above, number_from, whole_from
 from seriatim.model.policy_keys import Form, PolicySection, Setting
 
@@ -272,8 +271,7 @@ _ROWS = (
         key="eligible_table",
         section=PolicySection.NOWHERE,
         judges=PromiseSubject.SERIES,
-        values=f"nothing: method {quoted_methods(lambda row: row.needs_eligible)} is always judged by it, "
-        f"{quoted_methods(lambda row: row.reads_odds)} without odds",
+        values="nothing: a method without room for values above one m-th is always judged by it, cohort without odds",
         summary="at most one m-th of the people share a value",
         home=_SERIES + "eligible:eligible_table",
     ),

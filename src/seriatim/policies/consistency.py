@@ -7,7 +7,7 @@ from itertools import chain
 from typing import Any
 
 from seriatim.model.adversary import Adversary
-from seriatim.model.methods import METHODS, MethodDegree, method_named, serial_methods
+from seriatim.model.methods import MethodDegree, all_methods, method_named, serial_methods
 from seriatim.model.policy import ColumnRule, DefenceSettings, PromiseTerms, Role, SeriesTerms
 from seriatim.model.promises import PROMISES, promise_keys_over_releases
 from seriatim.policies.faults import Faults, fault_did_you_mean, fault_value
@@ -92,14 +92,16 @@ def check_words(section: Mapping[str, Any], faults: Faults) -> None:
     """Report words of [defence] that its method does not know; for a key that it does not read, those of any."""
     row = method_named(str(section.get("method")))
     for key, word in section.items():
-        by_method = {name: words for name, other in METHODS.items() if (words := other.words(key))}
-        allowed = (
-            row.words(key) if row is not None and row.reads(key) else tuple(dict.fromkeys(chain(*by_method.values())))
-        )
-        if not allowed or not isinstance(word, str) or word in allowed or ("defence", key) in faults.faulty:
+        read = row.option(key) if row is not None else None
+        fits = read is not None and (not read.words or word in read.words)
+        if fits or key == "method" or not isinstance(word, str) or ("defence", key) in faults.faulty:
+            continue
+        by_method = {name: words for name, other in all_methods().items() if (words := other.words(key))}
+        allowed = read.words if read is not None else tuple(dict.fromkeys(chain(*by_method.values())))
+        if not allowed or word in allowed:
             continue
         found, remedy = f"is {fault_value(word)}", fault_did_you_mean(word, allowed)
-        if row is not None and row.reads(key):
+        if row is not None and read is not None:
             found += f" with method {row.name}"
         if others := [name for name, words in by_method.items() if word in words]:
             found, remedy = f"{found}; that is for method {', '.join(others)}", remedy or "remove it"

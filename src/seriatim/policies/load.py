@@ -11,6 +11,7 @@ from typing import Any
 
 from seriatim.errors import Fault, PolicyError
 from seriatim.model.adversary import NOBODY_KNOWN
+from seriatim.model.methods import OF_PAPERS, method_named, missing_method
 from seriatim.model.policy import ColumnRule, DefenceOptions, DefenceSettings, Kind, Missing, Policy, Role, Unseen
 from seriatim.model.policy_keys import Form, PolicySection, Setting
 from seriatim.policies.adversary_section import adversary_of
@@ -21,7 +22,7 @@ from seriatim.policies.faults import SECTIONS, Faults, fault_value
 from seriatim.policies.policy_files import read_policy_toml
 from seriatim.policies.priors import priors_without_people
 from seriatim.policies.promise_section import promise_section_terms
-from seriatim.policies.shapes import rows_of
+from seriatim.policies.shapes import rows_of, rows_of_defence
 
 _DEEPEST = 50
 _POINTER = Setting(
@@ -201,7 +202,12 @@ def _check_order(given: Mapping[str, Any], path: tuple[str, str], faults: Faults
 def _defence(section: dict[str, Any] | None, faults: Faults) -> DefenceSettings | None:
     if section is None:
         return None
-    given = faults.check(rows_of(PolicySection.DEFENCE), section, ("defence",))
+    name = section.get("method")
+    if isinstance(name, str) and method_named(name) is None and name in OF_PAPERS:
+        fault = missing_method(name)
+        faults.add(("defence", "method"), fault.found, fault.allowed, fault.remedy)
+        return None
+    given = faults.check(rows_of_defence(section), section, ("defence",))
     check_words(section, faults)
     if given is None:
         return None

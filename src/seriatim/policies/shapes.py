@@ -20,7 +20,7 @@ from pydantic import (
     create_model,
 )
 
-from seriatim.model.methods import METHODS, method_named, method_options
+from seriatim.model.methods import METHODS, Method, all_methods, method_named
 from seriatim.model.nearness import nearness_of
 from seriatim.model.number_limits import LARGEST
 from seriatim.model.policy_keys import PLAIN_KEYS, Form, PolicySection, Setting
@@ -178,14 +178,22 @@ def rows_by_column() -> Rows:
     return {one.key: one for row in rows for one in (row, *row.parameters)}
 
 
-def _rows_of_defence() -> Rows:
+def rows_of_defence(section: Mapping[str, Any]) -> Rows:
+    """Return the rows of our methods' [defence]; of every package's if something in the section is not of ours."""
+    ours = _rows_of_defence(METHODS)
+    return ours if section.get("method") in METHODS and section.keys() <= ours.keys() else _rows_of_defence()
+
+
+def _rows_of_defence(methods: Mapping[str, Method] | None = None) -> Rows:
     """Return a row for each key: one that several methods read takes any word here, as they know different ones."""
+    methods = all_methods() if methods is None else methods
     method = Setting(
-        key="method", words=tuple(METHODS), form=Form.METHOD, required=True, summary="what makes the table safe"
+        key="method", words=tuple(methods), form=Form.METHOD, required=True, summary="what makes the table safe"
     )
     known = (method, *(row for row in PROMISES.values() if row.section is PolicySection.DEFENCE))
     rows: dict[str, Setting] = {row.key: row for row in known}
-    for option in method_options():
-        words = tuple(dict.fromkeys(word for one in method_options() if one.key == option.key for word in one.words))
+    options = [option for row in methods.values() for option in row.options]
+    for option in options:
+        words = tuple(dict.fromkeys(word for one in options if one.key == option.key for word in one.words))
         rows.setdefault(option.key, replace(option, words=(), values=", ".join(words)) if words else option)
     return rows

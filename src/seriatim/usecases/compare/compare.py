@@ -14,7 +14,6 @@ from time import perf_counter
 from seriatim.attacks import estimate_share, prepare, reveal_leavers
 from seriatim.errors import Fault, InputError, PolicyError
 from seriatim.model import (
-    METHODS,
     DefenceOptions,
     DefenceSettings,
     Policy,
@@ -23,7 +22,7 @@ from seriatim.model import (
     Thresholds,
     Verdict,
 )
-from seriatim.model.methods import method_named
+from seriatim.model.methods import all_methods, method_named
 from seriatim.ports import Ledger, no_progress
 from seriatim.usecases.publish.plan import plan_to_publish
 from seriatim.usecases.publish.publish import PublishOrder, PublishParts, publish
@@ -70,9 +69,10 @@ def compare(
     A method that cannot be used on the view gets a row that says why.
     """
     chosen = tuple(dict.fromkeys(methods)) if methods else _methods_to_compare(orders[0].policy)
-    unknown = [name for name in chosen if name not in METHODS]
+    known = all_methods()
+    unknown = [name for name in chosen if name not in known]
     if unknown:
-        raise PolicyError(Fault("methods", f"unknown: {', '.join(map(str, unknown))}", ", ".join(METHODS)))
+        raise PolicyError(Fault("methods", f"unknown: {', '.join(map(str, unknown))}", ", ".join(known)))
     found = []
     for at, method in enumerate(chosen):
         parts.progress(f"trying {method}", at / len(chosen))
@@ -84,7 +84,7 @@ def compare(
 def _methods_to_compare(policy: Policy) -> tuple[str, ...]:
     """Return the methods that can keep a policy's promises."""
     serial = policy.terms.series.m is not None or (policy.defence is not None and policy.defence.serial)
-    return tuple(name for name, row in METHODS.items() if row.serial == serial and not row.needs)
+    return tuple(name for name, row in all_methods().items() if row.serial == serial and not row.needs)
 
 
 def _tried(orders: Sequence[PublishOrder], parts: PublishParts, scratch: Scratch, method: str) -> ComparedMethod:
@@ -140,7 +140,7 @@ def _policy_to_compare(policy: Policy, method: str) -> Policy:
     Drops options that only the policy's own method has. If the policy has no promise for the method's family, m is its
     largest l (or 3), and k and l are its m.
     """
-    old, row = policy.defence, METHODS[method]
+    old, row = policy.defence, all_methods()[method]
     if old is None or old.method == method:
         return replace(policy, defence=old or DefenceSettings(method))
     kept = old.leftovers if old.leftovers in row.words("leftovers") else None

@@ -21,9 +21,9 @@ from seriatim.errors import Fault, InputError, PolicyError
 from seriatim.measures.equivocation_rows import equivocations
 from seriatim.measures.loss import loss_by_column
 from seriatim.measures.query_error import query_error
-from seriatim.model import METHODS, CodedColumn, DefenceSettings, Draft, Policy, SeriesState, View
+from seriatim.model import CodedColumn, DefenceSettings, Draft, Policy, SeriesState, View
 from seriatim.model.chance import open_chance
-from seriatim.model.methods import methods_where
+from seriatim.model.methods import all_methods, methods_where
 from seriatim.model.nearness import has_nearness, nearness_distances, nearness_of, nearness_reach, usual_nearness
 from seriatim.model.noise_bell import SPREAD, noise_bell_sizes
 from seriatim.model.policy import DefenceOptions
@@ -171,7 +171,7 @@ def _plans(stage: _Stage) -> Iterator[Plan]:
     own = stage.policy.defence
     if own is not None:
         yield "policy", own.method, own, stage.policy.terms.k
-    for name, row in METHODS.items():
+    for name, row in all_methods().items():
         if not row.serial and not row.needs and "j" not in stage.policy.terms.series.stated:
             for k in SIZES:
                 yield name, f"k = {k}", DefenceSettings(name, 1.0), k

@@ -23,7 +23,7 @@ from seriatim.knowledge.sequential_adversary import SequentialAdversary
 from seriatim.model import Chart, ChartAxis, Estimate, History, Line, Lines, PastRelease, PriorSets
 from seriatim.model.chance import open_chance
 from seriatim.model.judged import JudgedHistory
-from seriatim.model.methods import METHODS, OF_IMPORTED, Method, MethodDegree, method_named, serial_methods
+from seriatim.model.methods import OF_IMPORTED, Method, MethodDegree, method_named, serial_methods
 from seriatim.ports import Progress, Workers, no_progress
 from seriatim.promises.series.rules_of_m import TermsOfM, rule_of_m
 from seriatim.usecases.forecast.made_up_people import (
@@ -82,7 +82,9 @@ class ForecastWay:
 
     @property
     def row(self) -> Method:
-        return METHODS[self.method]
+        row = method_named(self.method)
+        assert row is not None
+        return row
 
     @property
     def label(self) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from seriatim.model.methods import METHODS, MethodDegree, serial_methods
+from seriatim.model.methods import MethodDegree, all_methods, serial_methods
 from seriatim.report import Banner, Cell, Charts, Definitions, FiledReport, Grid, Page, Prose, Section
 from seriatim.report.formats import format_percent
 from seriatim.usecases.attack.attack_page import attack_page_unfollowed
@@ -142,7 +142,7 @@ class ForecastReport(FiledReport):
         )
         grid = Grid("How long each way lasts", HEAD, rows, frozenset({2, 3, 4}))
         safe = any(course.lasts and not course.way.anew for course in found.courses) and not self.today
-        methods = tuple((name, METHODS[name].summary) for name in serial_methods())
+        methods = tuple((name, all_methods()[name].summary) for name in serial_methods())
         return Page(
             self.title,
             (

@@ -32,7 +32,7 @@ from seriatim.model.class_counts import ClassCounts
 from seriatim.model.history import no_history
 from seriatim.model.holdings import Holder
 from seriatim.model.judged import JudgedHistory
-from seriatim.model.methods import METHODS, method_named
+from seriatim.model.methods import JUDGED_ANYHOW, method_named
 from seriatim.model.promises import PROMISES
 from seriatim.model.published import published_of
 from seriatim.ports import Promise, Workers
@@ -269,7 +269,7 @@ def _noise(view: View, policy: Policy) -> tuple[Measure, ...]:
 def _began_otherwise(broken: Sequence[Finding], policy: Policy, history: History) -> tuple[str, ...]:
     """Say what helps if earlier releases break the promise themselves: no change of the draft does."""
     m = policy.terms.series.m
-    if m is None or not len(history) or not any(finding.rule in _of_the_past() for finding in broken):
+    if m is None or not len(history) or not any(finding.rule in _of_the_past(policy) for finding in broken):
         return ()
     if weak_m_uniqueness(JudgedHistory(history), m).kept:
         return ()
@@ -280,9 +280,10 @@ def _began_otherwise(broken: Sequence[Finding], policy: Policy, history: History
     )
 
 
-def _of_the_past() -> frozenset[str]:
+def _of_the_past(policy: Policy) -> frozenset[str]:
     """Return the promises that earlier releases may break as well, so that no later draft can keep them."""
-    of_m = [rule for row in METHODS.values() if row.past_keeps for rule in row.judged_by]
+    row = method_named(policy.defence.method) if policy.defence is not None else None
+    of_m = row.judged_by if row is not None and row.past_keeps else JUDGED_ANYHOW
     return frozenset((*of_m, *PROMISES["n"].rules))
 
 

@@ -1,0 +1,42 @@
+"""The rows of two methods of papers, which policies name as they name ours: m-invariance and Cor-Split."""
+
+from __future__ import annotations
+
+from seriatim.model.methods import FALLBACK, Method, MethodDegree, MethodFamily
+from seriatim.model.number_limits import whole_from
+from seriatim.model.policy_keys import Form, Setting
+
+INVARIANT = Method(
+    name="invariant",
+    home="seriatim.defences.series.invariant:invariant",
+    family=MethodFamily.SERIES,
+    summary="keeps everyone among the same values; groups overlap, so most people are certain after six releases",
+    options=(FALLBACK,),
+    halves_values=True,
+    judged_by=("m_uniqueness", "m_invariance"),
+    past_keeps="m_uniqueness",
+    needs_eligible=True,
+    looks="each value is cut at its own median, as printed",
+)
+HISTORICAL = Method(
+    name="historical",
+    home="seriatim.defences.series.historical.safe_groups:historical",
+    family=MethodFamily.SERIES,
+    summary="groups people so that groups of different releases have little in common",
+    options=(
+        Setting(key="mode", words=("repair", "greedy"), summary="how the method looks for groups"),
+        Setting(key="sticky", form=Form.FLAG, summary="groups whose members all remain stay as they are"),
+        Setting(
+            key="group_cap",
+            limits=whole_from(1),
+            values=": different groups a person may ever be in",
+            summary="nobody is in more different groups than this",
+        ),
+        FALLBACK,
+    ),
+    degree=MethodDegree.SOUGHT,
+    judged_by=("weak_m_uniqueness", "weak_m_invariance"),
+    past_keeps="weak_m_uniqueness",
+    needs_eligible=True,
+    looks="each value is cut at its own median; values are exchanged until groups are safe",
+)
