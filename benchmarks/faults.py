@@ -1,4 +1,4 @@
-"""500 kills in the middle of publishing, importing, erasing, delivering and recalling, on both databases.
+"""1,000 kills amid publishing, signing off, importing, erasing, delivering, recalling and resuming, on both databases.
 
 After each kill nothing that a call returned is lost, nothing is there twice, and ``ledger resume`` alone finishes what
 was left: no repair by hand.
@@ -21,7 +21,7 @@ from typing import Any
 
 from benchmarks.timing import chosen_piece, keep, kept_pieces, row
 
-SHARES = {"publish, SQLite": 100, "all commands, SQLite": 200, "all commands, PostgreSQL": 200}
+SHARES = {"publish and sign off, SQLite": 200, "all commands, SQLite": 400, "all commands, PostgreSQL": 400}
 PER_LIFE = 25
 WORKERS = 2
 TESTS = Path(__file__).parents[1] / "tests"

@@ -10,6 +10,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime
 from pathlib import Path
 from threading import Barrier
 
@@ -19,7 +20,7 @@ import sqlalchemy as sa
 from support.ledgers import SECRET, made_groups, made_policy, publish, reserve
 
 from seriatim.errors import InputError, LedgerDamaged, LedgerError, LedgerMissing, LedgerMoved, SeriatimError
-from seriatim.ledger import seals, shelf
+from seriatim.ledger import catalogue, seals, shelf
 from seriatim.ledger.sql_ledger import SqlLedger, open_ledger
 from seriatim.ports import Reservation
 from seriatim.storage import database as databases
@@ -330,3 +331,39 @@ def test_a_delivery_that_was_recorded_but_not_copied_is_finished_by_resume(ledge
 
 def _killed(*_: object) -> None:
     raise KeyboardInterrupt
+
+
+class _Clock(datetime):
+    """A clock that somebody set."""
+
+    shown = datetime(2026, 5, 1, tzinfo=UTC)
+
+    @classmethod
+    def now(cls, _: object = None) -> datetime:  # type: ignore[override]
+        return cls.shown
+
+
+@pytest.mark.parametrize("year", [1, 1970, 9999])
+def test_a_clock_that_was_never_set_publishes_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, year: int
+) -> None:
+    ledger = open_ledger(tmp_path / "ledger.db")
+    monkeypatch.setattr(catalogue, "datetime", _Clock)
+    monkeypatch.setattr(_Clock, "shown", datetime(year, 1, 1, tzinfo=UTC))
+    with pytest.raises(InputError, match=f"clock of this machine: the year {year}; allowed: a year from 2025"):
+        publish(ledger)
+    assert ledger.entries() == []
+
+
+def test_a_clock_that_went_back_is_noted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    ledger = open_ledger(tmp_path / "ledger.db")
+    monkeypatch.setattr(catalogue, "datetime", _Clock)
+    publish(ledger)
+    monkeypatch.setattr(_Clock, "shown", datetime(2026, 4, 30, 1, tzinfo=UTC))
+    publish(ledger)
+    assert ledger.verify().notes == ()
+    monkeypatch.setattr(_Clock, "shown", datetime(2025, 1, 1, tzinfo=UTC))
+    publish(ledger)
+    check = ledger.verify()
+    assert check.sound
+    assert "is dated 2025-01-01, after one of 2026-05-01: a clock was wrong" in check.notes[0]

@@ -12,6 +12,7 @@ import sqlalchemy as sa
 from support.ledgers import PASTS, SECRET, made_policy, publish, reserve
 
 from seriatim.errors import LedgerError
+from seriatim.ledger import chain
 from seriatim.ledger.chain_replay import ledger_replay_wrong_rows, replay_everything
 from seriatim.ledger.sql_ledger import SqlLedger, open_ledger
 from seriatim.storage.schema import metadata
@@ -26,7 +27,16 @@ def ledger(ledger_url: str, tmp_path: Path) -> SqlLedger:
     publish(made, ["bob", "cid"], policy=made_policy(epoch=2, k=3))
     made.deliver("ward", 1, ["lab"])
     made.erase("ward", "bob")
+    publish(made, ["eve"], policy=made_policy(epoch=2, k=3), recipients=())
+    made.recall("ward", 3, "wrong")
+    made.answer_book("ward").append({"query": "mean", "answer": 3})
+    reserve(made, policy=made_policy("moved"), destination=tmp_path / "gone")
+    made.resume(out=tmp_path / "there")
     reserve(made, policy=made_policy("third"))
+    kinds = {entry.kind for entry in made.entries()}
+    assert kinds == {value for name, value in vars(chain).items() if name.isupper() and isinstance(value, str)} - {
+        chain.GENESIS
+    }
     assert made.verify().sound
     return made
 

@@ -13,6 +13,7 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
+from seriatim.errors import Fault, InputError
 from seriatim.ledger import chain, shelf, statements
 from seriatim.ledger.chain import ChainEntry, chain_text
 from seriatim.model.history import PastView, SeriesState
@@ -20,6 +21,9 @@ from seriatim.model.policy_in_force import policy_in_force
 from seriatim.model.verdict import Approval
 from seriatim.ports import ReleaseRecord
 from seriatim.storage import schema
+
+YEARS = range(2025, 2126)
+"""Years that a clock may be in: what the ledger says about time is kept for good."""
 
 Row = dict[str, Any]
 Facts = Mapping[str, Any]
@@ -29,8 +33,11 @@ Inputs = dict[tuple[str, int], tuple[str, str, str]]
 
 def catalogue_circumstances(**further: Any) -> dict[str, Any]:
     """Return when and by which software: what may differ between two otherwise equal runs."""
-    now = datetime.now(UTC).isoformat(timespec="seconds")
-    return {"time": now, "version": _version(), **further}
+    now = datetime.now(UTC)
+    if now.year not in YEARS:
+        allowed = f"a year from {YEARS[0]} to {YEARS[-1]}"
+        raise InputError(Fault("clock of this machine", f"the year {now.year}", allowed, "set the clock"))
+    return {"time": now.isoformat(timespec="seconds"), "version": _version(), **further}
 
 
 @functools.cache

@@ -8,11 +8,13 @@ from __future__ import annotations
 import os
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 from seriatim.errors import LedgerError
 from seriatim.ledger import catalogue, chain, seals, shelf
+from seriatim.ledger.chain import ChainEntry
 from seriatim.ledger.chain_replay import ReplayedCatalogue, ledger_replay_wrong_rows, replay_everything
 from seriatim.ledger.deliveries import deliveries_under_way
 from seriatim.ledger.destinations import destination_in, destination_of
@@ -30,6 +32,9 @@ from seriatim.ledger.shelf import Shelf
 from seriatim.ports import PRIVATE, PUBLIC, LedgerCheck, ReleaseRecord
 from seriatim.storage.database import Database, unsound_database
 from seriatim.storage.durable_files import durable_disk_errors
+
+_CLOCKS_DIFFER = timedelta(days=1)
+"""So far apart may the clocks of machines be."""
 
 
 @dataclass(slots=True)
@@ -61,6 +66,7 @@ def verify_ledger(database: Database, place: Shelf, published: Sequence[Path]) -
         _check_manifests(database, place, expected, published, findings)
         _check_heads(database, expected, findings)
         _check_permissions(database, place, findings)
+    _check_clock(stored.entries, findings)
     n_releases = len(expected.releases)
     return LedgerCheck(
         len(stored.entries),
@@ -70,6 +76,18 @@ def verify_ledger(database: Database, place: Shelf, published: Sequence[Path]) -
         notes=tuple(findings.notes),
         n_copies=findings.n_copies,
     )
+
+
+def _check_clock(entries: Sequence[ChainEntry], findings: _Findings) -> None:
+    """Find entries that are dated long before one that was made earlier: a clock was wrong then or before."""
+    newest = datetime.min.replace(tzinfo=UTC)
+    for entry in entries:
+        made = datetime.fromisoformat(entry.circumstances["time"])
+        if newest - made > _CLOCKS_DIFFER:
+            findings.notes.append(
+                f"entry {entry.seq} is dated {made.date()}, after one of {newest.date()}: a clock was wrong"
+            )
+        newest = max(newest, made)
 
 
 def _check_shelf(place: Shelf, expected: ReplayedCatalogue, findings: _Findings) -> None:
