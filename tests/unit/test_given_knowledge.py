@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Any
 
@@ -165,3 +166,24 @@ def test_a_policy_states_them_inline(tmp_path: Path, stated: dict[str, Any]) -> 
     made = sr.publish(pa.table(view), sr.Policy.from_dict(shape), sr.Ledger.open(tmp_path / "l.db"))
     assert made.verdict.released
     assert any(estimate.attack == "sequence" for estimate in made.verdict.estimates)
+
+
+def test_a_knowledge_file_is_parsed_once_and_again_when_it_changes(tmp_path: Path) -> None:
+    """Also where the new files are as long and as old as those before."""
+    path = tmp_path / "k.toml"
+
+    def write(chances: list[list[float]]) -> list[int]:
+        made = knowledge_file_bytes(SequenceModel.from_matrix(chances, ["a", "b"]), path)
+        for file, content in made.items():
+            file.write_bytes(content)
+            os.utime(file, (1, 1))
+        return [len(content) for content in made.values()]
+
+    before = write([[0.25, 0.75], [0.5, 0.5]])
+    first = read_knowledge_file(path)
+    assert read_knowledge_file(path) is first
+    assert write([[0.75, 0.25], [0.5, 0.5]]) == before
+    assert read_knowledge_file(path).steps[1][0][0].tolist() == [0.75, 0.25]
+    path.with_suffix(".parquet").unlink()
+    with pytest.raises(AdversaryError, match="cannot be read"):
+        read_knowledge_file(path)

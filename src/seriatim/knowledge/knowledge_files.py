@@ -11,6 +11,7 @@ from __future__ import annotations
 import json
 import tomllib
 from dataclasses import replace
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -89,25 +90,38 @@ def _chances(model: SequenceModel, automaton: bool) -> pa.Table:
 
 def read_knowledge_file(path: Path) -> SequenceModel:
     """Read a model; every fault says what is wrong with the file."""
-    head = _head(path)
-    beside = path.parent / str(head["table"])
     try:
-        table = _parquet().read_table(beside)
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError):
+        raise _unreadable(path) from None
+    beside = path.parent / str(_head(path, text)["table"])
+    try:
+        return _read_once(path, text, beside, beside.read_bytes())
     except (OSError, pa.ArrowInvalid):
         raise AdversaryError(Fault(str(beside), "cannot be read", "the Parquet file of the knowledge")) from None
+
+
+@lru_cache(maxsize=2)
+def _read_once(path: Path, text: str, beside: Path, content: bytes) -> SequenceModel:
+    """Return the model of both files; known by their contents, since a defence, promises and attacks all ask for it."""
+    table = _parquet().read_table(pa.BufferReader(content))
     if any(name not in table.column_names for name in _COLUMNS):
         raise AdversaryError(Fault(str(beside), "columns are missing", ", ".join(_COLUMNS)))
-    return _model_of(head, table, str(beside))
+    return _model_of(_head(path, text), table, str(beside))
 
 
-def _head(path: Path) -> dict[str, Any]:
+def _head(path: Path, text: str) -> dict[str, Any]:
     try:
-        head = tomllib.loads(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError):
-        raise AdversaryError(Fault(str(path), "cannot be read", "a file of seriatim knowledge mine")) from None
+        head = tomllib.loads(text)
+    except tomllib.TOMLDecodeError:
+        raise _unreadable(path) from None
     if head.get("format") != _FORMAT or not isinstance(head.get("values"), list) or not head["values"]:
         raise AdversaryError(Fault(str(path), "is not a knowledge file", f'format = "{_FORMAT}", values, table'))
     return {"classes": [""], "kind": "table", "pairs": {}, "table": path.with_suffix(".parquet").name, **head}
+
+
+def _unreadable(path: Path) -> AdversaryError:
+    return AdversaryError(Fault(str(path), "cannot be read", "a file of seriatim knowledge mine"))
 
 
 class _States(NamedTuple):

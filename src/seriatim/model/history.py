@@ -20,6 +20,8 @@ from seriatim.model.draft import Draft
 from seriatim.model.methods import Method
 from seriatim.model.scale import IntArray
 
+BELIEFS = "beliefs_"
+"""How the names begin under which a ledger remembers beliefs; a method's own memory has other names."""
 MARKS = ("lineage", "slot", "baseline", "blind")
 """What a defence may claim about its rows beyond what it publishes."""
 
@@ -214,3 +216,11 @@ class SeriesState:
     """What releases of another method leave possible, if this method has taken over the series."""
     memory: Mapping[str, pa.Table] = field(default_factory=dict, repr=False)
     """What the method of the newest release remembers about people, by name; ``respondent`` as text."""
+    beliefs: Mapping[str, pa.Table] = field(default_factory=dict, repr=False)
+    """What an attacker believed of people before the newest releases, by name; bounds on it go on from there."""
+
+    def remembering(self, remembered: Mapping[str, pa.Table]) -> SeriesState:
+        """Return the state with what the ledger remembers of people: of the method, and of beliefs about them."""
+        beliefs = {name: table for name, table in remembered.items() if name.startswith(BELIEFS)}
+        memory = {name: table for name, table in remembered.items() if name not in beliefs}
+        return replace(self, memory=memory, beliefs=beliefs)

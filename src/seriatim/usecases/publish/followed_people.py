@@ -23,7 +23,7 @@ from seriatim.knowledge.sequential_adversary import SequentialAdversary
 from seriatim.knowledge.smoothing import SmoothingStart, smoothing_forward, smoothing_start
 from seriatim.knowledge.value_texts import value_texts
 from seriatim.model import Estimate, Policy
-from seriatim.model.history import History
+from seriatim.model.history import BELIEFS, History
 from seriatim.model.judged import JudgedHistory
 from seriatim.ports import Ledger
 from seriatim.usecases.publish.belief_memory import BeliefMemory, belief_memory_after
@@ -48,7 +48,7 @@ class FollowedPeople:
 def followed_name(column: str | None, attacker: int = 0) -> str:
     """Return the name of a column's memory: letters, digits and _ only, since files are named after it."""
     text = (column or "").encode("utf-8").hex()
-    return f"beliefs_{text}_order{attacker}" if attacker else f"beliefs_{text}"
+    return f"{BELIEFS}{text}_order{attacker}" if attacker else f"{BELIEFS}{text}"
 
 
 def followed_history(ledger: Ledger, policy: Policy, column: str | None, memory: Mapping[str, pa.Table]) -> History:

@@ -63,8 +63,8 @@ class JudgementCase:
     """What was published so far, by the sensitive column followed; the first is the defence's own."""
     holders: Sequence[Holder] = ()
     """Recipients of this draft, or several of them together, with the releases they would hold."""
-    memory: Mapping[str, pa.Table] = field(default_factory=dict)
-    """What the newest release remembers about people."""
+    beliefs: Mapping[str, pa.Table] = field(default_factory=dict)
+    """What was believed of people before the newest releases."""
     followed: Mapping[str | None, FollowedPeople] = field(default_factory=dict)
     """What a sequential adversary believes, by sensitive column, where that is known already."""
     before: TakenOver | None = None
@@ -215,10 +215,10 @@ def _followed(judged: JudgedHistory, case: JudgementCase) -> FollowedPeople:
     from seriatim.usecases.publish.believed_people import believed_people
     from seriatim.usecases.publish.followed_people import followed_people
 
-    return believed_people(judged, case.policy) or followed_people(judged, case.policy, case.memory)
+    return believed_people(judged, case.policy) or followed_people(judged, case.policy, case.beliefs)
 
 
-def judgement_memory(case: JudgementCase) -> dict[str, pa.Table]:
+def judgement_beliefs(case: JudgementCase) -> dict[str, pa.Table]:
     """Return what the next release has to know of these beliefs, by the name under which it is kept."""
     return {name: kept for one in case.followed.values() for name, kept in one.memory.items() if len(kept)}
 

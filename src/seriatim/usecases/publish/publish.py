@@ -44,9 +44,9 @@ from seriatim.usecases.publish.joined_own_tables import draft_of_own_tables, ver
 from seriatim.usecases.publish.judgement import (
     Followed,
     JudgementCase,
+    judgement_beliefs,
     judgement_by_followers,
     judgement_histories,
-    judgement_memory,
     judgement_of,
 )
 from seriatim.usecases.publish.notes import n_changed_people, notes_of
@@ -109,9 +109,8 @@ def publish(order: PublishOrder, parts: PublishParts) -> Release | Refusal:
     check_epoch(state, policy)
     check_epoch_columns(state, policy)
     _check_people(order, state)
-    memory = _remembered(order, parts.ledger)
     secret = state.secret or secrets.token_bytes(32)
-    state = replace(state, secret=secret, memory=memory)
+    state = replace(state, secret=secret).remembering(_remembered(order, parts.ledger))
     keys = view_keys(order.view, secret, parts.by_record)
     digest = view_order_digest(keys, secret)
     ordered = None if order.plan.own_tables else keys
@@ -126,8 +125,8 @@ def publish(order: PublishOrder, parts: PublishParts) -> Release | Refusal:
     again = repeated_view(state.views, digest, order.view.source.name)
     made = release(draft, judged_as_repeated(verdict, again, order.again))
     if isinstance(made, Release) and not order.dry_run:
-        kept = {name: table for case in cases for name, table in judgement_memory(case).items()}
-        made = _written(order, parts, made, replace(state, memory=kept), digest)
+        kept = {name: table for case in cases for name, table in judgement_beliefs(case).items()}
+        made = _written(order, parts, made, replace(state, beliefs=kept), digest)
     progress("done", 1.0)
     return made
 
@@ -164,7 +163,7 @@ def _drafted(order: PublishOrder, parts: PublishParts, state: SeriesState, keys:
     keys = view_keys(order.view, secret, parts.by_record) if keys is None else keys
     view = view_in_order(order.view, keys, secret, state.n_releases + 1)
     order = replace(order, view=view)
-    histories = _histories(order, parts.ledger, state.memory)
+    histories = _histories(order, parts.ledger, state.beliefs)
     history = next(iter(histories.values()), no_history())
     before = taken_over(view, policy, history, state.memory) if alone else None
     state = replace(state, history=history, candidates=None if before is None else before.candidates)
@@ -180,7 +179,7 @@ def _drafted(order: PublishOrder, parts: PublishParts, state: SeriesState, keys:
         promises=promises,
         histories=histories,
         holders=_holders(order, parts, history),
-        memory=state.memory,
+        beliefs=state.beliefs,
         before=before,
     )
 
@@ -287,7 +286,7 @@ def _check_people(order: PublishOrder, state: SeriesState) -> None:
 
 
 def _written(order: PublishOrder, parts: PublishParts, made: Release, state: SeriesState, digest: str) -> Release:
-    """Reserve, write and seal a release; ``state.memory`` is what is remembered beside the method's own memory."""
+    """Reserve, write and seal a release; ``state.beliefs`` are those after it."""
     parts.progress("writing", 0.7)
     record, codebook = _reserve(order, parts, made, state, digest)
     parts.progress("sealing", 0.9)
@@ -300,10 +299,10 @@ def _remembered(order: PublishOrder, ledger: Ledger) -> Mapping[str, pa.Table]:
     return memory if order.corrections is None else memory_with_corrections(memory, order.corrections)
 
 
-def _histories(order: PublishOrder, ledger: Ledger, memory: Mapping[str, pa.Table]) -> dict[str | None, History]:
+def _histories(order: PublishOrder, ledger: Ledger, beliefs: Mapping[str, pa.Table]) -> dict[str | None, History]:
     """Return what was published so far by sensitive column, for anything that looks back; nothing else waits for it.
 
-    What follows people whose values change needs the newest releases and a memory; the rest is not read.
+    What follows people whose values change needs the newest releases and the beliefs before them; the rest is not read.
     """
     plan, policy = order.plan, order.plan.settled
     assert policy.defence is not None
@@ -314,7 +313,7 @@ def _histories(order: PublishOrder, ledger: Ledger, memory: Mapping[str, pa.Tabl
     if asked is None and followed and _follows_newest(plan):
         from seriatim.usecases.publish.followed_people import followed_history  # brings the attack
 
-        return {column: followed_history(ledger, policy, column, memory) for column in dict.fromkeys(followed)}
+        return {column: followed_history(ledger, policy, column, beliefs) for column in dict.fromkeys(followed)}
     found = {column: ledger.history(policy.series, column) for column in dict.fromkeys(followed)}
     if asked is None:
         return found
@@ -357,6 +356,6 @@ def _reserve(
             head=order.head,
             recipients=order.recipients,
             approval=order.approval,
-            memory={**made.draft.memory, **state.memory},
+            memory={**made.draft.memory, **state.beliefs},
         )
         return parts.ledger.reserve(reservation), codebook
