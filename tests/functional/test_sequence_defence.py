@@ -176,7 +176,7 @@ def test_the_best_cut_says_how_many_ends_look_at_values(tmp_path: Path) -> None:
     for name, promise in (("t", {"k": 8, "t": 0.35}), ("k", {"k": 8})):
         made = sr.publish(months(1)[0], policy(promise), sr.Ledger.open(tmp_path / f"{name}.db"))
         said[name] = " ".join(made.verdict.notes)
-    assert "of groups end elsewhere than without a look at values" in said["t"]
+    assert "of groups end where they do because of sensitive values" in said["t"]
     assert "cut points" not in said["k"]
 
 

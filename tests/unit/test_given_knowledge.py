@@ -133,9 +133,9 @@ def test_automata_that_are_none(change: dict[str, Any], said: str) -> None:
     [
         ({"matrix": np.zeros((2, 2, 3))}, "a row and a column for every value"),
         ({"matrix": {"p": np.eye(2), "q": TWO_STEPS}}, "a row and a column for every value"),
-        ({"matrix": {"p": np.eye(2)}, "prior": {"q": [1, 1]}}, "other classes"),
+        ({"matrix": {"p": np.eye(2)}, "prior": {"q": [1, 1]}}, "its classes are not those"),
         ({"matrix": np.eye(2), "gaps": {1: np.eye(2)}}, "2 or more"),
-        ({"matrix": np.eye(2), "gaps": {2: {"p": np.eye(2)}}}, "other classes"),
+        ({"matrix": np.eye(2), "gaps": {2: {"p": np.eye(2)}}}, "its classes are not those"),
         ({"matrix": TWO_STEPS, "gaps": {2: np.eye(2)}}, "several steps"),
         ({"matrix": {}}, "no table"),
         ({"matrix": np.full((20, 20, 20, 20, 20), 0.05)}, "at most 5,000 states"),

@@ -30,7 +30,7 @@ from seriatim.model.chance import open_chance
 from seriatim.model.history import History
 
 STEPS = 1_000_000
-"""Steps that all chains share, by the size of their parts: the number of cells times that of values."""
+"""Total Markov-chain steps, split among the parts by their cells x values."""
 ENOUGH = 10_000
 """Steps of a chain at most, for each cell and value; sixty left beliefs in small parts a seventh off."""
 TABLES = 20_000

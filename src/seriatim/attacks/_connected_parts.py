@@ -35,7 +35,7 @@ SHORT = 500
 PROPAGATIONS = 200.0
 """Steps of the solver that take as long as a variable of an integer programme."""
 LITERALS = 15.0
-"""Literals that take as long to write down."""
+"""Clause literals whose cost equals one such step."""
 
 
 @dataclass(frozen=True, repr=False, eq=False)

@@ -29,7 +29,7 @@ class Dependencies:
         if not self.baselines:
             raise InputError(Fault("dependencies", "none", "one or more"))
         if len(set(self.names)) != len(self.names):
-            raise InputError(Fault("dependencies", "one occurs twice", "each X ~> Y once"))
+            raise InputError(Fault("dependencies", "one is listed twice", "each X ~> Y once"))
 
     @cached_property
     def names(self) -> tuple[str, ...]:

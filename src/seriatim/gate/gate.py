@@ -200,18 +200,18 @@ def _places(entries: Any, at: Mapping[Any, int], by_place: bool, where: str) -> 
             if places.ndim != 1 or (places.dtype.kind not in "iu" and len(places)):
                 raise TypeError
         except (TypeError, ValueError):
-            raise InputError(Fault(where, "not a list of places", "whole numbers from 0")) from None
+            raise InputError(Fault(where, "not a list of positions", "whole numbers from 0")) from None
         return np.ascontiguousarray(places.astype(np.int64))
     try:
         return np.array([at.get(entry, -1) for entry in entries], dtype=np.int64)
     except TypeError:
-        raise InputError(Fault(where, "not a list of names", "names as they were given")) from None
+        raise InputError(Fault(where, "not a list of names", "the names you gave the gate")) from None
 
 
 def _place(entry: Any, at: Mapping[Any, int], by_place: bool, where: str) -> int:
     if by_place:
         if isinstance(entry, bool) or not isinstance(entry, int | np.integer):
-            raise InputError(Fault(where, f"a {type(entry).__name__}", "a whole number: the place in the domain"))
+            raise InputError(Fault(where, f"a {type(entry).__name__}", "a whole number: the position in the domain"))
         return int(entry) if 0 <= int(entry) < LARGEST else -1
     try:
         return at.get(entry, -1)

@@ -222,7 +222,7 @@ class Intake:
         if wanted <= room:
             return
         if wanted >= LARGEST:
-            raise InputError(Fault("requests", f"more than {room}", "start a new series"))
+            raise InputError(Fault("gate", f"full: {room} requests", "", "start a new gate"))
         room = min(max(3 * room, wanted + room), LARGEST - 1)
         requests, releases = _longer(self.queue.requests, room), _longer(self.queue.releases, room)
         self.queue = self.queue._replace(requests=requests, releases=releases)

@@ -1,4 +1,4 @@
-"""Papers that lie beside releases: the page to sign, and the pages of refused drafts. Never a table.
+"""Files written next to a release: the page to sign, and reports of refused drafts. Never a table.
 
 They are the publisher's own (modes 0700 and 0600), and no manifest lists them.
 """

@@ -122,7 +122,7 @@ def exposure_truta_weights(given: Any) -> FloatArray:
 def _weight_of(weights: FloatArray, after: LongArray, before: LongArray) -> FloatArray:
     largest = weights[0, 0]
     if (weights < 0).any() or (weights > largest).any() or largest <= 0:
-        raise InputError(Fault("weights", "a weight below 0 or above the first", "0 up to the first, the largest"))
+        raise InputError(Fault("weights", "a weight below 0 or above the first one", "0 or more, none above the first"))
     rows, columns = np.minimum(after, len(weights)) - 1, np.minimum(before, weights.shape[1]) - 1
     return np.asarray(weights[rows, columns] / largest, dtype=np.float64)
 

@@ -258,7 +258,7 @@ _WITHDRAWN = {
         reads_odds=True,
         leavers_known=True,
         looks="values near their cap were cut at their own median; newcomers went where their value was free",
-        withdrawn="its cells gave values away, as 'seriatim attack --view' shows; cohort takes the series over",
+        withdrawn="its cells revealed values, as 'seriatim attack --view' shows; cohort takes the series over",
     ),
 }
 """Methods whose releases ledgers still hold."""

@@ -49,8 +49,8 @@ def noise_bell_step(scale: Scale) -> float:
 def noise_bell_rounded(moved: FloatArray, scale: Scale, amount: str) -> FloatArray:
     """Return noisy numbers rounded to the column's step.
 
-    Numbers that are no decimals keep the digits down to a hundredth of the spread that the noisy number itself would
-    have: those beyond say nothing, and where they end depends on nothing else.
+    Floats are rounded to a hundredth of the noise's standard deviation. Further digits mean nothing, and where they
+    end depends on nothing but the noisy number.
     """
     step = noise_bell_step(scale)
     if scale.dated or not value_grid(scale.positions).slack:

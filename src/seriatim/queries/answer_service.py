@@ -62,7 +62,7 @@ def _numbers(values: Any) -> FloatArray:
 
 
 class Answering:
-    """Answers queries about one table. Opened on a book with entries, it goes on where that ends.
+    """Answers queries about one table. Opened on a book with entries, it continues from the last one.
 
     Without a rule for refusals, ``SpreadRefusals`` with its defaults is taken. Another rule than the book's is refused,
     unless ``approved_by`` names who decided so: then the book says that as well.

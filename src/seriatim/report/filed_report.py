@@ -1,4 +1,4 @@
-"""What all reports have in common: a page to file and a record to process."""
+"""The base of all reports: HTML for people, JSON for programs."""
 
 from __future__ import annotations
 

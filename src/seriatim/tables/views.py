@@ -225,7 +225,7 @@ def _scale(
 
 
 def _with_missing(positions: FloatArray) -> FloatArray:
-    """Put missing as far beyond the last value as that is from the first, so that a mixture counts as everything."""
+    """Place missing values one full range beyond the last, so that a mixed class spans the whole scale."""
     last = positions[-1] + max(positions[-1] - positions[0], 1.0) if len(positions) else 0.0
     return np.append(positions, last)
 

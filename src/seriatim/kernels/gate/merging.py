@@ -182,7 +182,7 @@ def _write_squares(cells: Rows, first: int, width: int, mask: int) -> None:
 
 @leaf
 def merged_square(board: Board, target: int) -> float:
-    """Return the sum of a target's squares; find in place how its cells merge, if that was forgotten."""
+    """Return the sum of a target's squares; recompute the merge in place if it is stale."""
     first, total = board.targets[target].first_cell, 0.0
     width = board.dependencies[board.targets[target].dependency].width
     if board.targets[target].mask == 0:

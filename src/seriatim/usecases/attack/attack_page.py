@@ -204,7 +204,7 @@ def attack_page_unfollowed(n_people: int) -> str:
 def attack_page_method(found: AttackResult) -> tuple[str, ...]:
     """Return what the method's own cuts reveal, in a sentence; nothing for groups whose numbers do not last."""
     if found.n_unseen:
-        told = "not attacked: what the method's own cuts gave away (lineage and cohort used to cut by values)"
+        told = "not attacked: what the method's own cuts revealed (lineage and cohort used to cut by values)"
         return (f"{told}; give a table that a release was made from (--view) and its policy",)
     if found.method is None:
         return ()

@@ -120,7 +120,7 @@ def map_wish_of(view: View, wish: MapWish) -> MapWish:
 def _mapped(view: View, name: str | None) -> CodedColumn:
     """Return the sensitive column whose risk is mapped: the one named, else the first with distances, if any."""
     if not view.sensitive:
-        raise InputError(Fault("compare", "no sensitive column", "one whose risk is mapped"))
+        raise InputError(Fault("risk", "no sensitive column to map", "at least one", 'give it the role "sensitive"'))
     if name is not None:
         named = [one for one in view.sensitive if one.name == name]
         if not named:

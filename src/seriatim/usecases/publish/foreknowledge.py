@@ -21,7 +21,7 @@ def check_foreknowledge(policy: Policy) -> None:
         faults.append(Fault(where, "priors need a respondent column", "[series] respondent", "add it"))
     if len(policy.sensitive) != 1:
         found = f"{len(policy.sensitive)} sensitive columns"
-        faults.append(Fault(where, found, "exactly one, since priors are about one column", "one series for each"))
+        faults.append(Fault(where, found, "exactly one, since priors describe one column", "one series for each"))
     if not policy.looks_back:
         remedy = "add one of them"
         faults.append(Fault(where, "no promise judges them", "[promise] m or [adversary] breach_share", remedy))

@@ -120,7 +120,7 @@ def simulation_of_exclusion(
 
 
 def _with_withheld(estimate: Estimate, part: History, policy: Policy) -> Estimate:
-    """Count everyone who was ever withheld, and as breached those whom being withheld gives away."""
+    """Count everyone who was ever withheld, and as breached those whom being withheld reveals."""
     if not part.withheld_anyone:
         return estimate
     known, terms = policy.adversary, policy.terms.series

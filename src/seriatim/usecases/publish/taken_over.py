@@ -20,7 +20,7 @@ from seriatim.promises.series.remaining_values import RemainingValues
 from seriatim.usecases.publish.foreknowledge import foreknowledge_by_person
 
 _NOT_COUNTED = (
-    "{} of the releases before cut groups by values; what that gave away to whoever knows the method is not counted "
+    "{} of the releases before cut groups by values; what that revealed to whoever knows the method is not counted "
     "here, since the ledger keeps no quasi-identifiers: seriatim attack --view FILE --policy FILE counts it"
 )
 

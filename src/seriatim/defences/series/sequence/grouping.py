@@ -294,8 +294,8 @@ def _end_notes(policy: Policy, rules: BeliefSegmentRules, rows: SegmentRows, end
         n_blind, n_own = len(np.unique(blind[blind >= 0])), len(np.unique(end[end >= 0]))
         return [f"cuts blind to values: {n_blind - n_own} of {n_blind} groups were merged with a neighbour for l or t"]
     share = blind_cuts_by_values(end, blind)
-    told = "which neither boxes nor counts show, but someone who runs the method can check guesses against"
-    return [f"cut points: {share:.0%} of groups end elsewhere than without a look at values, {told}"] if share else []
+    told = 'an attacker who reruns the method can test guesses; cuts = "blind" avoids it'
+    return [f"cut points: {share:.0%} of groups end where they do because of sensitive values; {told}"] if share else []
 
 
 @dataclass(frozen=True, slots=True)

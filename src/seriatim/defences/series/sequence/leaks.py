@@ -1,7 +1,7 @@
 """What the method itself reveals: where groups end, and who is dropped. Measured for every release.
 
-The method is public. A group that ends later than k people was not l-diverse or t-close before, which says something
-about its last person; ends that only k and j decide use public facts and say nothing. Being dropped says something too.
+The method is public. A group longer than k tells the reader that its first k people failed l or t, which hints at the
+last value. Ends that only k and j decide use public facts and reveal nothing. Being dropped reveals something too.
 """
 
 from __future__ import annotations
@@ -65,13 +65,13 @@ def leak_notes(found: Leaks) -> list[str]:
     notes = []
     if found.exposed:
         notes.append(
-            f"cut points: {found.exposed:.0%} of groups ended where they did for their values; belief in the last "
+            f"cut points: {found.exposed:.0%} of groups end where they do because of sensitive values; belief in the last "
             f"person there rises from {found.before:.2f} to {found.after:.2f} for someone who knows the method"
         )
     if found.n_dropped:
         notes.append(
             f"{found.n_dropped} people were dropped; the distribution of their values differs from the others' by "
-            f"{found.dropped_apart:.2f}, and being missing says so"
+            f"{found.dropped_apart:.2f}, so being missing says something about their values"
         )
     return notes
 
