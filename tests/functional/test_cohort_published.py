@@ -71,9 +71,9 @@ def test_without_common_a_skewed_table_is_refused(tmp_path: Path) -> None:
     made = sr.publish(months(releases=1)[0], policy, sr.Ledger.open(tmp_path / "ledger.db"))
     assert not made.verdict.released
     assert any(reason.startswith("suppress") for reason in made.verdict.reasons)
-    assert any("[promise] odds = 1.5 would pass" in remedy for remedy in made.verdict.remedies)
+    assert any("[promise] odds = 2 would pass" in remedy for remedy in made.verdict.remedies)
     tried = sr.publish(months(releases=1)[0], policy, sr.Ledger.open(tmp_path / "ledger.db"), suggest=True)
-    assert any("tried and passes: [promise] odds = 1.5" in remedy for remedy in tried.verdict.remedies)
+    assert any("tried and passes: [promise] odds = 2" in remedy for remedy in tried.verdict.remedies)
 
 
 def test_a_column_in_which_nearly_all_are_alike_is_bad_input(tmp_path: Path) -> None:

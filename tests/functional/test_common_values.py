@@ -60,8 +60,8 @@ def test_without_common_the_refusal_says_what_would_pass(tmp_path: Path) -> None
     share = (view["grade"].to_numpy() == 12).mean()
     (reason,) = [one for one in made.verdict.reasons if one.startswith("suppress")]
     assert f"the most frequent value of 'grade' has {share:.1%}, m = 3 allows 33.3%: " in reason
-    assert "[promise] odds = 1.5 would pass" in reason
-    assert any("tried and passes: [promise] odds = 1.5" in remedy for remedy in made.verdict.remedies)
+    assert "[promise] odds = 2 would pass" in reason
+    assert any("tried and passes: [promise] odds = 2" in remedy for remedy in made.verdict.remedies)
 
 
 def test_a_running_series_goes_on_with_common(tmp_path: Path) -> None:

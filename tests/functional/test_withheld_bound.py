@@ -46,7 +46,7 @@ def test_more_than_a_twentieth_withheld_is_refused_with_the_cause(
     (reason,) = [one for one in made.verdict.reasons if one.startswith("suppress")]
     share = (skewed.column("grade").to_numpy() == 12).mean()
     assert f"the most frequent value of 'grade' has {share:.1%}, m = 3 allows 33.3%: " in reason
-    assert "odds = 1.5 would pass" in reason
+    assert "odds = 2 would pass" in reason
     assert "12" not in reason.replace(f"{share:.1%}", "").replace(f"{finding.worst:.4g}", "")
     assert not list((tmp_path / "out").rglob("table*"))
 
@@ -86,7 +86,7 @@ def test_surplus_of_one_value_is_not_withheld_in_silence(tmp_path: Path, method:
     (reason,) = made.verdict.reasons
     assert reason.startswith("eligible_table of 'grade': ")
     assert "the most frequent value has 36.0%, m = 3 allows 33.3%" in reason
-    assert any("[promise] odds = 1.5 would pass" in remedy for remedy in made.verdict.remedies)
+    assert any("[promise] odds = 2 would pass" in remedy for remedy in made.verdict.remedies)
     with_room = sr.Policy.from_dict(
         {
             "series": {"name": "panel", "respondent": "who"},
@@ -119,7 +119,7 @@ def test_people_whom_being_withheld_gives_away_count_as_breached(tmp_path: Path,
         assert (finding.kept, made.verdict.released) == (kept, kept)
         assert finding.worst == pytest.approx(len(out) / 2_000)
         assert f"{len(out)} people who were withheld are among them" in finding.detail
-        assert kept or any("odds = 1.5" in remedy for remedy in made.verdict.remedies)
+        assert kept or any("odds = 2" in remedy for remedy in made.verdict.remedies)
 
 
 def test_the_policy_may_say_otherwise(tmp_path: Path) -> None:

@@ -117,7 +117,7 @@ def _way_out(judged: JudgedHistory, estimate: Estimate, allowed: float) -> str:
     undecided, out = (estimate.detail.get(key, 0) for key in ("undecided", "withheld_breached"))
     if out and estimate.high - out / max(estimate.n_people, 1) <= allowed:
         rooms = quoted_methods(lambda row: row.reads_odds)
-        return f"withhold nobody: a smaller m, or method = {rooms} with [promise] odds = 1.5"
+        return f"withhold nobody: a smaller m, or method = {rooms} with [promise] odds = 2"
     if undecided and estimate.share <= allowed:
         counted = f"{undecided:,} of {estimate.detail['asked']:,} people checked stay undecided and count as breached"
         return f"publish less often; {counted}, and so do people like them who were not checked"

@@ -72,6 +72,6 @@ class EligibleTable:
     def _remedy(self, share: float) -> str:
         smaller = f"m = {int(1 / share)} would pass; " if share <= 1 / 2 else ""
         if self.room_at_once:
-            return f"{smaller}[promise] odds = 1.5 would pass"
+            return f"{smaller}[promise] odds = 2 would pass"
         rooms = quoted_methods(lambda row: row.reads_odds)
-        return f"{smaller}a new series with method = {rooms} and [promise] odds = 1.5 would pass"
+        return f"{smaller}a new series with method = {rooms} and [promise] odds = 2 would pass"

@@ -59,7 +59,7 @@ class WithheldLeak:
             "judged: the lower end of the interval, against what a group may have"
         )
         rooms = quoted_methods(lambda row: row.reads_odds)
-        remedy = "" if kept else f"withhold nobody: a smaller m, or [promise] odds = 1.5 with method = {rooms}"
+        remedy = "" if kept else f"withhold nobody: a smaller m, or [promise] odds = 2 with method = {rooms}"
         return Finding(
             self.rule,
             kept,

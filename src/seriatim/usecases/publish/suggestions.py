@@ -27,7 +27,7 @@ MOST_WITHHELD = 0.25
 """Withholding a larger share is no remedy."""
 EVERY = (2, 3, 4, 6, 12)
 """How much less often to publish."""
-COMMON = 1.5
+COMMON = 2
 """How much the odds of a frequent value may grow, where nothing else was asked."""
 
 

@@ -91,6 +91,6 @@ def _remedy(view: View, draft: Draft, policy: Policy) -> str:
 def _common(policy: Policy) -> str:
     """Say which method has room for values above one m-th."""
     if _reads_odds(policy):
-        return "[promise] odds = 1.5 would pass"
+        return "[promise] odds = 2 would pass"
     rooms = quoted_methods(lambda row: row.reads_odds)
-    return f"a new series with method = {rooms} and [promise] odds = 1.5 would pass"
+    return f"a new series with method = {rooms} and [promise] odds = 2 would pass"
