@@ -146,7 +146,9 @@ def _by_class(name: str, given: ByClass) -> dict[str, Floats]:
 def _priors(given: ByClass | None, classes: tuple[str, ...], n: int) -> Floats:
     if isinstance(given, Mapping):
         if set(map(str, given)) != set(classes):
-            raise AdversaryError(Fault("prior", "its classes are not those of the tables", f"the {len(classes)} classes of the tables"))
+            raise AdversaryError(
+                Fault("prior", "its classes are not those of the tables", f"their {len(classes)} classes")
+            )
         named = {str(cls): chances for cls, chances in given.items()}
         return np.concatenate([model_priors(model_numbers("prior", named[cls]), n) for cls in classes])
     one = model_priors(np.full(n, 1.0) if given is None else model_numbers("prior", given), n)
@@ -166,7 +168,9 @@ def _gap(given: object) -> int:
 def _gap_tables(given: ByClass, names: tuple[Hashable, ...], classes: tuple[str, ...]) -> Floats:
     tables = _by_class("gaps", given)
     if set(tables) != set(classes):
-        raise AdversaryError(Fault("gaps", "its classes are not those of the single step", f"the {len(classes)} classes of the single step"))
+        raise AdversaryError(
+            Fault("gaps", "its classes are not those of the single step", f"their {len(classes)} classes")
+        )
     for table in tables.values():
         _check_table(table, names, 2)
     return np.stack([tables[cls] for cls in classes])

@@ -60,7 +60,7 @@ def bounds(
     domain: tuple[float, float],
     way: Way | None = None,
 ) -> Bounds:
-    """Return every record's bounds, given all answers; values lie within the domain. The fastest way is chosen automatically."""
+    """Return every record's bounds, given all answers; values lie within the domain."""
     _check(queries, answers, n, domain, way)
     low, high = np.full(n, float(domain[0])), np.full(n, float(domain[1]))
     asked = list(zip(queries, answers, strict=True))

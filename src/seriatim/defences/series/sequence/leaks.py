@@ -65,8 +65,8 @@ def leak_notes(found: Leaks) -> list[str]:
     notes = []
     if found.exposed:
         notes.append(
-            f"cut points: {found.exposed:.0%} of groups end where they do because of sensitive values; belief in the last "
-            f"person there rises from {found.before:.2f} to {found.after:.2f} for someone who knows the method"
+            f"cut points: {found.exposed:.0%} of groups end where they do because of sensitive values; belief "
+            f"in the last person there rises from {found.before:.2f} to {found.after:.2f} for an attacker who reruns it"
         )
     if found.n_dropped:
         notes.append(
