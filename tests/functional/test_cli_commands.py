@@ -50,7 +50,7 @@ def test_publish_show_verify_deliver_resume(desk: Path) -> None:
     for name in expected:
         assert str(Path("releases") / "ward-visits-0001" / name) in made.out
 
-    again = seriatim(desk, "publish", "view.csv", "-p", "policy.toml", "--json", "--again")
+    again = seriatim(desk, "publish", "view.csv", "-p", "policy.toml", "--json", "--allow", "again")
     assert (again.code, again.err) == (0, "")
     assert json.loads(again.out)["released"] is True
 
@@ -194,8 +194,8 @@ def test_a_series_that_is_not_there_is_not_a_safe_one(desk: Path) -> None:
     for arguments in (
         ("attack", "--series", "misspelt"),
         ("forecast", "misspelt"),
-        ("ledger", "show", "--series", "misspelt"),
-        ("ledger", "resume", "--series", "misspelt"),
+        ("ledger", "show", "misspelt"),
+        ("ledger", "resume", "misspelt"),
     ):
         ran = seriatim(desk, *arguments)
         assert (ran.code, ran.out) == (2, "")
@@ -254,8 +254,8 @@ def test_init_writes_a_policy_that_publish_reads(desk: Path) -> None:
     assert told["guesses"] == (desk / "guess.toml").read_text().count("# guess") > 0
     again = seriatim(desk, "init", "view.csv", "--out", "guess.toml")
     assert again.code == 2
-    assert "--force" in again.err
-    assert seriatim(desk, "init", "view.csv", "--out", "guess.toml", "--force").code == 0
+    assert "--allow overwrite" in again.err
+    assert seriatim(desk, "init", "view.csv", "--out", "guess.toml", "--allow", "overwrite").code == 0
     assert seriatim(desk, "publish", "view.csv", "-p", "guess.toml", "--dry-run").code in (0, 2, 3)
 
 
@@ -267,7 +267,7 @@ def test_import_takes_in_the_past(desk: Path) -> None:
     again = seriatim(desk, "ledger", "import", "past.csv", "-p", "policy.toml")
     assert (again.code, again.out) == (2, "")
     assert "2 of 2 releases are in the ledger already" in again.err
-    assert seriatim(desk, "ledger", "import", "past.csv", "-p", "policy.toml", "--again").code == 0
+    assert seriatim(desk, "ledger", "import", "past.csv", "-p", "policy.toml", "--allow", "again").code == 0
     (desk / "bad.csv").write_text("release,group,ill\n1,1,flu\n")
     bad = seriatim(desk, "ledger", "import", "bad.csv", "-p", "policy.toml", "--ledger", "sqlite:///other.db")
     assert bad.code == 2

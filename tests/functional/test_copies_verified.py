@@ -21,7 +21,7 @@ def desk(tmp_path: Path) -> Path:
     text = write_policy(tmp_path, series="s").read_text().replace('name = "s"', 'name = "s"\nhead = "s.head"', 1)
     (tmp_path / "policy.toml").write_text(text)
     for _ in range(2):
-        assert seriatim(tmp_path, "publish", "view.csv", "-p", "policy.toml", "--again").code == 0
+        assert seriatim(tmp_path, "publish", "view.csv", "-p", "policy.toml", "--allow", "again").code == 0
     assert seriatim(tmp_path, "ledger", "deliver", "s", "1", "--to", "lab", "--out", "for-lab").code == 0
     shutil.copytree(tmp_path / "releases" / "s-0001", tmp_path / "archive" / "s-0001")
     shutil.copytree(tmp_path / "releases" / "s-0001" / "public", tmp_path / "web" / "s-0001")

@@ -14,7 +14,7 @@ COMMANDS = {
     "attack": ("attack", "--series", "s", "--out"),
     "forecast": ("forecast", "s", "--releases", "1", "--out"),
     "sign-off": ("ledger", "sign-off", "s", "1", "--out"),
-    "init": ("init", "view.csv", "--force", "--out"),
+    "init": ("init", "view.csv", "--allow", "overwrite", "--out"),
     "mine": ("knowledge", "mine", "long.csv", "--respondent", "who", "--time", "t", "--value", "ill", "--out"),
     "suggest": ("gate", "suggest", "view.csv", "--out"),
     "gate compare": ("study", "safe-release", "large.csv", "--dependency", "age ~> ill", "--out"),

@@ -164,13 +164,13 @@ def test_half_a_character_in_an_option(desk: Path, arguments: tuple[str, ...]) -
 )
 def test_addresses_that_cannot_be_read(desk: Path, address: str) -> None:
     for command in (("ledger", "show"), ("publish", "view.csv", "-p", "policy.toml")):
-        assert_refused(seriatim(desk, *command, "--ledger", address, "--shelf", "shelf"))
+        assert_refused(seriatim(desk, *command, "--ledger", f"{address}?shelf=shelf"))
 
 
 def test_what_lies_outside_the_data_ends_with_five(desk: Path) -> None:
     pytest.importorskip("psycopg")
     address = "postgresql://nobody@127.0.0.1:1/x"
-    ran = seriatim(desk, "ledger", "show", "--ledger", address, "--shelf", "shelf", "--json")
+    ran = seriatim(desk, "ledger", "show", "--ledger", f"{address}?shelf=shelf", "--json")
     assert "cannot reach the database" in assert_refused(ran, 5)
     assert json.loads(ran.out)["error"]["exit_code"] == 5
     ran = seriatim(desk, "publish", "view.csv", "-p", "policy.toml", "--ledger", "sqlite:///no/such/folder/l.db")
@@ -213,7 +213,7 @@ def test_an_audit_takes_separator_and_encoding(desk: Path) -> None:
     text = (desk / "view.csv").read_text().replace(",", "^").replace("gout", "göut")
     (desk / "view.csv").write_bytes(text.encode("cp850"))
     assert_refused(seriatim(desk, "audit", "view.csv", "-p", "policy.toml"))
-    ran = seriatim(desk, "audit", "view.csv", "-p", "policy.toml", "--separator", "^", "--encoding", "cp850", "--json")
+    ran = seriatim(desk, "audit", "view.csv", "-p", "policy.toml", "--csv", "^ cp850", "--json")
     assert ran.code in (0, 3), ran
 
 

@@ -86,7 +86,7 @@ def test_a_folder_that_is_there_already_is_not_imported_twice(folder: Path) -> N
     again = imported(folder, *FOLDER)
     assert again.code == 2
     assert "2 of 2 releases are in the ledger already" in again.err
-    assert imported(folder, *FOLDER, "--again").code == 0
+    assert imported(folder, *FOLDER, "--allow", "again").code == 0
 
 
 @pytest.mark.parametrize("arguments", [(), ("--history", "monthly"), ("--respondents", "who.csv"), ("x.csv", *FOLDER)])

@@ -61,7 +61,7 @@ def test_a_release_is_no_destination(tmp_path: Path, inside: str) -> None:
     """A release with its private part would lie among files that recipients get."""
     write_view(tmp_path)
     write_policy(tmp_path, series="s")
-    asked = ("publish", "view.csv", "-p", "policy.toml", "--again", "-o")
+    asked = ("publish", "view.csv", "-p", "policy.toml", "--allow", "again", "-o")
     assert seriatim(tmp_path, *asked, "out").code == 0
     before = sorted(tmp_path.rglob("*"))
     for words in (

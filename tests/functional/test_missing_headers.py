@@ -87,7 +87,7 @@ def test_an_attack_on_a_folder(desk: Path, headless: str) -> None:
 def test_init_writes_no_policy_of_cells(desk: Path) -> None:
     assert_told(seriatim(desk, "init", "view.csv", "--out", "new.toml"))
     assert not (desk / "new.toml").exists()
-    assert seriatim(desk, "init", "view.csv", "--out", "new.toml", "--header-is-right").code == 0
+    assert seriatim(desk, "init", "view.csv", "--out", "new.toml", "--allow", "header").code == 0
     assert "canary-ill" in (desk / "new.toml").read_text(encoding="utf-8")
 
 

@@ -92,7 +92,9 @@ def test_four_years_end_to_end(tmp_path: Path, name: str, who: str, years: tuple
         published = ran(tmp_path, "publish", view, "-p", "policy.toml", "--to", "Dr Weber")
         assert f"RELEASED  panel, release {number}" in published.out
 
-    attacked = json.loads(ran(tmp_path, "attack", "--series", "panel", "--compromised", "0.04", "--json").out)
+    attacked = json.loads(
+        ran(tmp_path, "attack", "--series", "panel", "--adversary", "compromised = 0.04", "--json").out
+    )
     assert attacked["people"] == here[who].nunique()
     assert [release["n_people"] for release in attacked["releases"]] == [int((here.year == y).sum()) for y in years]
     assert attacked["wrong"] == 0

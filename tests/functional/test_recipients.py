@@ -41,13 +41,19 @@ def test_attack_by_recipient_and_by_any_two(tmp_path: Path, views: list[pa.Table
     alone = json.loads(one.out)
     assert alone["recipients"][0]["names"] == ["Ms Ortiz"]
     assert [release["number"] for release in alone["releases"]] == [2]
-    each = json.loads(seriatim(tmp_path, "attack", "--series", "ward-visits", "--collusion", "1", "--json").out)
+    each = json.loads(
+        seriatim(tmp_path, "attack", "--series", "ward-visits", "--adversary", "collusion = 1", "--json").out
+    )
     assert [one["names"] for one in each["recipients"]] == [["Dr Weber"], ["Ms Ortiz"]]  # who holds two is worse
-    both = json.loads(seriatim(tmp_path, "attack", "--series", "ward-visits", "--collusion", "2", "--json").out)
+    both = json.loads(
+        seriatim(tmp_path, "attack", "--series", "ward-visits", "--adversary", "collusion = 2", "--json").out
+    )
     everything = json.loads(seriatim(tmp_path, "attack", "--series", "ward-visits", "--json").out)
     assert both["iterated"] == everything["iterated"]
     assert alone["iterated"]["share"] < each["iterated"]["share"] < both["iterated"]["share"]
-    shown = seriatim(tmp_path, "attack", "--series", "ward-visits", "--collusion", "2", "--out", "attack.html")
+    shown = seriatim(
+        tmp_path, "attack", "--series", "ward-visits", "--adversary", "collusion = 2", "--out", "attack.html"
+    )
     assert "Dr Weber and Ms Ortiz" in shown.out
     assert "Dr Weber and Ms Ortiz" in (tmp_path / "attack.html").read_text()
     # a delivery afterwards counts
@@ -61,8 +67,8 @@ def test_attack_by_recipient_and_by_any_two(tmp_path: Path, views: list[pa.Table
 def test_recipients_need_a_ledger(tmp_path: Path, views: list[pa.Table]) -> None:
     written(tmp_path, views)
     publish(tmp_path, 1)
-    nobody = seriatim(tmp_path, "attack", "--series", "ward-visits", "--collusion", "2")
-    assert (nobody.code, "no release of this series has a recipient" in nobody.err) == (2, True)
+    with pytest.raises(sr.InputError, match="no release of this series has a recipient"):
+        sr.attack(sr.Ledger.open(tmp_path / "ledger.db"), series="ward-visits", collusion=2)
     unknown = seriatim(tmp_path, "attack", "--history", ".", "--respondents", "x.csv", "--recipient", "Dr Weber")
     assert (unknown.code, "--series" in unknown.err) == (2, True)
     history = sr.Ledger.open(tmp_path / "ledger.db").history("ward-visits")
@@ -83,8 +89,8 @@ def test_an_attack_reads_the_collusion_of_an_adversary_file(tmp_path: Path, view
     publish(tmp_path, 2, "Dr Weber")
     publish(tmp_path, 3, "Ms Ortiz")
     together = seriatim(tmp_path, *asked, "--adversary", "adversary.toml")
-    assert together.out == seriatim(tmp_path, *asked, "--collusion", "2").out
-    assert together.out != seriatim(tmp_path, *asked, "--collusion", "1").out
+    assert together.out == seriatim(tmp_path, *asked, "--adversary", "collusion = 2").out
+    assert together.out != seriatim(tmp_path, *asked, "--adversary", "collusion = 1").out
     history = sr.Ledger.open(tmp_path / "ledger.db").history("ward-visits")
     with pytest.warns(AdversaryKeysUnread, match="adversary: not read here: collusion"):
         sr.attack(history, {"collusion": 2})
@@ -119,7 +125,7 @@ def test_the_same_release_to_the_same_person_is_refused_and_to_another_not(
     assert anyone.code == 3
     other = publish(tmp_path, 2, "Ms Ortiz")
     assert other.code == 0, other.out
-    together = seriatim(tmp_path, "attack", "--series", "ward-visits", "--collusion", "2", "--json")
+    together = seriatim(tmp_path, "attack", "--series", "ward-visits", "--adversary", "collusion = 2", "--json")
     assert json.loads(together.out)["iterated"]["share"] > 0.01
 
 

@@ -107,8 +107,8 @@ class TestCommand:
         assert self.publish(folder, "visits-2024-12").code == 0
         refused = self.publish(folder, "visits-2024-12")
         assert refused.code == 3
-        assert "--again" in refused.out
-        assert self.publish(folder, "visits-2024-12", "--again").code == 0
+        assert "--allow again" in refused.out
+        assert self.publish(folder, "visits-2024-12", "--allow", "again").code == 0
 
     def test_refuses_a_file_whose_name_is_older(self, folder: Path) -> None:
         assert self.publish(folder, "visits-2024-12").code == 0

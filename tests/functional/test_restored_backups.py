@@ -12,7 +12,7 @@ from support.command_line import Ran, seriatim, write_policy, write_view
 import seriatim as sr
 from seriatim import api
 
-PUBLISH = ("publish", "view.csv", "-p", "policy.toml", "--again", "--out")
+PUBLISH = ("publish", "view.csv", "-p", "policy.toml", "--allow", "again", "--out")
 AFTER = {
     "publish": (*PUBLISH, "{next}"),
     "dry run": (*PUBLISH, "{next}", "--dry-run"),

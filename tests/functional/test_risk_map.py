@@ -303,26 +303,26 @@ def test_the_command(tmp_path: Path) -> None:
     lines = ['[series]\nname = "wages"', '[columns.age]\nrole = "quasi"\nkind = "number"']
     lines += ['[columns.hours]\nrole = "quasi"\nkind = "number"', '[columns.wage]\nrole = "sensitive"\nkind = "number"']
     (tmp_path / "policy.toml").write_text("\n".join([*lines, "[promise]\nk = 4", '[defence]\nmethod = "median"']))
-    asked = ("compare", "wages.csv", "--policy", "policy.toml", "--separator", "~")
+    asked = ("compare", "wages.csv", "--policy", "policy.toml", "--csv", "~")
     done = seriatim(tmp_path, *asked, "--risk", "hit_chance", "--out", "map.html")
     assert done.code == 0, done.err
     assert "front" in done.out
     assert json.loads((tmp_path / "map.json").read_text())["risk"] == "hit_chance"
     assert "Which technique suits this table" in (tmp_path / "map.html").read_text()
     assert seriatim(tmp_path, *asked, "--risk", "luck").code == 2
-    done = seriatim(tmp_path, *asked, "--risk", "hit_chance", "--statistic", "mean:wage", "--json")
+    done = seriatim(tmp_path, *asked, "--risk", 'risk = "hit_chance", statistics = ["mean:wage"]', "--json")
     assert json.loads(done.out)["statistics"] == ["mean:wage"]
-    done = seriatim(tmp_path, *asked, "--risk", "hit_chance", "--near", "±10", "--json")
+    done = seriatim(tmp_path, *asked, "--risk", 'risk = "hit_chance", near = "±10"', "--json")
     assert json.loads(done.out)["near"] == "±10"
-    for more in (("--near", "wide"), ("--method", "median"), ("wages.csv",)):
+    for more in (("--method", "median"), ("wages.csv",)):
         assert seriatim(tmp_path, *asked, "--risk", "hit_chance", *more).code == 2
-    for more in (
-        ("--cost", "loss"),
-        ("--statistic", "mean:age"),
-        ("--column", "wage"),
-        ("--near", "±10"),
-        ("--seed", "1"),
+    for wish, told in (
+        ('near = "wide"', "not a width"),
+        ('cost = "luck"', "statistics, loss"),
+        ("near = 5", "near of another type"),
+        ('seed = "x"', "seed of another type"),
+        ("luck = 1", "unknown: luck; allowed: risk, cost, column, near, seed, statistics"),
+        ("near = ", "cannot be read"),
     ):
-        refused = seriatim(tmp_path, *asked, *more)
-        assert refused.code == 2
-        assert f"error: {more[0]}: describes a map; allowed: beside --risk" in refused.err
+        refused = seriatim(tmp_path, *asked, "--risk", wish)
+        assert (refused.code, told in refused.err) == (2, True), refused.err

@@ -136,8 +136,8 @@ def test_a_table_without_records_needs_a_word(tmp_path: Path, views: list[pa.Tab
         pacsv.write_csv(view, tmp_path / f"{name}.csv")
     assert seriatim(tmp_path, "publish", "first.csv", "--policy", "policy.toml").code == 0
     done = seriatim(tmp_path, "publish", "nobody.csv", "--policy", "policy.toml")
-    assert (done.code, "--empty" in done.err) == (2, True)
-    assert seriatim(tmp_path, "publish", "nobody.csv", "--policy", "policy.toml", "--empty").code == 0
+    assert (done.code, "--allow empty" in done.err) == (2, True)
+    assert seriatim(tmp_path, "publish", "nobody.csv", "--policy", "policy.toml", "--allow", "empty").code == 0
 
 
 def test_bad_input_of_a_first_release_makes_no_ledger(tmp_path: Path, views: list[pa.Table]) -> None:
@@ -201,14 +201,16 @@ def test_attack_and_forecast_from_the_command_line(tmp_path: Path, views: list[p
     for view in views[:2]:
         api.publish(view, policy, ledger)
     url = f"sqlite:///{tmp_path / 'ledger.db'}"
-    attack = ["attack", "--ledger", url, "--series", "ward-visits", "--compromised", "0.05", "--json"]
+    attack = ["attack", "--ledger", url, "--series", "ward-visits", "--adversary", "compromised = 0.05", "--json"]
     done = seriatim(tmp_path, *attack, "--out", str(tmp_path / "attack.html"))
     assert done.code == 0, done.err
     found = json.loads(done.out)
     assert found["wrong"] == 0
     assert [release["number"] for release in found["releases"]] == [1, 2]
     assert "<svg" in (tmp_path / "attack.html").read_text() or "plot" in (tmp_path / "attack.html").read_text().lower()
-    done = seriatim(tmp_path, "forecast", "ward-visits", "--ledger", url, "--releases", "2", "--m", "3", "--json")
+    done = seriatim(
+        tmp_path, "forecast", "ward-visits", "--ledger", url, "--releases", "2", "--rules", "m = 3", "--json"
+    )
     assert done.code == 0, done.err
     courses = {course["method"]: course for course in json.loads(done.out)["courses"][:4]}
     assert courses["cohort"]["breached"] == [0.0, 0.0]
@@ -220,7 +222,8 @@ def test_every_figure_of_an_attack_names_its_attack(tmp_path: Path, views: list[
     for view in views[:2]:
         api.publish(view, policy_of(tmp_path, POLICY), ledger)
     nobody, some = (
-        seriatim(tmp_path, "attack", "--series", "ward-visits", "--compromised", share).out for share in ("0", "0.05")
+        seriatim(tmp_path, "attack", "--series", "ward-visits", "--adversary", f"compromised = {share}").out
+        for share in ("0", "0.05")
     )
     for told in ("intersection, from the published groups alone", "linear combinations of groups"):
         assert told in nobody

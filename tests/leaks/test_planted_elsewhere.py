@@ -138,12 +138,12 @@ OPTIONS = {
     "erase someone unknown": ("ledger", "erase", "songs", "canary-nobody"),
     "erase someone": ("ledger", "erase", "songs", "canary-who-3"),
     "a recipient who is a person": ("attack", "--series", "songs", "--recipient", "canary-who-3"),
-    "any two of nobody": ("attack", "--series", "songs", "--collusion", "2"),
+    "any two of nobody": ("attack", "--series", "songs", "--adversary", "collusion = 2"),
     "a register": ("attack", "--history", "monthly", "--respondents", "who.csv", "--register", "register.csv"),
     "a list with strangers": ("ledger", "import", "who.csv", "-p", "policy.toml"),
-    "a private list": ("publish", "view.csv", "-p", "policy.toml", "--private", "exposed.csv", "--again"),
+    "a private list": ("publish", "view.csv", "-p", "policy.toml", "--private", "exposed.csv", "--allow", "again"),
     "a private list of an audit": ("audit", "view.csv", "-p", "policy.toml", "--private", "exposed.csv"),
-    "suggestions": ("publish", "view.csv", "-p", "strict.toml", "--suggest", "--again"),
+    "suggestions": ("publish", "view.csv", "-p", "strict.toml", "--suggest", "--allow", "again"),
 }
 
 

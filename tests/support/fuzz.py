@@ -71,13 +71,13 @@ def is_bug(ran: Ran) -> bool:
 
 _COMMANDS: list[tuple[str, ...]] = [
     ("publish", "{view}", "-p", "policy.toml", "--dry-run"),
-    ("publish", "{view}", "-p", "policy.toml", "--dry-run", "--separator", ";"),
-    ("publish", "{view}", "-p", "policy.toml", "--dry-run", "--encoding", "utf-16"),
+    ("publish", "{view}", "-p", "policy.toml", "--dry-run", "--csv", ";"),
+    ("publish", "{view}", "-p", "policy.toml", "--dry-run", "--csv", "utf-16"),
     ("audit", "{view}", "-p", "policy.toml"),
     ("audit", "{view}", "-p", "policy.toml", "--original", "{view}", "--aligned"),
     ("audit", "{view}", "-p", "policy.toml", "--beside", "{view}", "--prior", "conditional"),
     ("init", "{view}", "--out", "new.toml"),
-    ("init", "{view}", "--out", "new.toml", "--header-is-right"),
+    ("init", "{view}", "--out", "new.toml", "--allow", "header"),
     ("ledger", "import", "{view}", "-p", "policy.toml", "--ledger", "sqlite:///never.db"),
     ("attack", "--history", ".", "--respondents", "{view}", "--sensitive", "ill"),
 ]

@@ -246,7 +246,15 @@ def test_the_command_takes_a_view_and_its_policy(tmp_path: Path) -> None:
     )
     head = '[series]\nname = "lineage"\nrespondent = "patient"\n'
     (tmp_path / "safe.toml").write_text(f'{head}{columns}[promise]\nm = 3\n[defence]\nmethod = "lineage"\n')
-    asked = ["attack", "--ledger", "sqlite:///kept/ledger.db", "--series", "lineage", "--compromised", "0.04"]
+    asked = [
+        "attack",
+        "--ledger",
+        "sqlite:///kept/ledger.db",
+        "--series",
+        "lineage",
+        "--adversary",
+        "compromised = 0.04",
+    ]
     bare = seriatim(tmp_path, *asked)
     assert "give a table that a release was made from (--view) and its policy" in bare.out
     told = seriatim(tmp_path, *asked, "--view", "month.csv", "--policy", "safe.toml")

@@ -1,15 +1,17 @@
 """The reference page names every key and every word that a policy may hold."""
 
+import re
 import tomllib
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from textwrap import dedent
 
 import pytest
+from jsonschema_rs import Draft7Validator
 
 from seriatim.model.methods import all_methods
 from seriatim.model.policy_keys import PolicySection, Setting
-from seriatim.policies import policy_from_dict
+from seriatim.policies import policy_from_dict, policy_schema
 from seriatim.policies.faults import Faults
 from seriatim.policies.shapes import rows_of
 
@@ -41,6 +43,46 @@ def test_the_tables_are_those_of_the_rows() -> None:
     spec.loader.exec_module(maker)
     page = (DOCS / "policy.md").read_text(encoding="utf-8")
     assert maker.policy_page(page) == page, "write it anew: ./dev policy-page"
+
+
+SCHEMA = Draft7Validator(policy_schema())
+FENCED = re.compile(r"^```toml\n(.*?)^```", re.DOTALL | re.MULTILINE)
+PAGES = sorted((*DOCS.parent.rglob("*.md"), DOCS.parents[1] / "README.md"))
+POLICIES = [
+    pytest.param(block, id=f"{page.name}-{at}")
+    for page in PAGES
+    for at, block in enumerate(
+        re.findall(r"^```toml\n(.*?)^```", page.read_text(encoding="utf-8"), re.DOTALL | re.MULTILINE)
+    )
+    if block.lstrip().startswith("[series]") and "[columns." in block
+]
+
+
+@pytest.mark.parametrize("text", POLICIES)
+def test_the_schema_for_editors_takes_the_policies_of_the_pages(text: str) -> None:
+    assert list(SCHEMA.iter_errors(tomllib.loads(text))) == []
+
+
+@pytest.mark.parametrize(
+    ("section", "wrong"),
+    [
+        ("promise", {"k": 0}),
+        ("promise", {"kk": 5}),
+        ("promise", {"ill": {"k": 5}}),
+        ("promise", {"n": "some"}),
+        ("defence", {"method": "guess"}),
+        ("defence", {"method": "median", "mode": "fast"}),
+        ("defence", {}),
+        ("columns", {"a": {"kind": "number"}}),
+        ("columns", {"a": {"role": "quasi", "hierarchy": {"groups": [["a"]]}}}),
+        ("adversary", {"breach_share": 2}),
+        ("more", {}),
+    ],
+)
+def test_the_schema_marks_what_a_policy_may_not_say(section: str, wrong: dict[str, object]) -> None:
+    whole = {"series": {"name": "s"}, "columns": {"a": {"role": "quasi"}}}
+    assert not list(SCHEMA.iter_errors(whole))
+    assert list(SCHEMA.iter_errors({**whole, section: wrong}))
 
 
 def test_every_key_says_what_is_allowed() -> None:

@@ -13,12 +13,12 @@ import seriatim as sr
 from seriatim import api
 from seriatim.cli.app import cli_app_for
 from seriatim.cli.demo import run_demo
+from seriatim.cli.options import csv_form
 from seriatim.journal.sql_journal import SqlJournal, open_journal
 from seriatim.journal.tokens import TokenBook
 from seriatim.ledger.sql_ledger import SqlLedger
 from seriatim.model.number_limits import ARGUMENT_LIMITS, LARGEST, LARGEST_WORD
-from seriatim.model.promises import promise_key_limits
-from seriatim.policies.questions import LEAST, REPETITIONS, M, N
+from seriatim.policies.questions import LEAST
 from seriatim.usecases.compare.risk_map import MapWish
 from seriatim.web.server import serve
 from seriatim.web.settings import Settings
@@ -29,13 +29,14 @@ from seriatim_papers.leakage import study_leakage
 from seriatim_papers.safe_release_compare import compare_tests
 from seriatim_papers.safe_release_page import study_safe_release_page
 
-OF_OUTPUT = {"as_json", "help", "nodes"}
+OF_OUTPUT = {"as_json", "help", "nodes", "schema"}
 """What a command prints: Python returns the thing itself, with to_json and to_html."""
 OF_LEDGERS = {"ledger": "url", "journal": "url"}
 """Where the ledger or journal is: Python opens it with sr.Ledger.open(url, shelf) or open_journal(url)."""
+SEVERAL = {"allow", "csv"}
+"""One option of words for several parameters: the switches of ``WORDS``, and a separator and an encoding."""
 SINGULAR = {
     "method": "methods",
-    "statistic": "statistics",
     "tables": "view",
     "table": "view",
     "test": "tests",
@@ -47,7 +48,7 @@ SINGULAR = {
 """An option that may be repeated names one of them; a table is what Python calls a view until it is published."""
 TWINS: dict[str, tuple[Callable[..., Any], ...]] = {
     "demo": (run_demo,),
-    "init": (api.first_policy,),
+    "init": (api.first_policy, api.policy_schema),
     "publish": (sr.publish, api.open_ledger),
     "audit": (sr.audit, api.open_ledger),
     "attack": (sr.attack, api.attack_history_of_folder, api.attack_report, api.open_ledger),
@@ -88,7 +89,7 @@ WRITES = {
     **{command: {"out"} for command in WITH_A_REPORT},
     "gate baseline": {"out"},
     "gate replay": {"out"},
-    "init": {"out", "force"},
+    "init": {"out"},
 }
 """Options that name a file for what Python returns: a report, a page, a policy, a baseline."""
 
@@ -109,10 +110,41 @@ def test_every_command_has_a_twin() -> None:
     assert set(TWINS) == set(COMMANDS)
 
 
+WORDS = {
+    "publish": {"again": "again", "empty": "empty"},
+    "init": {"header": "header_is_right", "overwrite": None},
+    "ledger import": {"again": "again"},
+}
+"""What --allow takes, and what Python calls it; Python returns the policy, so that nothing is overwritten."""
+
+
+@pytest.mark.parametrize("command", WORDS)
+def test_a_word_of_allow_is_a_switch_of_python(command: str) -> None:
+    (allow,) = (parameter for parameter in COMMANDS[command].params if parameter.name == "allow")
+    switches = {name: p.default for twin in TWINS[command] for name, p in inspect.signature(twin).parameters.items()}
+    for word, name in WORDS[command].items():
+        assert f"{word} (" in allow.help
+        assert name is None or switches[name] is False
+    assert {name for name, command in COMMANDS.items() if "allow" in {one.name for one in command.params}} == set(WORDS)
+
+
+def test_csv_is_a_separator_and_an_encoding_of_python() -> None:
+    for command in (name for name, command in COMMANDS.items() if "csv" in {one.name for one in command.params}):
+        twins = (*TWINS[command], *((api.read_table,) if command in ("init", "publish", "compare") else ()))
+        names = {name for twin in twins for name in inspect.signature(twin).parameters}
+        assert {"separator", "encoding"} <= names, command
+    assert csv_form("; cp1252") == csv_form("cp1252 ;") == (";", "cp1252")
+    assert (csv_form(None), csv_form("tab"), csv_form("utf-16")) == ((None, None), ("\t", None), (None, "utf-16"))
+    with pytest.raises(sr.InputError, match=r"--csv: two of a kind \(separator\)"):
+        csv_form("; ,")
+
+
 @pytest.mark.parametrize("command", TWINS)
 def test_an_option_has_the_same_name_in_python(command: str) -> None:
     names = {name for twin in TWINS[command] for name in inspect.signature(twin).parameters}
-    asked = {parameter.name for parameter in COMMANDS[command].params} - OF_OUTPUT - WRITES.get(command, set())
+    asked = (
+        {parameter.name for parameter in COMMANDS[command].params} - OF_OUTPUT - SEVERAL - WRITES.get(command, set())
+    )
     missing = {name for name in asked if not {name, OF_LEDGERS.get(name, name), SINGULAR.get(name, name)} & names}
     assert asked
     assert missing == set()
@@ -123,24 +155,23 @@ def test_deliver_names_recipients_as_publish_does() -> None:
     assert {"to", "recipients"} <= set(inspect.signature(sr.publish).parameters)
 
 
-BELOW = {"attack": {"least": LEAST, "repetitions": REPETITIONS}, "forecast": {"m": M, "n": N}}
+BELOW = {"attack": {"least": LEAST}}
 """Parameters that are None in Python, since a mapping may have them, too: what counts if neither does."""
 _SOMEWHERE = "a command must put its files somewhere; Python returns them"
 _REPEATED = "an option that may be repeated has no default of its own: Python's counts"
-_OF_A_MAP = "refused without --risk, so that none can be told from the default, which is that of MapWish"
 OTHERWISE: dict[str, dict[str, str]] = {
     "demo": {"out": _SOMEWHERE},
     "publish": {"out": _SOMEWHERE},
     "knowledge mine": {"out": _SOMEWHERE},
-    "compare": {"risk": "a map is a function of its own in Python", "cost": _OF_A_MAP, "seed": _OF_A_MAP},
+    "compare": {"risk": "a map is a function of its own in Python"},
     "gate replay": {"test": _REPEATED},
     "study cor-split": {"part": _REPEATED},
     "study js-reduce": {"world": _REPEATED, "panels": "a flag for all panels, which Python names"},
 }
 """Defaults that differ, and why."""
 BOUNDS: dict[str, tuple[str, ...]] = {
-    "attack": ("least", "repetitions", "collusion", "compromised"),
-    "forecast": ("releases", "m", "n", "compromised"),
+    "attack": ("least",),
+    "forecast": ("releases",),
     "gate baseline": ("bands",),
     "gate suggest": ("most",),
 }
@@ -167,7 +198,7 @@ def written(value: Any) -> Any:
 def test_an_option_has_the_same_default_in_python(command: str) -> None:
     known, differing = defaults_of(command), set()
     for parameter in COMMANDS[command].params:
-        if parameter.name in OF_OUTPUT | WRITES.get(command, set()) | set(OF_LEDGERS):
+        if parameter.name in OF_OUTPUT | SEVERAL | WRITES.get(command, set()) | set(OF_LEDGERS):
             continue
         name = parameter.name if parameter.name in known else SINGULAR.get(parameter.name, parameter.name)
         default = inspect.Parameter.empty if parameter.required else parameter.default
@@ -185,7 +216,7 @@ def test_an_option_has_the_limits_of_python(command: str) -> None:
         if parameter.name not in BOUNDS[command]:
             assert getattr(parameter, "min", None) is None, parameter.name
             continue
-        limits = ARGUMENT_LIMITS.get(parameter.name) or promise_key_limits(parameter.name)
+        limits = ARGUMENT_LIMITS.get(parameter.name)
         assert limits is not None
         unbounded = limits.most in (LARGEST, LARGEST_WORD)
         assert (parameter.min, parameter.max) == (limits.least, None if unbounded else limits.most)

@@ -27,7 +27,7 @@ from seriatim.api.ledgers import (
 from seriatim.api.prepared import Prepared, prepare, prepared_as_ledger, prepared_policy
 from seriatim.api.private_lists import refuse_private_list, write_private_list
 from seriatim.api.publications import Published, ledger_to_publish, publish
-from seriatim.policies import guess_policy, load_adversary, load_policy, policy_from_dict, sketch_columns
+from seriatim.policies import guess_policy, load_adversary, load_policy, policy_from_dict, policy_schema, sketch_columns
 from seriatim.tables.reader import read_table
 from seriatim.tables.views import view_of
 from seriatim.usecases.compare.risk_map import MapWish
@@ -67,6 +67,7 @@ __all__ = [
     "mine_knowledge_file",
     "open_ledger",
     "policy_from_dict",
+    "policy_schema",
     "prepare",
     "prepared_as_ledger",
     "prepared_policy",

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Optional
+from typing import TYPE_CHECKING, Annotated, Optional
 
 import typer
 
-from seriatim.cli.options import LEDGER, AsJson, LedgerUrl, ReportFile, ShelfFolder
+from seriatim.cli.options import LEDGER, AdversaryKeys, AsJson, LedgerUrl, ReportFile, known_to_adversary, ledger_place
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -60,18 +60,6 @@ Recipient = Annotated[
     Optional[str],  # noqa: UP045
     typer.Option(help="Attack only what this recipient received, as the ledger knows it."),
 ]
-Collusion = Annotated[
-    Optional[int],  # noqa: UP045
-    typer.Option(min=1, help="Attack what any N recipients hold together; report the worst N."),
-]
-AdversaryFile = Annotated[
-    Optional[Path],  # noqa: UP045
-    typer.Option(help="File that says what the attacker knows: compromised, priors, sequence."),
-]
-Compromised = Annotated[
-    Optional[float],  # noqa: UP045
-    typer.Option(min=0, max=1, help="Share of people whose value the attacker knows (0 if omitted)."),
-]
 BreachedPeople = Annotated[
     Optional[Path],  # noqa: UP045
     typer.Option(help="Write who is breached, and by which releases, to this CSV file (mode 0600). Keep it secret."),
@@ -89,29 +77,26 @@ def attack_command(
     view: View = None,
     policy: ViewPolicy = None,
     recipient: Recipient = None,
-    collusion: Collusion = None,
-    adversary: AdversaryFile = None,
-    compromised: Compromised = None,
+    adversary: AdversaryKeys = None,
     least: Annotated[int, typer.Option(min=1, help="Count people who have fewer than this many possible values.")] = 3,
-    repetitions: Annotated[int, typer.Option(min=1, max=100, help="Number of seeded draws of compromised people.")] = 5,
     out: ReportFile = None,
     private: BreachedPeople = None,
-    shelf: ShelfFolder = None,
     as_json: AsJson = False,
 ) -> None:
     """Attack releases as someone who kept every one of them could. The files may come from any tool.
 
     Example: seriatim attack --history monthly/ --respondents who.csv --out attack.html
 
-    Example: seriatim attack --ledger sqlite:///ledger.db --series ward-visits --compromised 0.04
+    Example: seriatim attack --ledger sqlite:///ledger.db --series ward-visits --adversary "compromised = 0.04"
 
-    Example: seriatim attack --series ward-visits --collusion 2
+    Example: seriatim attack --series ward-visits --adversary "collusion = 2"
     """
     from seriatim import api
     from seriatim.cli import output
     from seriatim.cli.compile_ahead import compile_ahead
 
-    of_ledger = (recipient, collusion, view, policy) != (None, None, None, None)
+    knowledge = known_to_adversary(adversary) | {"least": least}
+    of_ledger = (recipient, view, policy) != (None, None, None)
     _check_source(history, series, respondents or quasi or register, of_ledger)
     if private is not None:
         api.refuse_private_list(private)
@@ -120,18 +105,16 @@ def attack_command(
         compile_ahead("narrowing", "conclusions", "twins")
         if history is not None:
             files = _folder(history, respondents, sensitive, quasi)
-        knowledge = _knowledge(adversary, compromised) | {"least": least, "repetitions": repetitions}
         if files is not None:
             result = api.attack(files.history, knowledge, progress=progress, private=private)
         else:
             result = api.attack(
-                api.open_ledger(ledger, shelf, create=False),
+                api.open_ledger(*ledger_place(ledger), create=False),
                 knowledge,
                 series,
                 progress,
                 sensitive=sensitive,
                 recipient=recipient,
-                collusion=collusion,
                 private=private,
                 view=view,
                 policy=None if policy is None else api.load_policy(policy),
@@ -156,7 +139,7 @@ def _check_source(history: Path | None, series: str | None, of_folder: object, o
         found = "--respondents, --quasi or --register with a series of the ledger"
         raise InputError(Fault("attack", found, "they describe a folder of files", "use them with --history"))
     if history is not None and of_ledger:
-        found = "--recipient, --collusion, --view or --policy with a folder of files"
+        found = "--recipient, --view or --policy with a folder of files"
         raise InputError(Fault("attack", found, "they belong to a series of the ledger", "use them with --series"))
 
 
@@ -169,14 +152,6 @@ def _folder(
     if respondents is None:
         raise InputError(Fault("--respondents", "missing", "a table with columns release, row, respondent"))
     return api.attack_history_of_folder(history, respondents, sensitive, quasi or None)
-
-
-def _knowledge(adversary: Path | None, compromised: float | None) -> dict[str, Any]:
-    """Return what the attacker knows; an option counts more than the file."""
-    from seriatim import api
-
-    declared = {} if adversary is None else api.load_adversary(adversary)
-    return {**declared} | ({} if compromised is None else {"compromised": compromised})
 
 
 def _sentences(result: AttackResult) -> list[str]:

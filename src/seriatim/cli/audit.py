@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Optional
 
 import typer
 
-from seriatim.cli.options import AsJson, Encoding, PolicyFile, ReportFile, Separator
+from seriatim.cli.options import AsJson, CsvForm, PolicyFile, ReportFile, csv_form
 
 if TYPE_CHECKING:
     from seriatim.model import Finding
@@ -48,8 +48,7 @@ def audit_command(
     sampled: Sampled = None,
     out: ReportFile = None,
     private: ExposedRecords = None,
-    separator: Separator = None,
-    encoding: Encoding = None,
+    csv: CsvForm = None,
     as_json: AsJson = False,
 ) -> None:
     """Report what a published table reveals, and about whom.
@@ -62,7 +61,7 @@ def audit_command(
     from seriatim.cli import output
     from seriatim.cli.compile_ahead import compile_ahead
 
-    kind = _prior_kind(prior)
+    kind, (separator, encoding) = _prior_kind(prior), csv_form(csv)
     with output.output_bar(silent=as_json) as progress:
         compile_ahead("figures")
         progress("auditing", 0.2)

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Optional
 
 import typer
 
-from seriatim.cli.options import AsJson, Encoding, PolicyFile, ReportFile, Separator
+from seriatim.cli.options import AsJson, CsvForm, PolicyFile, ReportFile, csv_form, inline_table
 
 if TYPE_CHECKING:
     from seriatim.model import Policy, Table
     from seriatim.usecases.compare.compare_page import Comparison
     from seriatim.usecases.compare.risk_map import MapWish
+
+_OF_A_MAP: dict[str, type] = {"risk": str, "cost": str, "column": str, "near": str, "seed": int, "statistics": list}
+"""Keys of --risk, and their types."""
 
 
 def compare_command(
@@ -28,32 +30,12 @@ def compare_command(
     out: ReportFile = None,
     risk: Annotated[
         Optional[str],  # noqa: UP045
-        typer.Option(help="Draw a map of techniques by this risk: hit_chance, area, leakage or gain."),
-    ] = None,
-    cost: Annotated[
-        Optional[str],  # noqa: UP045
         typer.Option(
-            help="What the map's other axis shows: statistics, loss, query_error or models (statistics if omitted)."
+            help="Draw a map of techniques by this risk: hit_chance, area, leakage or gain; or more keys of the map, "
+            'as in \'risk = "area", cost = "loss"\': also column, near, seed and statistics = ["mean:age"].'
         ),
     ] = None,
-    statistic: Annotated[
-        Optional[list[str]],  # noqa: UP045
-        typer.Option(help="Own statistic for the map, as mean:age or quantile:wage:0.9; may be repeated."),
-    ] = None,
-    column: Annotated[
-        Optional[str],  # noqa: UP045
-        typer.Option(help="Sensitive column that the map is about (the first one of numbers if omitted)."),
-    ] = None,
-    near: Annotated[
-        Optional[str],  # noqa: UP045
-        typer.Option(help="What counts as a hit on the map, as ±10 or '±5% or 100' (±5%, for dates ±15, if omitted)."),
-    ] = None,
-    seed: Annotated[
-        Optional[int],  # noqa: UP045
-        typer.Option(help="Seed of the map's random choices (1 if omitted)."),
-    ] = None,
-    separator: Separator = None,
-    encoding: Encoding = None,
+    csv: CsvForm = None,
     as_json: AsJson = False,
 ) -> None:
     """Try several methods on a table and compare the verdicts. Records nothing.
@@ -62,7 +44,7 @@ def compare_command(
 
     Example: seriatim compare visits.csv --policy policy.toml --risk hit_chance --out map.html
 
-    Example: seriatim compare visits.csv --policy policy.toml --risk area --statistic mean:age
+    Example: seriatim compare visits.csv --policy policy.toml --risk 'risk = "area", statistics = ["mean:age"]'
 
     Example: seriatim compare month-1.csv month-2.csv month-3.csv --policy policy.toml --method median --method cohort
     """
@@ -70,15 +52,12 @@ def compare_command(
     from seriatim.cli import output
 
     loaded = api.load_policy(policy)
-    of_a_map = {"cost": cost, "statistics": tuple(statistic) if statistic else None, "column": column, "near": near}
-    stated = {name: value for name, value in {**of_a_map, "seed": seed}.items() if value is not None}
     if risk is not None:
         _must_be_one_table(tables, method)
-        _map(api.read_table(tables[0], separator, encoding), loaded, _wish(risk, stated), out, as_json)
+        _map(api.read_table(tables[0], *csv_form(csv)), loaded, _wish(risk), out, as_json)
         return
-    _must_be_of_methods(stated)
     with output.output_bar(silent=as_json) as progress:
-        views = [api.prepare(table, loaded, separator, encoding) for table in tables]
+        views = [api.prepare(table, loaded, *csv_form(csv)) for table in tables]
         found = api.compare(views, loaded, method, progress=progress)
     output.output_filed(found, out)
     if as_json:
@@ -97,20 +76,19 @@ def _must_be_one_table(tables: list[Path], method: list[str] | None) -> None:
         raise InputError(Fault("--risk", "--method beside it", "a map tries all methods", "remove --method"))
 
 
-def _must_be_of_methods(stated: Mapping[str, object]) -> None:
-    """Raise an error for options of a map that is not asked for."""
+def _wish(risk: str) -> MapWish:
     from seriatim.errors import Fault, InputError
-
-    if stated:
-        raise InputError(Fault(", ".join(stated), "describes a map", "beside --risk", "add --risk, or remove it"))
-
-
-def _wish(risk: str, stated: Mapping[str, Any]) -> MapWish:
-    from dataclasses import replace
-
     from seriatim.usecases.compare.risk_map import MapWish
 
-    return replace(MapWish(risk=risk), **stated)
+    stated: dict[str, Any] = inline_table("--risk", risk) if "=" in risk else {"risk": risk}
+    if unknown := sorted(stated.keys() - _OF_A_MAP):
+        raise InputError(Fault("--risk", f"unknown: {', '.join(unknown)}", ", ".join(_OF_A_MAP)))
+    if wrong := [key for key, value in stated.items() if type(value) is not _OF_A_MAP[key]]:
+        allowed = ", ".join(f"{key} a {kind.__name__}" for key, kind in _OF_A_MAP.items())
+        raise InputError(Fault("--risk", f"{wrong[0]} of another type", allowed))
+    if "statistics" in stated:
+        stated["statistics"] = tuple(stated["statistics"])
+    return MapWish(**stated)
 
 
 def _map(table: Table, policy: Policy, wish: MapWish, out: Path | None, as_json: bool) -> None:

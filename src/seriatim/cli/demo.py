@@ -93,7 +93,8 @@ class DemoOutcome:
         write(f"  {self.release_folder / 'private' / 'report.html'}    (open it in a browser)")
         write(f"  {run} ledger show --ledger {ledger}")
         monthly, who = self.folder / "monthly", self.folder / "who.csv"
-        write(f"  {run} attack --history {monthly} --respondents {who} --compromised 0.04 --out attack.html")
+        known = "--adversary 'compromised = 0.04'"
+        write(f"  {run} attack --history {monthly} --respondents {who} {known} --out attack.html")
         write(f"  {run} forecast ward-visits-safe --ledger {ledger} --out forecast.html")
 
 

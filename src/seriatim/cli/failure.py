@@ -15,10 +15,11 @@ _REPEATED = {
     "dependencies": "dependency",
     "recipients": "to",
     "respondents": "respondent",
-    "statistics": "statistic",
     "tests": "test",
 }
 """What Python takes as a list; the command line repeats an option."""
+_ALLOWED = {"again": "--allow again", "empty": "--allow empty", "header_is_right": "--allow header"}
+"""Booleans of Python that are words of one option."""
 OUTSIDE = SeriatimError.exit_code
 
 
@@ -49,6 +50,7 @@ def failed_options(app: Any, arguments: Sequence[str]) -> dict[str, str]:
     for word in arguments:
         command = getattr(command, "commands", {}).get(word, command)
     found = {one.name: max(one.opts, key=len) for one in command.params if one.opts and one.opts[0].startswith("--")}
+    found |= _ALLOWED if "allow" in found else {}
     return found | {many: found[one] for many, one in _REPEATED.items() if one in found}
 
 

@@ -7,7 +7,16 @@ from typing import TYPE_CHECKING, Annotated, Optional
 
 import typer
 
-from seriatim.cli.options import LEDGER, AsJson, LedgerUrl, ReportFile, ShelfFolder
+from seriatim.cli.options import (
+    LEDGER,
+    AdversaryKeys,
+    AsJson,
+    LedgerUrl,
+    ReportFile,
+    inline_table,
+    known_to_adversary,
+    ledger_place,
+)
 
 if TYPE_CHECKING:
     from seriatim.usecases.forecast.forecast_page import ForecastReport
@@ -16,24 +25,16 @@ if TYPE_CHECKING:
 def forecast_command(
     series: Annotated[str, typer.Argument(help="Series of the ledger.")],
     releases: Annotated[int, typer.Option("--releases", "-r", min=1, max=120, help="Releases to simulate.")] = 12,
-    m: Annotated[int, typer.Option(min=2, help="Values that stay possible for everyone.")] = 3,
-    n: Annotated[
-        int, typer.Option(min=1, help="Minimum number of people in which groups of different releases differ.")
-    ] = 1,
-    compromised: Annotated[
-        Optional[float],  # noqa: UP045
-        typer.Option(min=0, max=1, help="Share of people whose value the attacker knows (0.04 if omitted)."),
+    rules: Annotated[
+        Optional[str],  # noqa: UP045
+        typer.Option(help="Promises to simulate, as in 'm = 4, odds = 1.5' (m = 3 if omitted)."),
     ] = None,
-    adversary: Annotated[
-        Optional[Path],  # noqa: UP045
-        typer.Option(help="File that says what the attacker knows: compromised, priors, sequence."),
-    ] = None,
+    adversary: AdversaryKeys = None,
     sensitive: Annotated[
         Optional[str],  # noqa: UP045
         typer.Option(help="Sensitive column to follow (the first if omitted)."),
     ] = None,
     ledger: LedgerUrl = LEDGER,
-    shelf: ShelfFolder = None,
     out: ReportFile = None,
     as_json: AsJson = False,
 ) -> None:
@@ -41,15 +42,14 @@ def forecast_command(
 
     Simulates the next releases with the churn seen so far.
 
-    Example: seriatim forecast ward-visits --releases 12 --m 4 --compromised 0.04
+    Example: seriatim forecast ward-visits --releases 12 --rules "m = 4" --adversary "compromised = 0.04"
     """
     from seriatim import api
     from seriatim.cli import output
 
-    declared = {} if adversary is None else api.load_adversary(adversary)
-    promised = {"m": m, "n": n} | ({} if compromised is None else {"compromised": compromised})
+    declared, promised = known_to_adversary(adversary), {} if rules is None else inline_table("--rules", rules)
     with output.output_bar(silent=as_json) as progress:
-        source = api.open_ledger(ledger, shelf, create=False)
+        source = api.open_ledger(*ledger_place(ledger), create=False)
         found = api.forecast(
             source, series, releases, promised, progress=progress, adversary=declared, sensitive=sensitive
         )

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Optional
 import typer
 
 from seriatim.cli import gate_service
-from seriatim.cli.options import AsJson, Encoding, ReportFile, Separator, new_file
+from seriatim.cli.options import AsJson, CsvForm, ReportFile, csv_form, new_file
 
 if TYPE_CHECKING:
     from seriatim.usecases.gate.replay_report import ReplayReport
@@ -69,8 +69,7 @@ def baseline_command(
     out: Annotated[
         Path, typer.Option("--out", "-o", callback=new_file, help="Write the baseline to this file.")
     ] = Path("baseline.json"),
-    separator: Separator = None,
-    encoding: Encoding = None,
+    csv: CsvForm = None,
     as_json: AsJson = False,
 ) -> None:
     """Count the baseline of a gate on a table, for gate replay and for later versions.
@@ -82,7 +81,7 @@ def baseline_command(
     from seriatim.storage.own_files import write_own_files
 
     found = api.gate_baseline(
-        table, x or (), y, bands, ranges or (), others, baseline, separator, encoding, dependency or ()
+        table, x or (), y, bands, ranges or (), others, baseline, *csv_form(csv), dependency or ()
     )
     write_own_files({out: found.to_json().encode()}, "out")
     if as_json:
@@ -122,8 +121,7 @@ def replay_command(
         typer.Option("--gate", help="Name of the gate in the journal."),
     ] = None,
     out: ReportFile = None,
-    separator: Separator = None,
-    encoding: Encoding = None,
+    csv: CsvForm = None,
     as_json: AsJson = False,
 ) -> None:
     """Show what a gate would have released of these requests, and what an observer would learn from it.
@@ -136,7 +134,7 @@ def replay_command(
 
     with output.output_bar(silent=as_json) as progress:
         progress("reading", 0.0)
-        requests = api.gate_requests(table, x or (), y, baseline, separator, encoding, dependency or ())
+        requests = api.gate_requests(table, x or (), y, baseline, *csv_form(csv), dependency or ())
         progress("replaying", 0.3)
         found = api.gate_replay(requests, test or ("kld",), alpha, queue=queue, joint=joint, title=table.stem)
     output.output_filed(found, out)
@@ -174,8 +172,7 @@ def suggest_command(
     table: TableFile,
     most: Annotated[int, typer.Option(min=1, help="Number of pairs to list.")] = 20,
     out: ReportFile = None,
-    separator: Separator = None,
-    encoding: Encoding = None,
+    csv: CsvForm = None,
     as_json: AsJson = False,
 ) -> None:
     """Rank pairs of columns by how much releasing one reveals about the other.
@@ -188,6 +185,7 @@ def suggest_command(
 
     with output.output_bar(silent=as_json) as progress:
         progress("measuring", 0.1)
+        separator, encoding = csv_form(csv)
         found = api.gate_suggest(table, most=most, separator=separator, encoding=encoding)
     output.output_filed(found, out)
     if as_json:

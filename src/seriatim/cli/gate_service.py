@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Optional
 
 import typer
 
-from seriatim.cli.options import AsJson, Encoding, Separator
+from seriatim.cli.options import AsJson, CsvForm, csv_form
 
 if TYPE_CHECKING:
     from seriatim.journal.sql_journal import SqlJournal
@@ -32,8 +32,7 @@ def hold_command(
     respondent: Annotated[str, typer.Option(help="Column with the person's id; it is never released.")],
     gate: GateName,
     journal: Journal = HERE,
-    separator: Separator = None,
-    encoding: Encoding = None,
+    csv: CsvForm = None,
     as_json: AsJson = False,
 ) -> None:
     """Hold the records that requesters may ask for; requests then name the person only.
@@ -42,7 +41,7 @@ def hold_command(
     """
     from seriatim import api
 
-    n = api.gate_hold(table, respondent, journal, gate, separator, encoding)
+    n = api.gate_hold(table, respondent, journal, gate, *csv_form(csv))
     unknown = int(api.gate_show(journal, gate)["records_unknown"])
     _say({"held": n, "unknown": unknown}, _held_text(n, unknown), as_json)
 

@@ -7,11 +7,11 @@ from typing import Annotated, Optional
 
 import typer
 
-from seriatim.cli.options import AsJson, Encoding, Separator, new_file
+from seriatim.cli.options import AsJson, CsvForm, allowed_words, csv_form, new_file
 
 
 def init_command(
-    table: Annotated[Path, typer.Argument(help="CSV or Parquet file.")],
+    table: Annotated[Optional[Path], typer.Argument(help="CSV or Parquet file.")] = None,  # noqa: UP045
     out: Annotated[Path, typer.Option("--out", "-o", callback=new_file, help="File for the policy.")] = Path(
         "policy.toml"
     ),
@@ -19,26 +19,42 @@ def init_command(
         Optional[str],  # noqa: UP045
         typer.Option(help="Name of the series (the file's name without numbers and dates if omitted)."),
     ] = None,
-    header_is_right: Annotated[
-        bool, typer.Option("--header-is-right", help="The first line is a header, although it looks like data.")
+    allow: Annotated[
+        Optional[list[str]],  # noqa: UP045
+        typer.Option(
+            help="What is refused otherwise: overwrite (an existing policy), header (names that look like data); "
+            "may be repeated."
+        ),
+    ] = None,
+    schema: Annotated[
+        bool, typer.Option("--schema", help="Print the JSON schema of policies, for editors, and write nothing.")
     ] = False,
-    force: Annotated[bool, typer.Option("--force", help="Overwrite an existing policy.")] = False,
-    separator: Separator = None,
-    encoding: Encoding = None,
+    csv: CsvForm = None,
     as_json: AsJson = False,
 ) -> None:
     """Guess a first policy from a table and mark every guess. Read it before you use it.
 
     Example: seriatim init visits.csv --out policy.toml --series ward-visits
+
+    Example: seriatim init --schema > policy.schema.json
     """
+    import json
+
     from seriatim import api
     from seriatim.errors import Fault, InputError
     from seriatim.storage.own_files import write_own_files
 
-    if out.exists() and not force:
-        raise InputError(Fault(str(out), "already exists", "a new file", "choose another --out or use --force"))
-    source = api.read_table(table, separator, encoding)
-    text = api.first_policy(source, series, header_is_right=header_is_right)
+    allowed = allowed_words(allow, "overwrite", "header")
+    if schema:
+        typer.echo(json.dumps(api.policy_schema(), ensure_ascii=False, indent=1))
+        return
+    if table is None:
+        raise InputError(Fault("init", "no table", "a CSV or Parquet file, or --schema", "name it"))
+    if out.exists() and "overwrite" not in allowed:
+        told = "choose another --out or use --allow overwrite"
+        raise InputError(Fault(str(out), "already exists", "a new file", told))
+    source = api.read_table(table, *csv_form(csv))
+    text = api.first_policy(source, series, header_is_right="header" in allowed)
     write_own_files({out: text.encode()})
     guesses = text.count("# guess")
     from seriatim.cli import output

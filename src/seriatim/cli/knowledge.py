@@ -7,7 +7,7 @@ from typing import Annotated, Optional
 
 import typer
 
-from seriatim.cli.options import LEDGER, AsJson, LedgerUrl, ShelfFolder, new_file
+from seriatim.cli.options import LEDGER, AsJson, LedgerUrl, ledger_place, new_file
 
 app = typer.Typer(
     help="Mine and show what attackers may know about sequences of values.",
@@ -40,15 +40,8 @@ def knowledge_mine_command(
         Optional[int],  # noqa: UP045
         typer.Option(min=1, max=12, help="Number of past values to use (2 if omitted and the data suffice, else 1)."),
     ] = None,
-    unseen: Annotated[
-        str, typer.Option(help="Unseen runs: backoff to shorter runs, or zero as in the paper.")
-    ] = "backoff",
-    denominators: Annotated[
-        str, typer.Option(help="Runs to divide by: continued ones, or all (printed), as in the paper.")
-    ] = "continued",
     ledger: LedgerUrl = LEDGER,
     series: Annotated[Optional[str], typer.Option(help="Series of the ledger, instead of a table.")] = None,  # noqa: UP045
-    shelf: ShelfFolder = None,
     as_json: AsJson = False,
 ) -> None:
     """Mine how values follow each other, for [adversary] sequence = "knowledge.toml".
@@ -61,7 +54,7 @@ def knowledge_mine_command(
     if (table is None) == (series is None):
         raise InputError(Fault("knowledge mine", "a table and a series, or neither", "one of them", "give one"))
     account = api.mine_knowledge_file(
-        table if series is None else api.ledger_history(api.open_ledger(ledger, shelf, create=False), series),
+        table if series is None else api.ledger_history(api.open_ledger(*ledger_place(ledger), create=False), series),
         out,
         respondent=respondent,
         time=time,
@@ -69,8 +62,6 @@ def knowledge_mine_command(
         cls=cls,
         order=order,
         step=step,
-        unseen=unseen,
-        denominators=denominators,
     )
     _show(account, as_json)
 

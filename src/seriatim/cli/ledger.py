@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Optional
 
 import typer
 
-from seriatim.cli.options import LEDGER, AsJson, LedgerUrl, PolicyFile, ShelfFolder, new_file
+from seriatim.cli.options import LEDGER, AsJson, LedgerUrl, PolicyFile, allowed_words, ledger_place, new_file
 
 if TYPE_CHECKING:
     from seriatim.ledger.sql_ledger import SqlLedger
@@ -20,28 +20,26 @@ app = typer.Typer(
     no_args_is_help=True,
 )
 
-Series = Annotated[Optional[str], typer.Option(help="Only this series.")]  # noqa: UP045
+Series = Annotated[Optional[str], typer.Argument(help="Only this series.")]  # noqa: UP045
 
 
-def _open(url: str, shelf: Path | None) -> SqlLedger:
+def _open(address: str) -> SqlLedger:
     from seriatim.api import open_ledger
 
-    return open_ledger(url, shelf, create=False)
+    return open_ledger(*ledger_place(address), create=False)
 
 
 @app.command("show")
-def ledger_show_command(
-    ledger: LedgerUrl = LEDGER, series: Series = None, shelf: ShelfFolder = None, as_json: AsJson = False
-) -> None:
+def ledger_show_command(series: Series = None, ledger: LedgerUrl = LEDGER, as_json: AsJson = False) -> None:
     """List the releases, who received them and who approved them; and books of answered queries.
 
-    Example: seriatim ledger show --ledger sqlite:///ledger.db --series ward-visits
+    Example: seriatim ledger show ward-visits --ledger sqlite:///ledger.db
     """
     from seriatim.api import ledger_records
     from seriatim.cli import output
     from seriatim.ledger.answer_book import answer_books_in_words
 
-    opened = _open(ledger, shelf)
+    opened = _open(ledger)
     records = ledger_records(opened, series)
 
     if as_json:
@@ -59,14 +57,13 @@ def ledger_verify_command(
         Optional[list[Path]],  # noqa: UP045
         typer.Option(help="Folder with published releases to compare with; may be repeated."),
     ] = None,
-    shelf: ShelfFolder = None,
     as_json: AsJson = False,
 ) -> None:
     """Find changed bytes, missing files, a broken chain or a restored old backup.
 
     Example: seriatim ledger verify --ledger sqlite:///ledger.db --published releases
     """
-    check = _open(ledger, shelf).verify(published or [])
+    check = _open(ledger).verify(published or [])
     from dataclasses import asdict
 
     from seriatim.cli import output
@@ -81,13 +78,12 @@ def ledger_verify_command(
 
 @app.command("resume")
 def ledger_resume_command(
-    ledger: LedgerUrl = LEDGER,
     series: Series = None,
+    ledger: LedgerUrl = LEDGER,
     out: Annotated[
         Optional[Path],  # noqa: UP045
         typer.Option("--out", "-o", help="Write the releases to this folder instead of their original one."),
     ] = None,
-    shelf: ShelfFolder = None,
     as_json: AsJson = False,
 ) -> None:
     """Finish releases that were reserved but not written, as after a crash. They count as published.
@@ -97,7 +93,7 @@ def ledger_resume_command(
     from seriatim.api import ledger_records
     from seriatim.cli import output
 
-    opened = _open(ledger, shelf)
+    opened = _open(ledger)
     ledger_records(opened, series)
     records = opened.resume(series, out)
 
@@ -124,10 +120,10 @@ def ledger_import_command(
         typer.Option(help="Table with columns release, row, respondent (with --history)."),
     ] = None,
     ledger: LedgerUrl = LEDGER,
-    again: Annotated[
-        bool, typer.Option("--again", help="Import even if the series already has these releases.")
-    ] = False,
-    shelf: ShelfFolder = None,
+    allow: Annotated[
+        Optional[list[str]],  # noqa: UP045
+        typer.Option(help="What is refused otherwise: again (the series already has these releases)."),
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Import releases made before this ledger, so that the next one is judged against them too.
@@ -141,16 +137,16 @@ def ledger_import_command(
     from seriatim.errors import Fault, InputError
 
     if (table is None) == (history is None) or (history is None) != (respondents is None):
-        allowed = "a long table, or --history with --respondents"
-        raise InputError(Fault("ledger import", "not one history", allowed, "give one of them"))
-    loaded = api.load_policy(policy)
+        needed = "a long table, or --history with --respondents"
+        raise InputError(Fault("ledger import", "not one history", needed, "give one of them"))
+    allowed, loaded = allowed_words(allow, "again"), api.load_policy(policy)
     notes: tuple[str, ...] = ()
     if table is not None:
         pasts = api.ledger_pasts(table, loaded)
     else:
         assert history is not None
         pasts, notes = api.ledger_pasts_of_folder(history, respondents, loaded)
-    records = api.open_ledger(ledger, shelf).import_history(loaded, pasts, again=again)
+    records = api.open_ledger(*ledger_place(ledger)).import_history(loaded, pasts, again="again" in allowed)
     output.output_changed(records, as_json)
     with output.output_after_the_fact():
         for note in () if as_json else notes:
@@ -176,7 +172,6 @@ def ledger_deliver_command(
         typer.Option(help="Deliver despite a refusal, for this reason (needs --approved-by)."),
     ] = None,
     ledger: LedgerUrl = LEDGER,
-    shelf: ShelfFolder = None,
     as_json: AsJson = False,
 ) -> None:
     """Record who received a release, and copy its public files: table, codebook, report for recipients.
@@ -189,7 +184,7 @@ def ledger_deliver_command(
     from seriatim.cli import output
 
     loaded = None if policy is None else load_policy(policy)
-    delivered = _open(ledger, shelf).deliver(
+    delivered = _open(ledger).deliver(
         series, number, to, out, policy=loaded, approved_by=approved_by, override=override
     )
     output.output_changed(delivered, as_json)
@@ -203,7 +198,6 @@ def ledger_sign_off_command(
         "to-sign.html"
     ),
     ledger: LedgerUrl = LEDGER,
-    shelf: ShelfFolder = None,
     as_json: AsJson = False,
 ) -> None:
     """Write a release's page to sign again: its input, promises and chain, and who has received it so far.
@@ -214,7 +208,7 @@ def ledger_sign_off_command(
     from seriatim.cli import output
     from seriatim.storage.own_files import write_own_files
 
-    page = sign_off_in_ledger(_open(ledger, shelf), series, number)
+    page = sign_off_in_ledger(_open(ledger), series, number)
     write_own_files({out: page.to_html().encode()})
     output.output_text(page.to_json() if as_json else f"  to sign   {out}")
 
@@ -226,7 +220,6 @@ def ledger_recall_command(
     reason: Annotated[str, typer.Option(help="Why it is recalled; the ledger keeps it.")],
     approved_by: Annotated[str, typer.Option(help="Name of the person recalling the release.")] = "",
     ledger: LedgerUrl = LEDGER,
-    shelf: ShelfFolder = None,
     as_json: AsJson = False,
 ) -> None:
     """Take back a release that nobody has received: it no longer counts, and its copy is removed.
@@ -235,7 +228,7 @@ def ledger_recall_command(
     """
     from seriatim.cli import output
 
-    output.output_changed(_open(ledger, shelf).recall(series, number, reason, approved_by), as_json)
+    output.output_changed(_open(ledger).recall(series, number, reason, approved_by), as_json)
 
 
 @app.command("erase")
@@ -243,14 +236,13 @@ def ledger_erase_command(
     series: Annotated[str, typer.Argument(help="Name of the series.")],
     respondent: Annotated[str, typer.Argument(help="Id of the person to forget.")],
     ledger: LedgerUrl = LEDGER,
-    shelf: ShelfFolder = None,
     as_json: AsJson = False,
 ) -> None:
     """Forget who a person was. Their groups stay under a number, since the safety of others depends on them.
 
     Example: seriatim ledger erase ward-visits P000123
     """
-    n_files = _open(ledger, shelf).erase(series, respondent)
+    n_files = _open(ledger).erase(series, respondent)
     from seriatim.cli import output
 
     with output.output_after_the_fact():

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Optional
 
 import typer
 
-from seriatim.cli.options import LEDGER, AsJson, Encoding, LedgerUrl, PolicyFile, Separator, ShelfFolder
+from seriatim.cli.options import LEDGER, AsJson, CsvForm, LedgerUrl, PolicyFile, allowed_words, csv_form, ledger_place
 
 if TYPE_CHECKING:
     from seriatim.api import Published
@@ -18,9 +18,6 @@ REFUSED = 3
 
 Releases = Annotated[Path, typer.Option("--out", "-o", help="Folder for the releases.")]
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Stop at the verdict: record and write nothing.")]
-Again = Annotated[
-    bool, typer.Option("--again", help="Publish even if the series already has this view or a newer file.")
-]
 Corrections = Annotated[
     Optional[Path],  # noqa: UP045
     typer.Option(help="Values that were published wrongly: respondent, column, old, new."),
@@ -40,8 +37,12 @@ ExposedPeople = Annotated[
         help="Write who is exposed, and by which releases or class, to this CSV file (mode 0600). Keep it secret."
     ),
 ]
-Empty = Annotated[
-    bool, typer.Option("--empty", help="Allow an empty table in a running series (it means that everyone has left).")
+Allow = Annotated[
+    Optional[list[str]],  # noqa: UP045
+    typer.Option(
+        help="What is refused otherwise: again (the series has this view, or a newer file), empty (a running series "
+        "gets an empty table: everyone has left); may be repeated."
+    ),
 ]
 Nodes = Annotated[bool, typer.Option("--nodes", help="Also list all minimal generalisations (method lattice only).")]
 
@@ -52,18 +53,15 @@ def publish_command(
     ledger: LedgerUrl = LEDGER,
     out: Releases = Path("releases"),
     dry_run: DryRun = False,
-    again: Again = False,
+    allow: Allow = None,
     corrections: Corrections = None,
     to: Recipients = None,
     approved_by: ApprovedBy = None,
     override: Override = None,
     suggest: Suggest = False,
     private: ExposedPeople = None,
-    empty: Empty = False,
     nodes: Nodes = False,
-    shelf: ShelfFolder = None,
-    separator: Separator = None,
-    encoding: Encoding = None,
+    csv: CsvForm = None,
     as_json: AsJson = False,
 ) -> None:
     """Publish a table under a policy, or say why not.
@@ -78,6 +76,7 @@ def publish_command(
     from seriatim.model.verdict import approval_given
     from seriatim.model.visible_text import recipient_names
 
+    allowed = allowed_words(allow, "again", "empty")
     approval, recipients = approval_given(approved_by, override), recipient_names(to or (), "to")
     if private is not None:
         api.refuse_private_list(private)  # before a ledger is made
@@ -85,21 +84,21 @@ def publish_command(
     with output_bar(silent=as_json) as progress:
         compile_ahead(*(loaded.defence.compiled_ahead if loaded.defence else ()), "judging", "figures")
         progress("reading", 0.0)
-        ready = api.prepare(table, loaded, separator, encoding)  # bad input must not even open a ledger
+        ready = api.prepare(table, loaded, *csv_form(csv))  # bad input must not even open a ledger
         listed = api.compare_lattice_nodes(ready, loaded) if nodes else ()
         made = api.publish(
             ready,
             loaded,
-            api.ledger_to_publish(ledger, shelf, ready, out, dry_run),
+            api.ledger_to_publish(*ledger_place(ledger), ready, out, dry_run),
             out=out,
             recipients=recipients,
             approval=approval,
             dry_run=dry_run,
-            again=again,
             corrections=corrections,
             suggest=suggest,
             private=private,
-            empty=empty,
+            again="again" in allowed,
+            empty="empty" in allowed,
             progress=progress,
         )
     _show(made, out, dry_run, as_json, listed)

@@ -49,7 +49,14 @@ def open_ledger(url: str | Path, shelf: str | Path | None = None, create: bool =
     if not isinstance(url, str | Path):
         raise InputError(Fault("ledger", f"a {type(url).__name__}", "an address or a path", "sqlite:///ledger.db"))
     if shelf is None and str(url).startswith("postgres"):
-        raise InputError(Fault("ledger", "PostgreSQL without a shelf", "a folder for its files", "name it (shelf)"))
+        raise InputError(
+            Fault(
+                "ledger",
+                "PostgreSQL without a shelf",
+                "a folder for its files",
+                "name it (shelf; in an address of the command line ?shelf=FOLDER)",
+            )
+        )
     database = open_database(url, create)
     folder = Path(shelf) if shelf is not None else Path(f"{database.path}.shelf")
     place = Shelf(folder.expanduser().absolute(), database if database.path is None else None)

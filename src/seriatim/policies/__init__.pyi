@@ -2,6 +2,7 @@ from seriatim.policies.arx import read_arx
 from seriatim.policies.guess import ColumnSketch, guess_policy, guess_series
 from seriatim.policies.load import load_adversary, load_policy, policy_from_dict
 from seriatim.policies.priors import priors_for_attack
+from seriatim.policies.schema import policy_schema
 from seriatim.policies.sketch import sketch_columns
 
 __all__ = [
@@ -11,6 +12,7 @@ __all__ = [
     "load_adversary",
     "load_policy",
     "policy_from_dict",
+    "policy_schema",
     "priors_for_attack",
     "read_arx",
     "sketch_columns",

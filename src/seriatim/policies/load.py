@@ -25,7 +25,7 @@ from seriatim.policies.promise_section import promise_section_terms
 from seriatim.policies.shapes import rows_of, rows_of_defence
 
 _DEEPEST = 50
-_POINTER = Setting(
+POINTER = Setting(
     key="file",
     section=PolicySection.ADVERSARY,
     form=Form.FILE,
@@ -226,7 +226,7 @@ def _adversary(
         return None
     place = faults
     if "file" in section:
-        pointer = faults.check({"file": _POINTER}, section, ("adversary",))
+        pointer = faults.check({"file": POINTER}, section, ("adversary",))
         if pointer is None:
             return None
         file = (base or Path()) / pointer["file"]

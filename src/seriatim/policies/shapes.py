@@ -146,7 +146,9 @@ def _shape_of(rows: tuple[Setting, ...]) -> type[BaseModel]:
     fields: dict[str, Any] = {}
     for row in rows:
         kind = _type_of(row)
-        more = Field(default=... if row.required else row.default, description=row.allowed)
+        words: Any = {"enum": [*row.words]} if row.words and row.form is not None else None
+        told = f"{row.summary} ({row.allowed})"
+        more = Field(default=... if row.required else row.default, description=told, json_schema_extra=words)
         fields[row.key] = (kind if row.required else kind | None, more)
     return create_model("Section", __base__=_Shape, **fields)
 
@@ -195,5 +197,5 @@ def _rows_of_defence(methods: Mapping[str, Method] | None = None) -> Rows:
     options = [option for row in methods.values() for option in row.options]
     for option in options:
         words = tuple(dict.fromkeys(word for one in options if one.key == option.key for word in one.words))
-        rows.setdefault(option.key, replace(option, words=(), values=", ".join(words)) if words else option)
+        rows.setdefault(option.key, replace(option, form=Form.TEXT, words=words) if words else option)
     return rows

@@ -38,8 +38,8 @@ def judged_as_repeated(verdict: Verdict, found: str | None, again: bool) -> Verd
     if found is None:
         return verdict
     if again:
-        return replace(verdict, notes=(*verdict.notes, f"{found}; it was published on request (--again)"))
-    remedy = f"{_RULE}: check the file; if this is intended, use --again (again=True)"
+        return replace(verdict, notes=(*verdict.notes, f"{found}; it was published on request (--allow again)"))
+    remedy = f"{_RULE}: check the file; if this is intended, use --allow again (again=True)"
     reasons = (*verdict.reasons, f"{_RULE}: {found}")
     return replace(verdict, reasons=reasons, remedies=(*verdict.remedies, remedy))
 
