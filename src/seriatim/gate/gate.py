@@ -152,7 +152,7 @@ class JointGate(_Book):
             raise InputError(Fault("gates", "a gate that has answered requests", "fresh gates"))
         self.gates = tuple(gates)
         super().__init__(Intake([one.asked for one in gates], sets))
-        for at, one in enumerate(self.gates):
+        for at, one in enumerate(self.gates):  # so that each gate's counts are its part of what all let out
             one.intake, one.at = self.intake, at
 
     def request(self, places: Sequence[tuple[Any, Any]], id: Hashable) -> Decision:  # noqa: A002

@@ -159,6 +159,7 @@ class Intake:
             for at in np.flatnonzero(guard.counts.T):
                 made._run(np.array([first + at, guard.counts.T.flat[at]]), COUNT)
             first += guard.counts.size
+        # what became of every request is carried over; only who waits stands in lines again
         made.xs[:], made.ys[:] = self.xs, self.ys
         made.queue.requests[:], made.queue.releases[:] = self.queue.requests, self.queue.releases
         made.queue.whole["n_done"], made.queue.whole["n_out"] = n, self.n_out
@@ -179,6 +180,7 @@ class Intake:
 
     def _lines(self, x: LongArray, y: LongArray) -> LongArray:
         """Return the line of every cell, a new one where there was none; -1 where a value or target is unknown."""
+        x, y = np.asarray(x, np.int64), np.asarray(y, np.int64)
         if len(self.rules) == 1:
             p, n_targets = self.rules[0].p, self.rules[0].n_targets
             # as unsigned numbers what is negative is far too large
@@ -186,6 +188,7 @@ class Intake:
             if not p.all():
                 known[known] = p[x[known]] > 0
             return np.where(known, y * len(p) + x, -1)
+        # few different cells among many requests: each is looked up once
         code = np.where((x < 0) | (y < 0), -1, (x << 31) | y)
         different, at = np.unique(code, return_inverse=True)
         fresh = np.array([c for c in different.tolist() if c >= 0 and c not in self._line_of], np.int64)
@@ -223,7 +226,7 @@ class Intake:
             return
         if wanted >= LARGEST:
             raise InputError(Fault("gate", f"full: {room} requests", "", "start a new gate"))
-        room = min(max(3 * room, wanted + room), LARGEST - 1)
+        room = min(max(3 * room, wanted + room), LARGEST - 1)  # numbers are kept in 32 bits
         requests, releases = _longer(self.queue.requests, room), _longer(self.queue.releases, room)
         self.queue = self.queue._replace(requests=requests, releases=releases)
         self.board = self.board._replace(n_log_n=n_log_n(room))

@@ -73,6 +73,7 @@ def _table(p_bytes: bytes, weight_bytes: bytes, n_targets: int, alpha: float, pa
     g = np.array([2 * _quantile(row, alpha, int(n)) for row, n in zip(exposures, stops, strict=True)])
     every = np.arange(1, stops[-1] + 1)
     scaled = np.interp(every, stops, g)
+    # a simulated value may fall by noise; were it to fall by more than a release can, the gate would stop for ever
     for i in range(1, len(scaled)):
         scaled[i] = max(scaled[i], scaled[i - 1] - LARGEST_FALL)
     table: FloatArray = np.concatenate(([np.nan], scaled / (2 * every * _LN2)))

@@ -38,7 +38,7 @@ def open_board(rules: Sequence[Rules], most: int) -> Board:
         own.width, own.height, own.first_target, own.first_ranked = width, height, target, target + at
         own.tests, own.merge = sum(1 << TESTS.index(name) for name in one.tests), MERGES.index(one.merge)
         own.by_pearson = one.distance == "pearson"
-        _set_limits(own, one, limits)
+        _set_limits(own, one, limits)  # all limits lie in one array, since kernels take few
         targets, cells = board.targets[target : target + height], board.cells[cell : cell + size]
         targets["dependency"], targets["first_cell"] = at, cell + width * np.arange(height)
         cells["target"] = target + np.arange(size) // width

@@ -40,7 +40,7 @@ def count_block(board: Board, target: int) -> int:
         n_records = before + size
         if size < least or (wdt and not square / n_records - n_records < whole.wdt_limit):
             continue
-        for sign in (1, -1):
+        for sign in (1, -1):  # count the block; if it does not stand, take it off again
             for cell in range(first, last):
                 if board.cells[cell].extra > 0:
                     count(board, cell, sign * board.cells[cell].extra)

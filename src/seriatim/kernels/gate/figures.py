@@ -21,6 +21,7 @@ def kld_limit(board: Board, dependency: int, n_records: int) -> float:
     own = board.dependencies[dependency]
     if n_records < own.kld_length:
         return float(board.limits[own.kld_limits + n_records])
+    # beyond the simulated values: half a chi-square value, corrected so that the limit does not drop where they end
     limit = own.kld_beyond * (1.0 + own.kld_fading / n_records)
     return float(limit - TIE * max(limit, n_records * LN2))
 
@@ -65,7 +66,7 @@ def refresh(board: Board, target: int) -> None:
         own.step = board.n_log_n[own.total + 1] - board.n_log_n[own.total]
     if tests & KLD:
         own.room = kld_limit(board, own.dependency, own.total + 1) - own.exposure + own.step
-    if tests & MIS:
+    if tests & MIS:  # added up anew, target by target: a running sum would drift
         total = 0.0
         for i in range(whole.first_target, whole.first_target + whole.height):
             total += board.targets[i].exposure
@@ -88,7 +89,7 @@ def _rank(board: Board, target: int) -> None:
     own = board.targets[target]
     whole = board.dependencies[own.dependency]
     ranked, first, n_ranked = board.ranked, whole.first_ranked, whole.n_ranked
-    if own.distance == own.distance:
+    if own.distance == own.distance:  # it is ranked already: close the gap that it leaves
         i = first
         while ranked[i] < own.distance:
             i += 1

@@ -129,6 +129,7 @@ def look(board: Board, queue: Queue, target: int) -> None:
         if good == one.safe:
             continue
         one.safe = good
+        # every line through this cell has one dependency more, or one fewer, that holds it back
         line = one.first_line
         while line >= 0:
             queue.lines[line].blocked += -1 if good else 1
@@ -151,6 +152,7 @@ def note_release(board: Board, queue: Queue, record: int, line: int) -> None:
     target = target_of(board, queue, line)
     _note_stuck(board, queue, target)
     own = board.dependencies[board.targets[target].dependency]
+    # what left here may have made room at any target, so a block may be found there now
     if whole.search == BLOCKS and own.tests & COUPLED:
         for other in range(own.height):
             board.targets[other].stuck = 1

@@ -58,6 +58,7 @@ def _merge_smallest(work: Rows, n_cells: int, short: int) -> tuple[int, int]:
                 i = work[i].end
                 continue
             low, high = work[i].before, work[i].end
+            # how much the chosen neighbour may grow until the other one is the smaller: ties go to the left one
             gap = work[high].held - work[low].held if low >= 0 and high < n_cells else UNBOUNDED
             if low >= 0 and gap >= 0:
                 chosen, high = work[low].held, i
@@ -134,12 +135,13 @@ def note_count(board: Board, cell: int, change: int) -> None:
     one = board.cells[cell]
     target = board.targets[one.target]
     width, place = board.dependencies[target.dependency].width, cell - target.first_cell
+    # a short cell that grows, or any that shrinks, may merge in another way: find out when it is next asked for
     if change != 1 or one.count <= ENOUGH or width >= LARGEST_MASK or target.mask == 0:
         target.mask = 0
         return
     if not (target.loners >> place) & 1:
         _note_growth(board, one.target, place, width)
-    if (_loners(target.mask, width) >> place) & 1:
+    if (_loners(target.mask, width) >> place) & 1:  # its square is its own, so both figures are exact at once
         one.merged_own = one.count * one.count * one.inverse
         one.merged_step = (2 * one.count + 1) * one.inverse
 
@@ -221,7 +223,7 @@ def _merge_anew(board: Board, target: int, first: int, width: int) -> None:
 def merged_step(board: Board, target: int, cell: int) -> float:
     """Return what one more record of a cell adds to the squares; kept in place where it was not known."""
     one, own = board.cells[cell], board.targets[target]
-    if one.merged_step == one.merged_step:
+    if one.merged_step == one.merged_step:  # not nan: known
         return float(one.merged_step)
     first, width, now, total = own.first_cell, board.dependencies[own.dependency].width, 0.0, 0.0
     for i in range(first, first + width):

@@ -103,6 +103,7 @@ def _settle(board: Board, queue: Queue, first: int, last: int) -> None:
             count_line(board, queue, line, 1)
             note_release(board, queue, record, line)
             target = target_of(board, queue, line)
+            # only the mildest cell's leaving can have raised the least
             if whole.alone and not step > board.targets[target].least:
                 find_least(board, target)
         elif whole.search == BLOCKS:
@@ -176,7 +177,7 @@ def _oldest_merged(board: Board, queue: Queue, target: int, before: int) -> int:
         line = cells[i].busy
         record, step = queue.lines[line].head, cells[line].merged_step
         if step != step:
-            if record > best:
+            if record > best:  # finding the step is expensive, and this record is too young anyway
                 continue
             step = merged_step(board, target, line)
         better = (step < merged_room(board, target, line)) & (record < best)

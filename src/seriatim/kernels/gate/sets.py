@@ -26,6 +26,7 @@ def release_set(board: Board, queue: Queue) -> bool:
     for target in range(n_targets):
         own = board.targets[target]
         own.oldest = -1
+        # looking takes long where many wait, so it is put off until a share of them has changed
         if own.stuck > 0 and own.stuck >= _waiting(board, target) // PATIENCE:
             line = _oldest_listed(queue, _list_lines(board, queue, target), 0)
             own.oldest = queue.lines[line].head if line >= 0 else -1

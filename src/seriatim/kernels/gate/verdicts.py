@@ -86,11 +86,12 @@ def distance_holds(board: Board, target: int, new: float) -> bool:
     if most < 3:
         return True
     top, second, bottom = _ends(board, target, new)
-    if second != second:
+    if second != second:  # all distances are one: nobody is an outlier
         return True
     quotient = (top - second) / (top - bottom)
-    if quotient < board.limits[limits + most]:
+    if quotient < board.limits[limits + most]:  # safe by the strictest value, so by any
         return True
+    # a target moves, so at most two of the ranked distances can become one with another
     if most > 4 and whole.all_differ and not quotient < board.limits[limits + most - 2]:
         return False
     different = _count_different(board, target, new)
@@ -106,6 +107,7 @@ def hopeless(board: Board, target: int) -> bool:
     most = whole.n_ranked + (own.distance != own.distance)
     if most < 5 or not whole.all_differ or whole.by_pearson:
         return False
+    # Q grows with the distance, so if the smallest one is too far out, so are all others
     mildest = (own.exposure + own.least - own.step) / (own.total + 1)
     next_one = ranked[high - 1] if ranked[high] == own.distance else ranked[high]
     bottom = ranked[low + 1] if ranked[low] == own.distance else ranked[low]

@@ -22,6 +22,7 @@ from seriatim.ports.journal import (
     BASELINE,
     EXPIRE,
     FREEZE,
+    PACKED,
     PUBLISH,
     REQUEST,
     TAKE_BACK,
@@ -224,14 +225,17 @@ class RequestBook:
             others = np.append(np.flatnonzero(past["kind"] != REQUEST), n)
             for other in others.tolist():
                 if other > at:
-                    self._repeat_requests(past[at:other])
+                    place, n_out = self.n_entries, self._take(past[at:other])
+                    if not bool((n_out == past["n_out"][at:other]).all()):
+                        _differs(place)
                 if other < n:
                     self._repeat(past[other])
                 at = other + 1
-        ids = self.rows[: len(self)]
+        ids = self.rows[: len(self)]  # copies, since rows grow and move
         self.numbers.read_numbers(ids["head"].copy(), ids["tail"].copy())
 
-    def _repeat_requests(self, past: Past) -> None:
+    def _take(self, past: Past) -> LongArray:
+        """Answer requests in their order; return how many records had left after each."""
         first, before, place = len(self), self.intake.n_out, self.n_entries
         xs, ys = past["x"].astype(np.int64), past["y"].astype(np.int64)
         (self.intake.hold if self.frozen else self.intake.answer)(xs, ys)
@@ -250,11 +254,11 @@ class RequestBook:
         for token in np.flatnonzero(asked).tolist():
             self.n_asked[token] = self.n_asked.get(token, 0) + int(asked[token])
         self._note_left(before)
+        # a release during request i counts for i and all after it
         n_out = before + np.searchsorted(self.intake.left_at(before), np.arange(first, count), side="right")
         self._note_seen(before, n_out)
         self.n_entries += len(past)
-        if not bool((n_out == past["n_out"]).all()):
-            _differs(place)
+        return n_out
 
     def _repeat(self, entry: Past) -> None:
         kind, at, about, token = (int(entry[name]) for name in ("kind", "at", "about", "token"))
@@ -274,41 +278,14 @@ class RequestBook:
             _differs(self.n_entries)
 
     def _enter(self, fresh: Sequence[Ask], at: int) -> list[JournalEntry]:
-        first, before = len(self), self.intake.n_out
-        xs, ys = np.array([one.x for one in fresh]), np.array([one.y for one in fresh])
-        (self.intake.hold if self.frozen else self.intake.answer)(xs, ys)
-        count = len(self)
-        self._room(count)
-        part = self.rows[first:count]
-        part["token"], part["at"], part["mark"] = [one.token for one in fresh], at, [one.mark for one in fresh]
-        part["place"], part["left"], part["end"] = np.arange(self.n_entries, self.n_entries + len(fresh)), -1, -1
-        ids = np.frombuffer(bytes.fromhex("".join(one.id for one in fresh)), _IDS)
-        part["head"], part["tail"] = ids["head"], ids["tail"]
-        self._note_left(before)
-        outs = before + np.searchsorted(self.intake.left_at(before), np.arange(first, count), side="right")
-        self._note_seen(before, outs)
-        self.n_entries += len(fresh)
-        for number, one in enumerate(fresh, first):
-            self.n_asked[one.token] = self.n_asked.get(one.token, 0) + 1
-            if one.about >= 0:
-                self.repeats.repeat_request(number, one.about, one.token)
-            elif self._by_mark is not None:
-                self._by_mark[one.mark] = number
+        first = len(self)
+        told = [(REQUEST, o.token, o.x, o.y, at, o.about, o.mark, 0, bytes.fromhex(o.id)) for o in fresh]
+        outs = self._take(np.array(told, PACKED)).tolist()
+        if self._by_mark is not None:
+            self._by_mark.update({one.mark: number for number, one in enumerate(fresh, first) if one.about < 0})
         return [
-            JournalEntry(
-                REQUEST,
-                at,
-                request=o.id,
-                x=o.x,
-                y=o.y,
-                about=o.about,
-                token=o.token,
-                mark=o.mark,
-                n_out=n_out,
-                respondent=o.respondent,
-                body=o.body,
-            )
-            for o, n_out in zip(fresh, outs.tolist(), strict=True)
+            JournalEntry(REQUEST, at, o.id, o.x, o.y, o.about, o.token, o.mark, n_out, o.respondent, o.body)
+            for o, n_out in zip(fresh, outs, strict=True)
         ]
 
     def _perhaps_repeated(self, one: Ask) -> Ask:

@@ -57,8 +57,9 @@ class NewestByMark:
         self._marks = marks[self._order]
         self._new: dict[int, int] = {}
 
-    def __setitem__(self, mark: int, number: int) -> None:
-        self._new[mark] = number
+    def update(self, more: Mapping[int, int]) -> None:
+        """Take the numbers of later requests by their marks."""
+        self._new.update(more)
 
     def number_of_mark(self, mark: int) -> int | None:
         found = self._new.get(mark)
