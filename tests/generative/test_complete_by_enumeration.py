@@ -21,7 +21,7 @@ from seriatim.attacks import (
     prepare,
 )
 from seriatim.attacks._complete import complete_sample, complete_share
-from seriatim.attacks.trace import trace
+from seriatim.attacks.traces_by_person import trace
 from seriatim.kernels.arrays import Flags
 from seriatim.model.history import History
 

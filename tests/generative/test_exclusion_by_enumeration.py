@@ -13,7 +13,7 @@ from support.enumeration import enumerated_counts, enumerated_members, enumerate
 from support.histories import histories
 
 from seriatim.attacks import exclusion, prepare
-from seriatim.attacks.trace import Traces, trace
+from seriatim.attacks.traces_by_person import Traces, trace
 from seriatim.model.history import History
 
 BOUNDED = settings(max_examples=150, deadline=None)
@@ -53,7 +53,7 @@ def compromised_ids(history: History, picks: set[int]) -> list[Any]:
 
 
 def left_of(found: Any) -> list[set[int]]:
-    from seriatim.attacks.trace import trace_flags
+    from seriatim.attacks.traces_by_person import trace_flags
 
     return [set(np.flatnonzero(row).tolist()) for row in trace_flags(found.words, found.traces.n_values)]
 

@@ -13,7 +13,7 @@ from support.old_cut import OldCut, first_release
 
 from seriatim.attacks import prepare
 from seriatim.attacks.method import method_cuts
-from seriatim.attacks.trace import trace, trace_flags
+from seriatim.attacks.traces_by_person import trace, trace_flags
 from seriatim.model.history import History, PastRelease
 
 MOST = 3_000

@@ -11,7 +11,7 @@ from support.histories import histories
 
 from seriatim.attacks import _twins
 from seriatim.attacks._twins import determined, twins
-from seriatim.attacks.trace import Traces, trace
+from seriatim.attacks.traces_by_person import Traces, trace
 from seriatim.model.history import History
 
 

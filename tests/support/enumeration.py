@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 from collections import Counter
 
-from seriatim.attacks.trace import Traces
+from seriatim.attacks.traces_by_person import Traces
 
 
 def enumerated_values(traces: Traces, told: set[int]) -> list[set[int]]:

@@ -22,7 +22,7 @@ from seriatim.attacks import (
     twins,
 )
 from seriatim.attacks._twins import certain_twins
-from seriatim.attacks.trace import trace
+from seriatim.attacks.traces_by_person import trace
 from seriatim.errors import AdversaryError, TableError
 from seriatim.model.history import History
 

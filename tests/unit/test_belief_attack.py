@@ -12,7 +12,7 @@ from support.histories import grouped, histories, history_of
 from support.stands import Stand, claimed
 
 from seriatim.attacks import belief, reveal_leavers
-from seriatim.attacks.trace import trace
+from seriatim.attacks.traces_by_person import trace
 from seriatim.errors import TableError
 from seriatim.model.history import History
 

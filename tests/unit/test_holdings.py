@@ -6,7 +6,7 @@ import pytest
 from support.histories import grouped, history_of
 
 from seriatim.errors import InputError
-from seriatim.model.holdings import holdings_of
+from seriatim.model.recipients import holdings_of
 from seriatim.usecases.attack.attack import AttackPlan
 from seriatim.usecases.attack.recipients import attack_recipients, chosen_recipients
 

@@ -16,7 +16,7 @@ from support.old_cut import OldCut, first_release
 import seriatim as sr
 from seriatim.attacks import Exclusion, prepare
 from seriatim.attacks.method import method_cuts
-from seriatim.attacks.trace import trace, trace_bit_words, trace_flags
+from seriatim.attacks.traces_by_person import trace, trace_bit_words, trace_flags
 from seriatim.errors import InputError
 from seriatim.kernels.deduce.halvings import Halvings, narrow_by_halvings
 from seriatim.model.history import History

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 
 import seriatim as sr
-from seriatim.attacks.trace import trace
+from seriatim.attacks.traces_by_person import trace
 from seriatim.errors import TableError
 from seriatim.knowledge.appearances import appearances_of
 from seriatim.model.history import History, PastRelease

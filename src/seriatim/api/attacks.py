@@ -11,7 +11,7 @@ from seriatim.api.prepared import prepared_as_ledger, prepared_policy
 from seriatim.api.private_lists import refuse_private_list, write_private_list
 from seriatim.errors import Fault, InputError
 from seriatim.model import History, Policy, View
-from seriatim.model.holdings import Holder
+from seriatim.model.recipients import Holder
 from seriatim.policies.column_words import SENSITIVE, matching_column_word
 from seriatim.ports import Ledger, Progress, no_progress
 from seriatim.tables.reader import read_table

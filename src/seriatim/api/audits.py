@@ -69,7 +69,7 @@ def audit(
 
     found = audit_case.audit(coded, policy, question, dressed, wired_workers())
     if private is not None:
-        from seriatim.usecases.audit.audit_exposed import audit_exposed
+        from seriatim.usecases.audit.audit_promises import audit_exposed
 
         write_private_list(audit_exposed(found), private)
     return found

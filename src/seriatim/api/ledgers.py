@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from seriatim.errors import Fault, InputError, PolicyError
 from seriatim.model import History, Policy, Role
-from seriatim.model.holdings import Holdings, holdings_of
+from seriatim.model.recipients import Holdings, holdings_of
 from seriatim.ports import Ledger, ReleaseRecord
 from seriatim.tables.reader import read_table
 from seriatim.wiring import wired_ledger

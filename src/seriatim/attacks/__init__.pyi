@@ -8,7 +8,7 @@ from seriatim.attacks._sequence_figures import SequenceFigures, sequence_figures
 from seriatim.attacks._twins import determined, twins
 from seriatim.attacks._withheld import WithheldGuess, WithheldGuesses, withheld
 from seriatim.attacks.leavers import reveal_leavers
-from seriatim.attacks.steps import Step
+from seriatim.attacks.proof_chain import Step
 
 __all__ = [
     "Beliefs",

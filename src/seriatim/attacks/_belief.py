@@ -22,7 +22,7 @@ import numpy as np
 import pyarrow as pa
 
 from seriatim.attacks._twins import twins_nullspace_marks
-from seriatim.attacks.trace import Traces, trace
+from seriatim.attacks.traces_by_person import Traces, trace
 from seriatim.errors import Fault, TableError
 from seriatim.kernels.arrays import Flags, Floats, Ints, Longs
 from seriatim.kernels.belief.cell_tables import CellMoves, CellWeights, DrawnCellMoves, walk_cell_tables

@@ -13,7 +13,7 @@ from seriatim.attacks._complete import complete_sample
 from seriatim.attacks._connected_parts import LITERALS, ConnectedParts, connected_parts
 from seriatim.attacks._exclusion import Exclusion, prepare
 from seriatim.attacks._worlds import BALLS, holding_world, world_neighbourhood, worlds_of
-from seriatim.attacks.trace import PriorValues, trace_flags
+from seriatim.attacks.traces_by_person import PriorValues, trace_flags
 from seriatim.kernels.arrays import Flags
 from seriatim.model.candidate_values import Candidates, candidates_of
 from seriatim.model.history import History

@@ -22,7 +22,7 @@ from seriatim.attacks._exclusion import Exclusion, ExclusionGround, estimate_sha
 from seriatim.attacks._solver_answers import SolverAnswers
 from seriatim.attacks._worlds import Worlds, worlds_of
 from seriatim.attacks.intervals import exact_interval, interval_of_repetitions
-from seriatim.attacks.trace import PriorValues
+from seriatim.attacks.traces_by_person import PriorValues
 from seriatim.kernels.arrays import Flags, Ints
 from seriatim.model.chance import open_chance
 from seriatim.model.history import History

@@ -19,8 +19,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from seriatim.attacks.intervals import interval_of_repetitions
-from seriatim.attacks.steps import Step, attack_steps_to
-from seriatim.attacks.trace import PriorValues, Traces, trace, trace_flags
+from seriatim.attacks.proof_chain import Step, attack_steps_to
+from seriatim.attacks.traces_by_person import PriorValues, Traces, trace, trace_flags
 from seriatim.errors import AdversaryError, Fault
 from seriatim.kernels.arrays import Ints, Longs, Words
 from seriatim.kernels.deduce.board import Board, BoardLinks, BoardLog

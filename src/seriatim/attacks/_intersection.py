@@ -15,8 +15,8 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from seriatim.attacks.fit import people_who_fit
-from seriatim.attacks.trace import PriorValues, Traces, trace, trace_bit_words, trace_flags
+from seriatim.attacks.box_membership import people_who_fit
+from seriatim.attacks.traces_by_person import PriorValues, Traces, trace, trace_bit_words, trace_flags
 from seriatim.kernels.arrays import Words
 from seriatim.model.history import History
 

@@ -17,7 +17,7 @@ import pyarrow as pa
 
 from seriatim.attacks._exclusion import prepare
 from seriatim.attacks._twins import determined
-from seriatim.attacks.trace import trace_flags
+from seriatim.attacks.traces_by_person import trace_flags
 from seriatim.errors import AdversaryError, Fault
 from seriatim.kernels.arrays import Bytes, Floats, Ints, Longs
 from seriatim.knowledge.appearances import Appearances, appearances_of

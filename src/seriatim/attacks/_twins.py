@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from seriatim.attacks.trace import Traces, trace
+from seriatim.attacks.traces_by_person import Traces, trace
 from seriatim.kernels.arrays import Flags, Ints, Longs, Words
 from seriatim.kernels.deduce.nullspace import (
     PRIME,

@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from seriatim.attacks.trace import Traces, trace_flags
+from seriatim.attacks.traces_by_person import Traces, trace_flags
 from seriatim.kernels.arrays import Flags, Ints, Longs, Words
 from seriatim.model.chance import open_chance
 

@@ -21,7 +21,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from seriatim.attacks.trace import Traces, trace_bit_words
+from seriatim.attacks.traces_by_person import Traces, trace_bit_words
 from seriatim.kernels.arrays import Flags, Floats, Ints, Longs, Singles
 from seriatim.kernels.deduce.halvings import Halvings
 

@@ -26,10 +26,10 @@ from seriatim.knowledge.value_texts import value_texts
 from seriatim.model.chart import Bars, Chart, ChartAxis, Line, Lines
 from seriatim.model.header import header_of
 from seriatim.model.history import History, people_numbered
-from seriatim.model.holdings import Holder
 from seriatim.model.methods import method_named
 from seriatim.model.policy import Policy
 from seriatim.model.priors import PriorSets
+from seriatim.model.recipients import Holder
 from seriatim.model.verdict import Estimate
 from seriatim.model.view import View
 from seriatim.ports import Progress, no_progress

@@ -8,7 +8,7 @@ from dataclasses import replace
 from seriatim.attacks._exclusion import estimate_share, prepare
 from seriatim.errors import Fault, InputError
 from seriatim.model.history import History
-from seriatim.model.holdings import Holder, Holdings
+from seriatim.model.recipients import Holder, Holdings
 from seriatim.model.verdict import Estimate
 from seriatim.ports import Progress, no_progress
 from seriatim.usecases.attack.attack import AttackPlan, AttackResult, HeldShare, KnownAlgorithm, attack

@@ -23,7 +23,6 @@ from seriatim.ports import TablePromise, Workers
 from seriatim.usecases.audit import (
     audit_charts,
     audit_figures,
-    audit_knowledge,
     audit_measures,
     audit_numbers,
     audit_original,
@@ -156,7 +155,7 @@ class Audit:
         """Return a row per number of columns known, from none to all: how near an attacker comes, and the worst set."""
         if column not in self.summary:
             raise InputError(Fault(f"column {column!r}", "not a sensitive column", ", ".join(self.summary)))
-        return self.dress(audit_knowledge.audit_knowledge_table(self, column, near))
+        return self.dress(audit_numbers.audit_knowledge_table(self, column, near))
 
     @property
     def readings(self) -> dict[str, dict[str, str]]:

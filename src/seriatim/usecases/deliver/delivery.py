@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from seriatim.errors import DeliveryRefused, Fault, InputError
 from seriatim.model import Approval, History, Policy, SeriesState
 from seriatim.model.candidate_values import CANDIDATES, candidates_remembered
-from seriatim.model.holdings import Holder, Holdings, holdings_of
 from seriatim.model.policy_in_force import policy_in_force
+from seriatim.model.recipients import Holder, Holdings, holdings_of
 from seriatim.ports import Ledger
 
 

@@ -30,11 +30,11 @@ from seriatim.model import (
 )
 from seriatim.model.class_counts import ClassCounts
 from seriatim.model.history import no_history
-from seriatim.model.holdings import Holder
 from seriatim.model.judged import JudgedHistory
 from seriatim.model.methods import JUDGED_ANYHOW, method_named
 from seriatim.model.promises import PROMISES
 from seriatim.model.published import published_of
+from seriatim.model.recipients import Holder
 from seriatim.ports import Promise, Workers
 from seriatim.ports.promise import need_of
 from seriatim.promises.series.eligible import RULE as ELIGIBLE

@@ -8,14 +8,16 @@ from dataclasses import dataclass, field, replace
 from seriatim.defences import defence_named
 from seriatim.errors import Fault, PolicyError
 from seriatim.knowledge.breach import breach_degree_chosen
-from seriatim.model import Policy, View
+from seriatim.model import Policy, Role, View
 from seriatim.model.methods import MethodDegree, method_named
 from seriatim.model.own_tables import has_own_tables, policy_of_own_table, view_of_own_table
 from seriatim.ports import Defence, Promise
 from seriatim.ports.promise import need_of
 from seriatim.promises import promised_bounds, promises_of
-from seriatim.usecases.publish.column_names import check_column_names
 from seriatim.usecases.publish.foreknowledge import check_foreknowledge
+
+_STARTS = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
+"""A spreadsheet runs a header that begins so as a formula, as it does a cell."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -107,3 +109,19 @@ def _check_simulation(policy: Policy) -> None:
         from seriatim.knowledge.knowledge_files import knowledge_of_adversary
 
         knowledge_of_adversary(known)  # a file that cannot be read shows here
+
+
+def check_column_names(policy: Policy) -> None:
+    """Raise an error if a column that is published has a name that a spreadsheet would run."""
+    faults = [
+        Fault(
+            f"[columns.{rule.name!r}]",
+            "a spreadsheet would run this name as a formula",
+            "a name that begins with a letter or digit",
+            "rename the column in the table and in the policy, or drop it",
+        )
+        for rule in policy.columns.values()
+        if rule.role is not Role.DROP and rule.name.startswith(_STARTS)
+    ]
+    if faults:
+        raise PolicyError(faults)

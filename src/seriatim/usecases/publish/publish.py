@@ -30,8 +30,8 @@ from seriatim.model import (
     release,
 )
 from seriatim.model.history import no_history
-from seriatim.model.holdings import Holder, holdings_of
 from seriatim.model.own_tables import secret_of_own_table, view_of_own_table
+from seriatim.model.recipients import Holder, holdings_of
 from seriatim.ports import Ledger, Progress, ReleaseRecord, Reservation, Workers, Writer, no_progress
 from seriatim.usecases.publish.corrections import (
     Corrections,

@@ -10,13 +10,27 @@ from time import monotonic
 from types import MappingProxyType
 from typing import Any
 
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
 from seriatim.errors import InputError
-from seriatim.model import Policy, PromiseTerms, Role, SeriesTerms, Verdict
+from seriatim.model import (
+    CodedColumn,
+    ColumnRule,
+    History,
+    Kind,
+    Policy,
+    PromiseTerms,
+    Role,
+    SeriesTerms,
+    Verdict,
+    View,
+)
+from seriatim.model.chance import open_chance
 from seriatim.model.methods import method_named
 from seriatim.model.release import Refusal
 from seriatim.ports import no_progress
-from seriatim.usecases.publish.coarser_view import coarser_policy, coarser_rules
-from seriatim.usecases.publish.later_view import later_leaving, later_view
 from seriatim.usecases.publish.plan import plan_to_publish
 from seriatim.usecases.publish.publish import PublishOrder, PublishParts, publish
 
@@ -27,6 +41,10 @@ MOST_WITHHELD = 0.25
 """Withholding a larger share is no remedy."""
 EVERY = (2, 3, 4, 6, 12)
 """How much less often to publish."""
+_PARTS = (20, 10, 5)
+"""Into how many steps the range of a column is cut, mildest first."""
+_ROUND = (1, 2, 5, 10)
+SEED = 1
 COMMON = 2
 """How much the odds of a frequent value may grow, where nothing else was asked."""
 
@@ -252,3 +270,84 @@ def _rehearsed(change: SuggestedChange, parts: PublishParts) -> Suggestion | Non
 def _worst(verdict: Verdict, name: str) -> float:
     """Return the largest figure of this name: each table has one."""
     return max(measure.value for measure in verdict.measures if measure.name == name)
+
+
+def coarser_rules(column: CodedColumn, rule: ColumnRule) -> Iterator[tuple[str, ColumnRule]]:
+    """Yield a column's rule made coarser, the mildest first, with the line to paste."""
+    if rule.hierarchy is not None:
+        for level in range((rule.level or 0) + 1, _levels(column, rule)):
+            yield f"level = {level}", replace(rule, level=level)
+    elif rule.order is None and rule.kind is not Kind.DATE and column.scale.form == "interval":
+        for unit in _units(column, rule.rounding or 0.0):
+            yield f"rounding = {unit:g}", replace(rule, rounding=unit)
+
+
+def coarser_policy(policy: Policy, rule: ColumnRule) -> Policy:
+    """Return the policy with this rule for its column."""
+    return replace(policy, columns=MappingProxyType({**policy.columns, rule.name: rule}))
+
+
+def _levels(column: CodedColumn, rule: ColumnRule) -> int:
+    """Return how many levels a column's hierarchy has, the last being for all values."""
+    assert rule.hierarchy is not None
+    texts = [text for text in column.scale.texts[:1].to_pylist() if text is not None]
+    paths = [path for path in rule.hierarchy.paths(texts) if path is not None]
+    return len(paths[0]) + (rule.level or 0) if paths else 0
+
+
+def _units(column: CodedColumn, above: float) -> Iterator[float]:
+    """Yield round units that cut the column's range into fewer and fewer steps."""
+    positions = column.scale.positions
+    width = float(positions.max() - positions.min()) if len(positions) else 0.0
+    last = above
+    for parts in _PARTS if width > 0 else ():
+        power = 10.0 ** _power(width / parts)
+        unit = next(power * nice for nice in _ROUND if power * nice >= width / parts * (1 - 1e-9))
+        if unit > last and unit > width / max(len(positions) - 1, 1):
+            last = unit
+            yield unit
+
+
+def _power(value: float) -> int:
+    from math import floor, log10
+
+    return floor(log10(value))
+
+
+def later_leaving(view: View, history: History) -> float:
+    """Return the share of the last release's people who are not in the view; 0 if nobody can be followed."""
+    if view.respondent is None or not len(history):
+        return 0.0
+    last = history.releases[-1]
+    people = np.unique(last.person[last.person >= 0])
+    then = pc.cast(history.respondents, pa.string()).take(pa.array(people))
+    stay = pc.sum(pc.is_in(then, value_set=_respondents(view))).as_py() or 0
+    return 1.0 - stay / len(people) if len(people) else 0.0
+
+
+def later_view(view: View, leaving: float, intervals: int) -> View:
+    """Return a made-up view ``intervals`` later: what to expect if the next releases were left out, not what will be.
+
+    Each person has left with the same chance per interval; newcomers with the cells of leavers take their place.
+    """
+    chance = open_chance(SEED, f"later by {intervals}")
+    left = chance.random(len(view)) > (1.0 - leaving) ** intervals
+    cells = chance.permutation(np.flatnonzero(left)) if left.any() else np.empty(0, dtype=np.int64)
+    rows = np.arange(len(view))
+    rows[left] = cells
+    names = pa.array([f"newcomer {number}" for number in range(int(left.sum()))], pa.string())
+    who = pc.replace_with_mask(_respondents(view), pa.array(left), names)
+    return _with_people(view.taken(rows), who)
+
+
+def _respondents(view: View) -> pa.Array:
+    assert view.respondent is not None
+    column = view.cells(view.respondent)
+    column = column.cast(column.type.value_type) if pa.types.is_dictionary(column.type) else column
+    texts = pc.cast(column, pa.string())
+    return texts.combine_chunks() if isinstance(texts, pa.ChunkedArray) else texts
+
+
+def _with_people(view: View, who: pa.Array) -> View:
+    assert view.respondent is not None
+    return view.with_cells(view.respondent, who)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from seriatim.attacks.trace import Traces, trace_flags
+from seriatim.attacks.traces_by_person import Traces, trace_flags
 from seriatim.kernels.arrays import Words
 from seriatim.kernels.deduce.board import LINK, PAIR, BoardLog
 
