@@ -59,9 +59,13 @@ def test_a_model_is_hardly_surer_beside_the_cells(column: str, m: int, odds: flo
     counts = np.bincount(value[people], minlength=int(value.max()) + 1)
     caps = Caps.of_cells(-(-counts * 10**6 // len(people)), m, odds)
     plan = planned_cells(counts, caps, None)
-    cell = drawn_cells(quasi[people], (), plan, np.random.default_rng(2))
-    held = np.zeros((int(cell.max()) + 1, len(counts)))
-    np.add.at(held, (cell, value[people]), 1)
+    chance = np.random.default_rng(2)
+    for tried in plan.tried:  # as newcomers are dealt
+        cell = drawn_cells(quasi[people], (), tried, chance)
+        held = np.zeros((int(cell.max()) + 1, len(counts)))
+        np.add.at(held, (cell, value[people]), 1)
+        if caps.fair(held.astype(np.int64)).all():
+            break
     alone = beside_cells(  # whoever knows how often each value occurs in the table
         naive_bayes(quasi[others], value[others], quasi[people]), np.zeros_like(cell), held.sum(axis=0)[None]
     )

@@ -4,8 +4,9 @@ Everyone knows the method. If a cut looked at values, who stands on which side o
 bit such as 'this half could not be cut' does. So a tree over quasi-identifiers, drawn from the secret, proposes cells
 of near people. Everyone stays in theirs with the chance ``stay``, and all others are dealt over the cells at random.
 That chance follows from how often each value occurs among all of them: even if everyone who stays in a cell held the
-same value, its share would hardly ever exceed its cap. Whether one does is looked at once, when all cells are there,
-and if so there is one cell (``newcomers``). Who is near whom still shows, a little in each of many cells.
+same value, its share would hardly ever exceed its cap. In real tables only a part of them do, so a larger chance is
+tried first. Whether a share exceeds its cap is looked at once all cells are there; if it does even with the smaller
+chance there is one cell (``newcomers``). Who is near whom still shows, a little in each of many cells.
 """
 
 from __future__ import annotations
@@ -29,6 +30,11 @@ MARGIN = 3.5
 """Standard deviations that a share may be off before a cell is unfair: 1 in 4,000 for a value in a cell, at worst."""
 RARE = 0.02
 """Rarer values are far from their cap in any cell."""
+BOLD, FEW = 6, 0.12
+"""So many times as many people may stay at the first look as is safe if all in a cell who stay held the same value.
+
+But few of all: looks that fail tell whoever knows the secret more, and at a share of .12 hardly any does.
+"""
 WORTH = 0.02
 """Cells are larger where this share of people may stay only then, if any size allows it."""
 
@@ -38,6 +44,12 @@ class CellPlan(NamedTuple):
 
     least: int
     stay: float
+
+    @property
+    def tried(self) -> tuple[CellPlan, ...]:
+        """Return the plans to deal by: the second one only if a cell of the first is not fair."""
+        bold = min(BOLD * self.stay, FEW)
+        return (self,) if bold <= self.stay else (CellPlan(self.least, bold), self)
 
 
 def planned_cells(counts: LongArray, caps: Caps, least: int | None) -> CellPlan:

@@ -130,7 +130,7 @@ def _found(making: CohortMaking, cells: list[LongArray], known: BoolArray, retur
 
 
 def _cells(making: CohortMaking, pool: LongArray, enters: BoolArray, caps: Caps) -> list[LongArray]:
-    """Return who of a pool enters together: the cells dealt to the pool if all are fair, else everyone in one.
+    """Return who of a pool enters together: the first cells dealt to the pool that are all fair, else everyone in one.
 
     Whether they are fair is the only thing here that depends on who holds which value. How large cells are follows from
     the values that the table shows, not from those of the view: these are not published.
@@ -140,12 +140,14 @@ def _cells(making: CohortMaking, pool: LongArray, enters: BoolArray, caps: Caps)
     plan = planned_cells(_counts(making, party), caps, rules.cohort)
     if 2 * plan.least > len(party):
         return [party]
-    cell = drawn_cells(view.quasi[pool], view.first, plan, making.draw.chance("cells"))[enters]
-    bounds, order = memory_by_key(cell.astype(np.int32), int(cell.max()) + 1)
-    cells = [party[order[a:b]] for a, b in pairwise(bounds.tolist())]
-    counts = np.stack([_counts(making, one) for one in cells])
-    fair = caps.fair(counts, rules.strangers) & making.caps.fair(counts, rules.strangers)
-    if not (fair & (counts.sum(axis=1) >= rules.batch)).all():
+    chance = making.draw.chance("cells")
+    for tried in plan.tried:
+        cell = drawn_cells(view.quasi[pool], view.first, tried, chance)[enters]
+        bounds, order = memory_by_key(cell.astype(np.int32), int(cell.max()) + 1)
+        cells = [party[order[a:b]] for a, b in pairwise(bounds.tolist())]
+        counts = np.stack([_counts(making, one) for one in cells])
+        fair = caps.fair(counts, rules.strangers) & making.caps.fair(counts, rules.strangers)
+        if (fair & (counts.sum(axis=1) >= rules.batch)).all():
+            return cells
         making.counters["not_dealt"] = making.counters.get("not_dealt", 0) + 1
-        return [party]
-    return cells
+    return [party]
