@@ -258,4 +258,4 @@ def test_the_command_takes_a_view_and_its_policy(tmp_path: Path) -> None:
     bare = seriatim(tmp_path, *asked)
     assert "give a table that a release was made from (--view) and its policy" in bare.out
     told = seriatim(tmp_path, *asked, "--view", "month.csv", "--policy", "safe.toml")
-    assert re.search(r"the algorithm, known: 3 cuts by values rebuilt; 2\.\d\d% of people breached", told.out)
+    assert re.search(r"knowing the algorithm: 3 cuts by values rebuilt; 2\.\d\d% of people breached", told.out)

@@ -54,11 +54,11 @@ def nearness_of(text: str) -> Nearness:
     sides = 2.0 if both else 1.0
     if percent is None:
         if floor is not None:
-            raise ValueError("a floor belongs to per cent")
+            raise ValueError("only a percentage takes a floor")
         return Nearness(text, sides * float(number))
     ratio = sides * float(number) / 200.0
     if not ratio < 1.0:
-        raise ValueError("not below all of the value")
+        raise ValueError("so wide that every value is near")
     return Nearness(text, sides * float(floor or 0.0), ratio)
 
 

@@ -210,9 +210,9 @@ def attack_page_method(found: AttackResult) -> tuple[str, ...]:
         return ()
     refused = () if found.method.refused is None else (attack_page_refused(found.method.refused),)
     if not found.method.n_cuts:
-        return ("the algorithm, known: no cut by values made these groups, or none that this view rebuilds", *refused)
+        return ("knowing the algorithm: no cuts by values explain these groups, as far as this view shows", *refused)
     return (
-        f"the algorithm, known: {found.method.n_cuts:,} cuts by values rebuilt; "
+        f"knowing the algorithm: {found.method.n_cuts:,} cuts by values rebuilt; "
         f"{found.method.iterated.share:.2%} of people breached, {found.method.below:.2%} with fewer than "
         f"{found.least} values left",
         *refused,
@@ -220,12 +220,12 @@ def attack_page_method(found: AttackResult) -> tuple[str, ...]:
 
 
 def attack_page_refused(found: Estimate) -> str:
-    """Return what it says about leavers that they had to wait, in a sentence."""
+    """Return what their waiting reveals about leavers, in a sentence."""
     if not found.n_people:
-        return "the algorithm, known: no leavers had to wait since a value was too frequent"
+        return "knowing the algorithm: no leavers had to wait because a value was too frequent"
     unjudged = f"; {found.detail['unjudged']:,} people of other cohorts not judged" if found.detail["unjudged"] else ""
     return (
-        f"the algorithm, known: {found.n_people:,} leavers had to wait; a belief about {found.share:.1%} of them is "
+        f"knowing the algorithm: {found.n_people:,} leavers had to wait; a belief about {found.share:.1%} of them is "
         f"over a tenth above its cap (95% interval {found.low:.1%} to {found.high:.1%}; not knowing the algorithm "
         f"{found.detail['control']:.1%}), at most {found.detail['worst_in_caps']:.2f} caps{unjudged}"
     )
