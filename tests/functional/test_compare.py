@@ -113,7 +113,7 @@ def test_a_serial_policy_beside_a_method_for_one_release(tmp_path: Path) -> None
 
 def test_a_bound_that_breaks_says_at_which_release(tmp_path: Path) -> None:
     text = POLICY + "\n[adversary]\nbreach_share = 0.01\n"
-    median, cohort = sr.compare(
+    cohort, median = sr.compare(  # what would be released comes first
         hospital_months(900, 4, churn=0.15), policy_of(tmp_path, text), ["median", "cohort"]
     ).methods
     assert median.releases < 4

@@ -113,8 +113,13 @@ def _summary(column: str | None, draft: Draft, verdict: Verdict) -> str:
     return (
         f"{f'{escape(column)}: ' if column else ''}{draft.n_records - draft.grouping.n_suppressed:,} of "
         f"{draft.n_records:,} records in {draft.grouping.n_groups:,} groups; certainty lost {figures['gcp']:.1%}"
-        f"{_off(figures)}{_beside(draft)}"
+        f"{_relation(figures)}{_off(figures)}{_beside(draft)}"
     )
+
+
+def _relation(figures: Mapping[str, float]) -> str:
+    """Say how much ties values to columns still, if anything did."""
+    return f", relation kept {figures['relation_kept']:.0%}" if "relation_kept" in figures else ""
 
 
 def _off(figures: Mapping[str, float]) -> str:

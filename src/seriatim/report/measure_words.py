@@ -59,7 +59,8 @@ MEASURES: dict[str, MeasureWords] = {
     ),
     "relation_kept": MeasureWords(
         "Relation kept",
-        "What a reader who joins all groups sees of how values go with other columns; 0% is nothing, 100% all of it.",
+        "How much of what ties values to columns a reader finds who joins all groups (`reading.relation`): 100% as in "
+        "the truth, 0% as if everyone's value were drawn from the whole table. The mean over the columns.",
     ),
     "margin_error": MeasureWords(
         "Values off by (total variation)",

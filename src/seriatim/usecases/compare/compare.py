@@ -53,6 +53,8 @@ class ComparedMethod:
     breached: float | None = None
     """Share of people breached by all releases together, if there are several; of the worst sensitive column."""
     gcp: float | None = None
+    relation: float | None = None
+    """How much of the relation between columns and values it keeps; None if there is none to keep."""
     class_size: float | None = None
     suppressed: float | None = None
     query_error: float | None = None
@@ -66,7 +68,8 @@ def compare(
 ) -> tuple[ComparedMethod, ...]:
     """Try every method in turn; by default all that fit the policy, for one release or for a series.
 
-    A method that cannot be used on the view gets a row that says why.
+    A method that cannot be used on the view gets a row that says why. Methods that would be released come first, and
+    among them the one that keeps most of the relation between columns and values.
     """
     chosen = tuple(dict.fromkeys(methods)) if methods else _methods_to_compare(orders[0].policy)
     known = all_methods()
@@ -78,7 +81,7 @@ def compare(
         parts.progress(f"trying {method}", at / len(chosen))
         found.append(_tried(orders, parts, scratch, method))
     parts.progress("done", 1.0)
-    return tuple(found)
+    return tuple(sorted(found, key=lambda one: (not one.released, -(one.relation or 0.0))))
 
 
 def _methods_to_compare(policy: Policy) -> tuple[str, ...]:
@@ -197,6 +200,7 @@ def _compared(method: str, verdict: Verdict) -> ComparedMethod:
         figures[measure.name] = max(measure.value, figures.get(measure.name, measure.value))
     counted = [measure for measure in verdict.measures if measure.name.startswith("query_error")]
     errors = [measure.value for measure in counted if measure.detail.get("selectivity") == _SELECTIVITY]
+    relations = [measure.value for measure in verdict.measures if measure.name == "relation_kept"]
     return ComparedMethod(
         method=method,
         released=verdict.released,
@@ -204,6 +208,7 @@ def _compared(method: str, verdict: Verdict) -> ComparedMethod:
         asked=len(verdict.findings),
         releases=int(verdict.released),
         gcp=figures["gcp"],
+        relation=min(relations, default=None),
         class_size=figures["average_class_size"],
         suppressed=figures["suppressed_share"],
         query_error=max(errors) if errors else None,

@@ -11,7 +11,17 @@ from seriatim.report.filed_report import FiledReport
 from seriatim.report.formats import format_percent, format_plain
 from seriatim.usecases.compare.compare import ComparedMethod
 
-HEAD = ("method", "verdict", "promises kept", "certainty lost", "class size", "withheld", "query error", "seconds")
+HEAD = (
+    "method",
+    "verdict",
+    "promises kept",
+    "certainty lost",
+    "relation kept",
+    "class size",
+    "withheld",
+    "query error",
+    "seconds",
+)
 _TOGETHER = ("releases", "people breached")
 
 
@@ -73,13 +83,14 @@ def _row(found: ComparedMethod, n_views: int) -> tuple[str, ...]:
         breached = "" if found.breached is None else format_percent(found.breached)
         together = (f"{found.releases} of {n_views}", breached)
     if found.gcp is None:
-        return (found.method, "cannot", "", *together, "", "", "", "", "")
+        return (found.method, "cannot", "", *together, *[""] * 6)
     return (
         found.method,
         "would be released" if found.released else "cannot go on" if found.stopped else "would be refused",
         f"{found.kept} of {found.asked}",
         *together,
         format_percent(found.gcp),
+        "" if found.relation is None else f"{found.relation:.0%}",
         f"{found.class_size:.1f}",
         format_percent(found.suppressed or 0.0),
         "" if found.query_error is None else format_percent(found.query_error),

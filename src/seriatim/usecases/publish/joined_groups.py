@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 import pyarrow.compute as pc
 
-from seriatim.kernels.arrays import Floats, Ints, Longs
+from seriatim.kernels.arrays import Ints, Longs
 from seriatim.model import CodedColumn, Draft, Measure, View
 from seriatim.model.methods import METHODS
 from seriatim.model.policy import Policy
@@ -25,7 +25,7 @@ ALMOST = 0.99
 
 
 def joined_group_measures(view: View, draft: Draft, policy: Policy) -> tuple[Measure, ...]:
-    """Return the odds in a group, what one's own group adds, and the relation that a reader of all groups sees."""
+    """Return the odds in a group, and what one's own group adds to what all others show."""
     row = METHODS.get(policy.defence.method) if policy.defence is not None else None
     if row is None or "blind" not in row.marks or len(view.sensitive) != 1 or not draft.table.num_rows:
         return ()
@@ -40,16 +40,8 @@ def joined_group_measures(view: View, draft: Draft, policy: Policy) -> tuple[Mea
 
     codes = [_banded(column, inside) for column in view.quasi]
     cells = cells_of_codes(codes, [column.scale.form == "interval" for column in view.quasi], cell, value)
-    read = joined([cells])
-    own = float(np.quantile(own_part(cells, read.ridge), ALMOST))
-    told = np.maximum(read.sums(np.eye(len(read.together)))[0], 0.0)
-    parts = np.split(told, np.cumsum([int(one.max()) + 1 for one in codes])[:-1])
-    missed, apart = np.sum([_missed(part, one, value) for part, one in zip(parts, codes, strict=True)], axis=0)
-    return (
-        odds,
-        Measure("own_part", own, "times", {**common, "people": f"{ALMOST:.0%}"}),
-        Measure("relation_kept", max(1.0 - missed / max(apart, 1.0), 0.0), "share"),
-    )
+    own = float(np.quantile(own_part(cells, joined([cells]).ridge), ALMOST))
+    return (odds, Measure("own_part", own, "times", {**common, "people": f"{ALMOST:.0%}"}))
 
 
 def _odds_in_group(draft: Draft) -> float:
@@ -79,11 +71,3 @@ def _banded(column: CodedColumn, inside: Longs) -> Ints:
     n, codes = len(column.scale), column.codes[inside].astype(np.int64)
     bands = codes if n <= BANDS else codes * BANDS // n
     return np.unique(bands, return_inverse=True)[1].astype(np.int32)
-
-
-def _missed(told: Floats, codes: Ints, value: Ints) -> tuple[float, float]:
-    """Return by how many people a two-way table as told is off the truth, and by how many its margins alone are."""
-    truth = np.zeros_like(told)
-    np.add.at(truth, (codes, value), 1)
-    alone = np.outer(truth.sum(axis=1), truth.sum(axis=0)) / truth.sum()
-    return float(np.abs(told - truth).sum()), float(np.abs(alone - truth).sum())

@@ -41,6 +41,7 @@ from seriatim.promises.series.eligible import RULE as ELIGIBLE
 from seriatim.promises.series.invariance import weak_m_uniqueness
 from seriatim.usecases.publish.draft_charts import draft_charts_of
 from seriatim.usecases.publish.joined_groups import joined_group_measures
+from seriatim.usecases.publish.relation_kept import relation_measures, relation_notes
 from seriatim.usecases.publish.too_many_withheld import withheld_with_cause
 
 if TYPE_CHECKING:
@@ -140,7 +141,7 @@ def judgement_of(
         ),
         approval=approval,
         charts=draft_charts_of(draft, counts(), policy, measures),
-        notes=tuple(note for one in simulations for note in one.notes),
+        notes=(*(note for one in simulations for note in one.notes), *relation_notes(measures, draft)),
     )
 
 
@@ -255,6 +256,7 @@ def _measuring(
         "queries": lambda: query_error(view, draft, workers),
         "value queries": lambda: value_query_error(view, draft),
         "margins": lambda: margin_measures(view, draft),
+        "relation": lambda: relation_measures(view, draft),
         "counters": lambda: tuple(Measure(name, float(count), "count") for name, count in draft.counters.items()),
         "groups": lambda: joined_group_measures(view, draft, case.policy),
         "noise": lambda: _noise(view, case.policy),
