@@ -20,7 +20,7 @@ CASES = {
     "gate": "requests for single records per second, by test and size of the table",
     "equivocation": "H at every eps against the recurrence; batches; bounds of answers against linear programmes",
     "gate-service": "durable decisions per second of the gate's service against the same route without a decision",
-    "faults": "500 kills in the middle of publishing; with --gate: 200 kills of the gate's service, both databases",
+    "faults": "1,000 kills amid all commands; with --gate: 200 kills of the gate's service, both databases",
     "fuzz": "10,000 hostile inputs to the command line (--quick: 500); with --gate: schemathesis on the gate's service",
     "first-use": "a wheel in a fresh environment: what the first command of each kind waits for, and later ones",
 }

@@ -18,7 +18,7 @@ from seriatim.kernels.check.value_counts import value_counts_by_class
 from seriatim.kernels.deduce.conclusions import look_for_conclusions
 from seriatim.kernels.deduce.fixed_point import narrow_to_fixed_point
 from seriatim.kernels.deduce.nullspace import peel_nullspace, solve_dense_nullspace, substitute_in_nullspace
-from seriatim.kernels.deduce.one_round import one_round_by_compromised, one_round_by_correlations
+from seriatim.kernels.deduce.one_round import alike_overlaps, one_round_by_compromised, one_round_by_correlations
 from seriatim.kernels.single.acceptance import class_acceptance
 from seriatim.kernels.single.median import cut_by_median
 from seriatim.testing.hospital import POLICY, hospital_months
@@ -33,6 +33,7 @@ JUDGING = (
     estimate_box_counts,
 )
 ATTACKING = (
+    alike_overlaps,
     narrow_to_fixed_point,
     one_round_by_compromised,
     one_round_by_correlations,

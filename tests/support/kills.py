@@ -10,8 +10,8 @@ from collections.abc import Callable
 
 from support.fork import forked
 
-TURNS = 4
-"""A victim is killed after 0, 1, 2 or 3 things that it did, in turn."""
+TURNS = 5
+"""A victim is killed after 0 to 4 things that it did, in turn."""
 LONGEST = 5.0
 """Seconds after which the kill falls, however long the last thing took."""
 

@@ -27,7 +27,7 @@ from seriatim.kernels.deduce.board import Board, BoardLinks, BoardLog
 from seriatim.kernels.deduce.conclusions import first_conclusions
 from seriatim.kernels.deduce.fixed_point import narrow_to_fixed_point
 from seriatim.kernels.deduce.halvings import Halvings, narrow_by_halvings
-from seriatim.kernels.deduce.one_round import one_round_by_compromised, one_round_by_correlations
+from seriatim.kernels.deduce.one_round import alike_overlaps, one_round_by_compromised, one_round_by_correlations
 from seriatim.kernels.deduce.overlaps import overlaps
 from seriatim.model.arguments import share_argument, shown_argument, whole_argument
 from seriatim.model.chance import open_chance
@@ -169,8 +169,9 @@ class ExclusionGround:
 
     @cached_property
     def meetings(self) -> tuple[Longs, Ints]:
-        """Return for each group the groups that share a person with it."""
-        return overlaps(self.board.mem_ptr, self.board.mem, self.board.per_ptr, self.board.per, 1)
+        """Return for each group the groups that share a person with it and publish the same values."""
+        board = self.board
+        return alike_overlaps(board, *overlaps(board.mem_ptr, board.mem, board.per_ptr, board.per, 1))
 
     def draw(self, share: float, seed: int) -> Ints:
         """Draw the compromised people, each with the same chance, and return all their episodes."""

@@ -103,8 +103,9 @@ def twins_ahead() -> None:
         solve_dense_nullspace,
         substitute_in_nullspace,
     )
-    from seriatim.kernels.deduce.one_round import one_round_by_compromised, one_round_by_correlations
+    from seriatim.kernels.deduce.one_round import alike_overlaps, one_round_by_compromised, one_round_by_correlations
 
+    alike_overlaps(_empty_board(), _longs(1), _ints(0))
     one_round_by_correlations(_empty_board(), _longs(1), _ints(0), _candidates())
     one_round_by_compromised(_empty_board(), _candidates())
     gone: Flags = np.zeros(0, dtype=np.bool_)

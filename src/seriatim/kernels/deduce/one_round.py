@@ -50,11 +50,29 @@ def _same_values(board: Board, group: int, other: int) -> bool:
 
 
 @kernel
+def alike_overlaps(board: Board, pair_ptr: Longs, pair: Ints) -> tuple[Longs, Ints]:
+    """Return of pairs of groups those that hc-pvr reads: the same published values, and the other without counterfeits.
+
+    In a long series nearly all groups that share a person differ in their values; each draw would look at them again.
+    """
+    ptr = np.zeros(len(pair_ptr), dtype=np.int64)
+    found = np.empty(len(pair), dtype=np.int32)
+    n_found = 0
+    for group in range(len(pair_ptr) - 1):
+        for at in range(pair_ptr[group], pair_ptr[group + 1]):
+            if board.counterfeits[pair[at]] == 0 and _same_values(board, group, pair[at]):
+                found[n_found] = pair[at]
+                n_found += 1
+        ptr[group + 1] = n_found
+    return ptr, found[:n_found].copy()
+
+
+@kernel
 def one_round_by_correlations(board: Board, pair_ptr: Longs, pair: Ints, read: Words) -> Words:
     """Return the candidates after hc-pvr.
 
     In two groups with the same published values, nobody left out of the common core holds a value that nobody on the
-    other side may hold. The other side must be free of counterfeits.
+    other side may hold. The other side must be free of counterfeits: pairs are those of ``alike_overlaps``.
     """
     cand = read.copy()
     inside = np.full(len(read), -1, dtype=np.int32)
@@ -62,8 +80,6 @@ def one_round_by_correlations(board: Board, pair_ptr: Longs, pair: Ints, read: W
     for group in range(len(board.mem_ptr) - 1):
         for at in range(pair_ptr[group], pair_ptr[group + 1]):
             other = pair[at]
-            if board.counterfeits[other] > 0 or not _same_values(board, group, other):
-                continue
             for i in range(board.mem_ptr[group], board.mem_ptr[group + 1]):
                 inside[board.mem[i]] = 0
             for word in range(len(some)):
