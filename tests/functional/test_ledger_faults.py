@@ -262,7 +262,7 @@ def test_an_address_may_say_how_long_to_wait(
 def test_opening_an_existing_ledger_does_not_import_alembic(tmp_path: Path) -> None:
     open_ledger(tmp_path / "ledger.db")
     code = (
-        "import sys; from seriatim.ledger import open_ledger; "
+        "import sys; from seriatim.ledger.sql_ledger import open_ledger; "
         f"open_ledger({str(tmp_path / 'ledger.db')!r}).state('ward'); sys.exit('alembic' in sys.modules)"
     )
     assert subprocess.run([sys.executable, "-c", code], check=False, timeout=60).returncode == 0
