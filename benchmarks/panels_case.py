@@ -209,7 +209,7 @@ def _figures(label: str, panel: Panel, course: Course) -> list[dict[str, Any]]:
         row(f"{label}: counterfeits, mean", 100 * course.counterfeits[0], None, "%"),
         row(f"{label}: counterfeits, last release", 100 * course.counterfeits[1], None, "%"),
     ]
-    names = ("belief, all cells", "belief, 10% of the people known", "belief proved where people return")
+    names = ("belief, all cells", "belief, 10% of the people known")
     found += [row(f"{label}: {name}", value, None, "%") for name, value in zip(names, course.beliefs, strict=False)]
     found += [
         row(f"{label}: withheld people, most frequent value to what it may have", course.waiting, 1.1, "x"),
