@@ -20,8 +20,9 @@ CASES = {
     "gate": "requests for single records per second, by test and size of the table",
     "equivocation": "H at every eps against the recurrence; batches; bounds of answers against linear programmes",
     "gate-service": "durable decisions per second of the gate's service against the same route without a decision",
+    "gate-hostile": "a gate's service under endless, slow, huge and a thousand callers: honest ones, memory, tokens",
     "faults": "1,000 kills amid all commands; with --gate: 200 kills of the gate's service, both databases",
-    "fuzz": "10,000 hostile inputs to the command line (--quick: 500); with --gate: schemathesis on the gate's service",
+    "fuzz": "10,000 hostile inputs, and all made by hand (--by-hand: these only); with --gate: schemathesis on a gate",
     "first-use": "a wheel in a fresh environment: what the first command of each kind waits for, and later ones",
 }
 MODULES = {
@@ -29,6 +30,7 @@ MODULES = {
     "equivocation": "equivocation_case",
     "gate": "gate_case",
     "gate-service": "gate_service_case",
+    "gate-hostile": "gate_hostile_case",
     "boxes": "boxes_case",
     "panels": "panels_case",
     "complete": "complete_case",

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+import polars as pl
 import pyarrow as pa
 import pytest
 from support.ledgers import publish
@@ -19,6 +20,10 @@ from seriatim.ledger.sql_ledger import open_ledger
 ROWS = {"release": [1, 1, 2], "respondent": ["a", "b", "a"], "group": [1] * 3, "sensitive": ["x", "y", "x"]}
 FAIR, TABLE = [0.5, 0.5], pa.table({"a": [1, 2]})
 SHAPE: dict[str, Any] = {"series": {"name": "s"}, "columns": {"a": {"role": "quasi"}}, "promise": {"k": 1}}
+ROLES = sr.Policy.from_dict(
+    {**SHAPE, "columns": {"a": {"role": "quasi"}, "b": {"role": "sensitive"}}, "defence": {"method": "median"}}
+)
+PUBLISHED = pa.table({"a": [1, 1, 2, 2], "b": ["x", "y"] * 2})
 WRONG: dict[str, Any] = {
     "nothing": None,
     "zero": 0,
@@ -38,6 +43,9 @@ WRONG: dict[str, Any] = {
     "function": len,
     "array": np.zeros((2, 2)),
     "frame": pd.DataFrame({"x": [1]}),
+    "another frame": pl.DataFrame({"x": [1]}),
+    "column": pd.Series([1, 2]),
+    "nothing in an array": np.zeros(0, dtype=bool),
     "path": Path("/nonexistent/file"),
     "set": {1},
     "type": int,
@@ -48,6 +56,8 @@ DOORS: dict[str, tuple[Callable[[Path], Callable[..., Any]], dict[str, Any]]] = 
         lambda _: sr.publish,
         {"view": TABLE, "policy": None, "ledger": None, "recipients": ["A"], "approved_by": "A", "dry_run": True},
     ),
+    "audit": (lambda _: sr.audit, {"table": PUBLISHED, "policy": ROLES, "prior": "published", "weights": None}),
+    "compare": (lambda _: sr.compare, {"view": PUBLISHED, "policy": ROLES, "methods": ["median"]}),
     "state": (lambda home: opened(home).state, {"series": "ward", "destination": None, "head": None}),
     "deliver": (
         lambda home: opened(home).deliver,
@@ -61,7 +71,10 @@ DOORS: dict[str, tuple[Callable[[Path], Callable[..., Any]], dict[str, Any]]] = 
     "open": (lambda home: sr.Ledger.open, {"url": "sqlite:////nonexistent/l.db", "shelf": None, "create": True}),
     "load": (lambda _: sr.Policy.load, {"path": "none.toml"}),
     "from_dict": (lambda _: sr.Policy.from_dict, {"mapping": SHAPE, "base": None}),
-    "exclusion": (lambda _: sr.attacks.exclusion, {"history": History, "compromised": (), "priors": None}),
+    "exclusion": (
+        lambda _: sr.attacks.exclusion,
+        {"history": History, "compromised": (), "priors": None, "follows": None},
+    ),
     "share": (
         lambda _: sr.attacks.exclusion_share,
         {"history": History, "share": 0.1, "seeds": [1]},
@@ -78,6 +91,7 @@ DOORS: dict[str, tuple[Callable[[Path], Callable[..., Any]], dict[str, Any]]] = 
         lambda _: sr.knowledge.SequenceModel.from_stay,
         {"stay": 0.7, "margin": FAIR, "values": ["x", "y"]},
     ),
+    "labels": (lambda _: sr.reading.Axis.of_labels, {"labels": ["a", "b"], "order": None}),
     "axis": (lambda _: sr.reading.Axis.ordered, {"values": ["a", "b"], "nodes": None}),
     "boxes": (lambda _: sr.reading.read_boxes, {"table": TABLE, "counterfeits": None, "axes": {}}),
 }
@@ -123,3 +137,9 @@ def test_one_name_is_one_recipient_and_nobody_is_no_delivery(tmp_path: Path) -> 
         ledger.deliver(3, "1", "Bob")
     assert [fault.where for fault in caught.value.faults] == ["series", "number"]
     assert ledger.records()[0].recipients == ("office", "Ann")
+
+
+def test_a_progress_that_is_no_function() -> None:
+    for call in (sr.compare, sr.publish):
+        with pytest.raises(sr.InputError, match="progress: 3; allowed: a function"):
+            call(PUBLISHED, ROLES, progress=3)

@@ -9,13 +9,14 @@ from seriatim.api.prepared import prepared_policy
 from seriatim.api.private_lists import refuse_private_list, write_private_list
 from seriatim.errors import Fault, InputError
 from seriatim.model import Policy
+from seriatim.model.audited import PriorKind
 from seriatim.tables.writer import writer_like_source
 from seriatim.wiring import wired_workers
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from seriatim.usecases.audit.audit import Audit, PriorKind
+    from seriatim.usecases.audit.audit import Audit
 
 
 def audit(

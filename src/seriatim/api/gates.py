@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from seriatim.errors import Fault, InputError
+from seriatim.model.input_bounds import LARGEST_RECORD, given_file_bytes
 from seriatim.tables.reader import read_table
 from seriatim.wiring import wired_journal
 
@@ -74,9 +75,9 @@ def _asked(
     dependencies: Sequence[str],
 ) -> tuple[Columns, list[Pair]]:  # fmt: skip
     from seriatim.gate.dependencies import pairs_named
-    from seriatim.tables.columns import columns_of
+    from seriatim.tables.columns import Columns as TableColumns
 
-    columns = columns_of(read_table(table, separator, encoding))
+    columns = TableColumns(read_table(table, separator, encoding))
     own = (x,) if isinstance(x, str) else tuple(x)
     if bool(own) != (y is not None):
         raise InputError(Fault("x, y", "one without the other", "both"))
@@ -91,10 +92,8 @@ def _baseline_of(baseline: Baseline | Dependencies | str | Path | None) -> Depen
         return baseline
     if isinstance(baseline, Baseline):
         return Dependencies((baseline,))
-    path = Path(baseline)
-    if not path.is_file():
-        raise InputError(Fault(str(path), "does not exist", "a baseline file", "check the path"))
-    return Dependencies.from_json(path.read_text(encoding="utf-8"))
+    content = given_file_bytes(Path(baseline), "baseline", LARGEST_RECORD)
+    return Dependencies.from_json(content.decode("utf-8", "replace"))
 
 
 def gate_replay(
@@ -143,7 +142,7 @@ def gate_hold(
     encoding: str | None = None,
 ) -> int:
     """Hold a table's records in a gate's journal, so that requesters name the person only; return how many."""
-    from seriatim.tables.columns import columns_of
+    from seriatim.tables.columns import Columns as TableColumns
     from seriatim.usecases.gate.requests import held_records
     from seriatim.usecases.gate.serving import read_rules
 
@@ -151,7 +150,7 @@ def gate_hold(
     stored = book.baselines(gate)
     if not stored:
         raise InputError(Fault("gate", "the journal has no such gate", "", "store a replay first"))
-    columns = columns_of(read_table(table, separator, encoding))
+    columns = TableColumns(read_table(table, separator, encoding))
     return book.hold_records(gate, held_records(columns, respondent, read_rules(stored[0])[0]))
 
 
@@ -201,8 +200,8 @@ def gate_verify(
 
 def _head_of(path: Path) -> str:
     try:
-        head = json.loads(path.read_bytes())["head"]
-    except (OSError, ValueError, KeyError, TypeError, RecursionError):
+        head = json.loads(given_file_bytes(path, "saved answer", LARGEST_RECORD))["head"]
+    except (ValueError, KeyError, TypeError, RecursionError):
         head = None
     if not isinstance(head, str) or not head:
         raise InputError(Fault(str(path), "no answer of /v1/released with a head", "one as the service gave it"))
@@ -214,9 +213,9 @@ def gate_suggest(
 ) -> Candidates:
     """Rank pairs of columns by how much releasing one reveals about the other."""
     from seriatim.model.header import check_header
-    from seriatim.tables.columns import columns_of
+    from seriatim.tables.columns import Columns as TableColumns
     from seriatim.usecases.gate.suggest import ranked_pairs
 
     read = read_table(table, separator, encoding)
     check_header(read.name, read.data)
-    return ranked_pairs(columns_of(read), read.name, bands, most)
+    return ranked_pairs(TableColumns(read), read.name, bands, most)

@@ -99,6 +99,9 @@ class Traces:
             differs = self.value[at] != self.value[at + 1]
             before[at[~differs] + 1], after[at[~differs]] = -1, -1
             follows = ~np.eye(self.n_values, dtype=np.bool_)
+        elif follows.shape != (self.n_values, self.n_values):
+            found, allowed = " x ".join(map(str, follows.shape)), f"{self.n_values} x {self.n_values}, by value"
+            raise AdversaryError(Fault("follows", found, allowed))
         return BoardLinks(before, after, trace_bit_words(follows), trace_bit_words(follows.T))
 
     def everything(self, priors: PriorValues | None = None) -> Words:

@@ -68,6 +68,7 @@ def _main() -> None:
     from seriatim.cli.failure import (
         end_in_bug_failure,
         end_in_failure,
+        end_in_memory_failure,
         end_in_outside_failure,
         end_in_usage_failure,
         fail_on_arguments,
@@ -91,6 +92,8 @@ def _main() -> None:
         sys.exit(end_in_failure(error, as_json, options))
     except OSError as error:
         sys.exit(end_in_outside_failure(error, as_json))
+    except MemoryError:
+        sys.exit(end_in_memory_failure(as_json))
     except Exception as error:
         # the message of any other exception may quote a cell: print only its kind and where it arose
         if os.environ.get("SERIATIM_DEBUG"):

@@ -11,7 +11,8 @@ from seriatim.cli.options import AsJson, CsvForm, PolicyFile, ReportFile, csv_fo
 
 if TYPE_CHECKING:
     from seriatim.model import Finding
-    from seriatim.usecases.audit.audit import Audit, PriorKind
+    from seriatim.model.audited import PriorKind
+    from seriatim.usecases.audit.audit import Audit
 
 BROKEN = 3
 
@@ -88,7 +89,7 @@ def _prior_kind(prior: str) -> PriorKind:
     from typing import cast, get_args
 
     from seriatim.errors import Fault, InputError
-    from seriatim.usecases.audit.audit import PriorKind
+    from seriatim.model.audited import PriorKind
 
     if prior not in get_args(PriorKind):
         raise InputError(Fault("--prior", f"{prior!r}", ", ".join(get_args(PriorKind)), "choose one"))

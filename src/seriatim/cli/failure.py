@@ -75,6 +75,12 @@ def end_in_outside_failure(error: OSError, as_json: bool) -> int:
     return _told(type(error).__name__, [f"{name}: {reason}; check the folder and the disk"], [], OUTSIDE, as_json)
 
 
+def end_in_memory_failure(as_json: bool) -> int:
+    """Say that this machine is too small for the input."""
+    line = "there is not enough memory for this input; take fewer rows or columns, or a larger machine"
+    return _told("MemoryError", [line], [], OUTSIDE, as_json)
+
+
 def end_in_bug_failure(place: str, as_json: bool) -> int:
     """Print where an unexpected failure happened."""
     line = f"{place}; set SERIATIM_DEBUG=1 for the traceback (it may show data)"

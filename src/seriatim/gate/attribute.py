@@ -87,7 +87,7 @@ def declared_ranges(told: Mapping[str, Sequence[float]] | Sequence[str]) -> dict
     for name, numbers in pairs:
         try:
             cuts = tuple(float(number) for number in numbers)
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             cuts = ()
         if not cuts or not all(map(math.isfinite, cuts)) or not _grow(cuts) or name in made:
             raise InputError(Fault("ranges", "not a column with growing numbers", "once a column: 'age: 18, 40, 65'"))
@@ -110,7 +110,7 @@ def numbers_of(name: str, column: npt.NDArray[Any] | Sequence[Any]) -> FloatArra
     """Return a column as numbers; missing entries become nan."""
     try:
         return np.array([np.nan if entry is None or entry == "" else entry for entry in column], dtype=np.float64)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise InputError(Fault(f"column {name!r}", "an entry that is no number", "numbers")) from None
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -39,7 +40,7 @@ class Baseline:
     """The target that requests for unknown targets count as; empty refuses them."""
 
     def __post_init__(self) -> None:
-        cells = int(np.prod([len(attribute) for attribute in self.attributes]))
+        cells = math.prod(len(attribute) for attribute in self.attributes)
         p = input_probabilities(self.probabilities)
         if len(p) != cells:
             raise InputError(Fault("baseline", f"{len(p)} probabilities", f"{cells}, one per value of X"))
@@ -185,7 +186,7 @@ def baseline_from(
     used = (x >= 0) & (y >= 0)
     if not bool(used.any()):
         raise InputError(Fault("baseline", "no row with a value of X and a target", "at least one"))
-    cells = int(np.prod([len(attribute) for attribute in attributes]))
+    cells = math.prod(len(attribute) for attribute in attributes)
     p = np.bincount(x[used], minlength=cells) / used.sum()
     shares = np.bincount(y[used], minlength=len(target_names)) / used.sum()
     return Baseline(
@@ -224,7 +225,7 @@ def baseline_from_json(text: str) -> Baseline:
             others=str(told.get("others", "")),
         )
         version, schema = told.get("version", made.version), told["schema"]
-    except (KeyError, TypeError, ValueError, AttributeError):
+    except (KeyError, TypeError, ValueError, AttributeError, OverflowError, RecursionError):
         raise InputError(Fault("baseline", "not a baseline file", f"a JSON file of {SCHEMA}")) from None
     if schema != SCHEMA or version != made.version:
         raise InputError(Fault("baseline", "the file was changed after it was written", "the file as it was written"))

@@ -107,7 +107,7 @@ class Dependencies:
         """Read what ``to_json`` or ``Baseline.to_json`` wrote; a changed file is refused by its version."""
         try:
             told = json.loads(text)
-        except ValueError:
+        except (ValueError, RecursionError):
             told = None
         if not isinstance(told, dict) or told.get("schema") != SCHEMA:
             return cls((baseline_from_json(text),))

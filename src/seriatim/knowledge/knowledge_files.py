@@ -26,6 +26,7 @@ from seriatim.knowledge.sequential_adversary import SequentialAdversary
 from seriatim.knowledge.value_texts import value_texts
 from seriatim.model.adversary import Adversary, StatedKnowledge
 from seriatim.model.arguments import share_argument, whole_argument
+from seriatim.model.input_bounds import LARGEST_DOCUMENT, LARGEST_LIST, given_file_bytes, is_too_deep
 
 _FORMAT = "seriatim.knowledge/1"
 _SLACK = 1e-6
@@ -91,13 +92,14 @@ def _chances(model: SequenceModel, automaton: bool) -> pa.Table:
 def read_knowledge_file(path: Path) -> SequenceModel:
     """Read a model; every fault says what is wrong with the file."""
     try:
-        text = path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError):
+        text = given_file_bytes(path, "knowledge", LARGEST_DOCUMENT, AdversaryError).decode("utf-8")
+    except UnicodeDecodeError:
         raise _unreadable(path) from None
     beside = path.parent / str(_head(path, text)["table"])
+    content = given_file_bytes(beside, "knowledge", LARGEST_LIST, AdversaryError)
     try:
-        return _read_once(path, text, beside, beside.read_bytes())
-    except (OSError, pa.ArrowInvalid):
+        return _read_once(path, text, beside, content)
+    except (OSError, pa.ArrowException):
         raise AdversaryError(Fault(str(beside), "cannot be read", "the Parquet file of the knowledge")) from None
 
 
@@ -107,13 +109,19 @@ def _read_once(path: Path, text: str, beside: Path, content: bytes) -> SequenceM
     table = _parquet().read_table(pa.BufferReader(content))
     if any(name not in table.column_names for name in _COLUMNS):
         raise AdversaryError(Fault(str(beside), "columns are missing", ", ".join(_COLUMNS)))
-    return _model_of(_head(path, text), table, str(beside))
+    try:
+        return _model_of(_head(path, text), table, str(beside))
+    except pa.ArrowException:
+        raise
+    except (TypeError, ValueError, OverflowError):  # what stands there is of another type
+        remedy = "mine it again"
+        raise AdversaryError(Fault(str(path), "holds other things than were written", "as written", remedy)) from None
 
 
 def _head(path: Path, text: str) -> dict[str, Any]:
     try:
-        head = tomllib.loads(text)
-    except tomllib.TOMLDecodeError:
+        head = {} if is_too_deep(text) else tomllib.loads(text)
+    except (ValueError, RecursionError):
         raise _unreadable(path) from None
     if head.get("format") != _FORMAT or not isinstance(head.get("values"), list) or not head["values"]:
         raise AdversaryError(Fault(str(path), "is not a knowledge file", f'format = "{_FORMAT}", values, table'))

@@ -10,7 +10,6 @@ import hashlib
 import re
 from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from itertools import pairwise
 from numbers import Real
 
 import numpy as np
@@ -26,6 +25,7 @@ from seriatim.knowledge.value_texts import value_texts
 from seriatim.model.adversary import RAISED, SURE
 from seriatim.model.arguments import shown_argument
 from seriatim.model.history import History
+from seriatim.model.number_limits import are_times
 
 _FIRST_NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
 _FLOOR = 1e-4
@@ -69,9 +69,8 @@ class SequentialAdversary:
             raise AdversaryError(Fault("sure", shown_argument(self.sure), "between 0 and 1"))
         if not _is_number(self.raised) or not self.raised >= 1.0:
             raise AdversaryError(Fault("raised", shown_argument(self.raised), "1 or more"))
-        whole = all(isinstance(time, int) for time in self.times or ())
-        if not whole or any(later <= now for now, later in pairwise(self.times or ())):
-            raise AdversaryError(Fault("[adversary] times", "not rising whole numbers", "one for each release"))
+        if not are_times(self.times or ()):
+            raise AdversaryError(Fault("[adversary] times", "other things", "rising whole numbers up to 2^31 - 1"))
 
     def n_strange_harmless(self, told: Iterable[str]) -> int:
         """Count the harmless values that are neither among these texts nor in what is known."""

@@ -17,6 +17,7 @@ from seriatim.ledger.pseudonyms import COUNTERFEIT, GROUP, RESPONDENT, SUPPRESSE
 from seriatim.ledger.reservations import ReservedFolder
 from seriatim.ledger.shelf import Shelf
 from seriatim.ledger.stored_history import stored_people
+from seriatim.model.cell_types import check_single_cells
 from seriatim.model.header import check_header, header_of
 from seriatim.model.name_order import name_order
 from seriatim.model.policy import Policy
@@ -146,6 +147,7 @@ def _check(pasts: pa.Table, sensitive: tuple[str, ...]) -> None:
     if len(set(wanted)) != len(wanted):
         faults.append(Fault("history", "a sensitive column is called like one of ours", "", f"rename it: {allowed}"))
     if not faults:
+        check_single_cells("history", pasts, wanted)
         faults = _unusable_cells(pasts)
     if faults:
         raise TableError(faults)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Literal
 
 import numpy as np
 import pyarrow as pa
@@ -11,6 +12,9 @@ from seriatim.model.classes import Classes, LongArray, number_classes
 from seriatim.model.published import PublishedTable
 from seriatim.model.scale import FloatArray, IntArray
 from seriatim.model.view import CodedColumn
+
+PriorKind = Literal["published", "uniform", "margin", "conditional"]
+"""What an adversary believed before the table."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -12,6 +12,7 @@ import os
 import types
 import typing
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence, Set
+from itertools import islice
 from numbers import Integral, Real
 from pathlib import Path
 from typing import Any, TypeVar
@@ -109,6 +110,8 @@ def _demand_of(annotation: Any) -> Demand | None:
         return _demand_of_one(inner)
     if origin is typing.Literal:
         return (lambda value: isinstance(value, str) and value in inner), ", ".join(map(str, inner))
+    if origin is Callable:
+        return callable, "a function"
     if origin is np.ndarray:
         return (lambda value: isinstance(value, np.ndarray)), "an array"
     if isinstance(origin, type) and issubclass(origin, Mapping):
@@ -139,13 +142,17 @@ def _demand_of_many(kind: type, inner: Sequence[Any]) -> Demand:
     def check(value: Any) -> bool:
         if isinstance(value, str):
             return one_text and not apart
-        if isinstance(value, bytes | Mapping) or getattr(value, "ndim", 1) != 1 or not isinstance(value, Iterable):
+        if isinstance(value, bytes | Mapping) or not isinstance(value, Iterable):
+            return False
+        if getattr(value, "ndim", 1) != 1 or hasattr(value, "columns"):  # an array or a frame
             return False
         if apart:
             return isinstance(value, tuple | list) and len(value) == len(inner) and all(map(_fits, inner, value))
         if issubclass(kind, Sequence) and (isinstance(value, Set) or not hasattr(value, "__len__")):
             return False
-        return not isinstance(value, Sequence | Set) or _all(each, value)
+        if isinstance(value, Sequence | Set):
+            return _all(each, value)
+        return not hasattr(value, "__len__") or _all(each, islice(value, 1))  # long columns hold one kind
 
     return check, words
 

@@ -14,7 +14,7 @@ from seriatim.errors import Fault, TableError
 
 MOST_NAMED = 20
 """The most faults about single columns to name: the wrong file would otherwise fill the screen."""
-_NUMBER = re.compile(r"[-+]?(\d+([.,]\d+)*|[.,]\d+)([eE][-+]?\d+)?\s?[%€$£]?")
+_NUMBER = re.compile(r"[-+]?(\d++([.,]\d++)*+|[.,]\d++)([eE][-+]?\d++)?\s?[%€$£]?")
 _DAY = re.compile(r"\d{1,4}[-./]\d{1,2}[-./]\d{1,4}([T ].*)?")
 _ROWS = 100_000
 _MANY = 4

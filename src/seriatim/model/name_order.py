@@ -5,8 +5,11 @@ from __future__ import annotations
 import re
 
 _DIGITS = re.compile(r"(\d+)")
+_LONGEST = 4_000
+"""Python reads no longer number."""
 
 
 def name_order(name: str) -> tuple[str | int, ...]:
     """Return a key to sort and compare by: ``m-09``, ``m-9`` and ``M-9`` are equal."""
-    return tuple(int(part) if at % 2 else part for at, part in enumerate(_DIGITS.split(name.casefold().strip())))
+    parts = _DIGITS.split(name.casefold().strip())
+    return tuple(int(part[-_LONGEST:]) if at % 2 else part for at, part in enumerate(parts))

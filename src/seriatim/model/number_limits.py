@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from numbers import Integral, Real
 
 LARGEST = 1 << 53
@@ -78,11 +80,22 @@ def number_above(bound: float, most: float | None = None, below: float | None = 
 SHARE = NumberLimits(least=0, most=1, noun="a share")
 CHANCE = NumberLimits(least=0, most=1, noun="a probability")
 
+
+def are_times(times: Sequence[object]) -> bool:
+    """Return whether these are whole numbers that rise, and kernels can count the steps between any two."""
+    whole = [time for time in times if isinstance(time, Integral) and not isinstance(time, bool)]
+    if len(whole) < len(times) or any(later <= now for now, later in pairwise(map(int, whole))):
+        return False
+    ends = [int(end) for end in whole[:1] + whole[-1:]]
+    return all(abs(end) <= LARGEST_WORD for end in ends) and (not ends or ends[-1] - ends[0] <= LARGEST_WORD)
+
+
 ARGUMENT_LIMITS: dict[str, NumberLimits] = {
     "least": whole_from(1, LARGEST_WORD),
     "repetitions": whole_from(1, 100),
     "releases": whole_from(1, 120),
     "most": whole_from(1, LARGEST_WORD),
     "bands": whole_from(2, 200),
+    "seed": whole_from(0),
 }
 """Numbers that attacks, forecasts and gates take beside a policy, in Python as on the command line."""

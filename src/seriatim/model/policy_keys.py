@@ -265,7 +265,7 @@ PLAIN_KEYS = (
         key="times",
         section=_ADVERSARY,
         form=Form.TIMES,
-        values="rising whole numbers, one for each release",
+        values="rising whole numbers up to 2^31 - 1, one for each release",
         summary="when each release is, in whole steps of the knowledge; one step apart if omitted",
     ),
 )

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from seriatim.errors import Fault, PolicyError
 from seriatim.model.hierarchies.paths import TOP, PathHierarchy, path_hierarchy
+from seriatim.model.input_bounds import LARGEST_HIERARCHY
 from seriatim.policies.policy_files import read_policy_bytes
 
 _SEPARATORS = (";", "\t", ",")
@@ -25,7 +26,7 @@ class _Line:
 
 def read_arx(path: Path) -> PathHierarchy:
     """Return the hierarchy of an ARX file; every fault names file and line."""
-    text = _decoded(path, read_policy_bytes(path, "hierarchy"))
+    text = _decoded(path, read_policy_bytes(path, "hierarchy", LARGEST_HIERARCHY))
     lines = _parsed(path, text)
     if not lines:
         raise PolicyError(Fault(str(path), "the file holds no values", remedy="write value;level1;...;* on each line"))

@@ -11,6 +11,7 @@ from typing import Any
 
 from seriatim.errors import Fault, PolicyError
 from seriatim.model.adversary import NOBODY_KNOWN
+from seriatim.model.input_bounds import DEEPEST
 from seriatim.model.methods import OF_PAPERS, method_named, missing_method
 from seriatim.model.policy import ColumnRule, DefenceOptions, DefenceSettings, Kind, Missing, Policy, Role, Unseen
 from seriatim.model.policy_keys import Form, PolicySection, Setting
@@ -24,7 +25,6 @@ from seriatim.policies.priors import priors_without_people
 from seriatim.policies.promise_section import promise_section_terms
 from seriatim.policies.shapes import rows_of, rows_of_defence
 
-_DEEPEST = 50
 POINTER = Setting(
     key="file",
     section=PolicySection.ADVERSARY,
@@ -244,7 +244,7 @@ def _adversary(
 
 def _plain(value: Any, depth: int = 0) -> Any:
     """Return a mapping as TOML would have it: own dicts and lists, so that later changes do not reach the policy."""
-    if depth > _DEEPEST:
+    if depth > DEEPEST:
         raise PolicyError(Fault("policy", "values are nested too deeply", remedy="flatten them"))
     if isinstance(value, Mapping):
         return {_text_key(key): _plain(inner, depth + 1) for key, inner in value.items()}

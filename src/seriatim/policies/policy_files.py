@@ -3,39 +3,20 @@
 from __future__ import annotations
 
 import re
-import stat
 import tomllib
 from pathlib import Path
 from typing import Any
 
 from seriatim.errors import Fault, PolicyError
-from seriatim.model.file_names import printable_file_name
+from seriatim.model.input_bounds import LARGEST_DOCUMENT, given_file_bytes, is_too_deep
 from seriatim.policies.positions import KeyPath, Position, key_positions
 
-LARGEST = 1 << 28
 _PLACE = re.compile(r"^(.*) \(at line (\d+), column (\d+)\)$", re.DOTALL)
 
 
-def read_policy_bytes(path: Path, what: str) -> bytes:
+def read_policy_bytes(path: Path, what: str, largest: int = LARGEST_DOCUMENT) -> bytes:
     """Return the file's bytes; ``what`` names its purpose: policy, hierarchy, adversary."""
-    try:
-        if not stat.S_ISREG(path.stat().st_mode) and not path.is_dir():
-            found, remedy = f"is a pipe or a device, not a {what} file", "save it as a file and name that"
-            raise PolicyError(Fault(printable_file_name(path), found, remedy=remedy))
-        if path.stat().st_size > LARGEST:
-            found, remedy = f"a {what} file of more than {LARGEST >> 20} MB", "check the path"
-            raise PolicyError(Fault(printable_file_name(path), found, remedy=remedy))
-        return path.read_bytes()
-    except FileNotFoundError:
-        found, remedy = f"there is no such {what} file", "check the path"
-    except IsADirectoryError:
-        found, remedy = f"is a folder, not a {what} file", "name the file in it"
-    except PermissionError:
-        found, remedy = f"this {what} file may not be read", "check its permissions"
-    except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or "the path is not valid"
-        found, remedy = f"this {what} file cannot be read ({reason})", "check the path"
-    raise PolicyError(Fault(printable_file_name(path), found, remedy=remedy))
+    return given_file_bytes(path, what, largest, PolicyError)
 
 
 def read_policy_toml(path: Path, what: str) -> tuple[dict[str, Any], dict[KeyPath, Position]]:
@@ -49,10 +30,13 @@ def read_policy_toml(path: Path, what: str) -> tuple[dict[str, Any], dict[KeyPat
         raise PolicyError(Fault(f"{path}:{line}:{column}", "not UTF-8", remedy="save the file as UTF-8")) from None
     if not text.strip():
         raise PolicyError(Fault(f"{path}:1:1", "the file is empty", remedy="seriatim init writes one to start from"))
+    too_deep = Fault(f"{path}:1:1", "values are nested too deeply", remedy="flatten them")
+    if is_too_deep(text):
+        raise PolicyError(too_deep)
     try:
         return tomllib.loads(text), key_positions(text)
     except RecursionError:
-        raise PolicyError(Fault(f"{path}:1:1", "values are nested too deeply", remedy="flatten them")) from None
+        raise PolicyError(too_deep) from None
     except ValueError as error:
         raise PolicyError(_syntax_fault(path, text, str(error))) from None
 

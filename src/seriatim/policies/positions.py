@@ -14,12 +14,14 @@ from contextlib import suppress
 KeyPath = tuple[str | int, ...]
 Position = tuple[int, int]
 
-_BLANK = re.compile(r"(?:[ \t\n]|#[^\n]*)*")
+_BLANK = re.compile(r"(?:[ \t\n]++|#[^\n]*+)*+")
 _SPACE = re.compile(r"[ \t]*")
 _BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")
-_QUOTED_KEY = re.compile(r'"(?:\\.|[^"\\\n])*"|' + r"'[^'\n]*'")
-_TEXT = re.compile(r'"""(?:\\[\s\S]|[^\\])*?"{3,5}|' + r"'''[\s\S]*?'{3,5}|" + r'"(?:\\.|[^"\\\n])*"|' + r"'[^'\n]*'")
-_OTHER = re.compile(r"[^,\]}\n#]+")
+# possessive, as a pattern that may go back keeps a hundred bytes for each character of a text
+_SHORT_TEXT = r'"(?:[^"\\\n]++|\\.)*+"|' + r"'[^'\n]*+'"
+_QUOTED_KEY = re.compile(_SHORT_TEXT)
+_TEXT = re.compile(r'"""(?:\\[\s\S]|[^\\])*?"{3,5}|' + r"'''[\s\S]*?'{3,5}|" + _SHORT_TEXT)
+_OTHER = re.compile(r"[^,\]}\n#]++")
 
 
 def key_positions(text: str) -> dict[KeyPath, Position]:

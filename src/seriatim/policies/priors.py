@@ -16,6 +16,7 @@ from types import MappingProxyType
 from typing import Any
 
 from seriatim.errors import AdversaryError, Fault, PolicyError
+from seriatim.model.input_bounds import LARGEST_LIST
 from seriatim.model.policy import ColumnRule, Role
 from seriatim.model.priors import PriorSets
 from seriatim.policies.faults import Faults
@@ -86,7 +87,7 @@ def _named(given: Any, base: Path | None) -> dict[str, frozenset[str]]:
 
 def _read_priors(path: Path) -> dict[str, frozenset[str]]:
     """Return the possible values of everyone in a file of priors."""
-    content = read_policy_bytes(path, "priors")
+    content = read_policy_bytes(path, "priors", LARGEST_LIST)
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError:

@@ -22,7 +22,7 @@ from pydantic import (
 
 from seriatim.model.methods import METHODS, Method, all_methods, method_named
 from seriatim.model.nearness import nearness_of
-from seriatim.model.number_limits import LARGEST
+from seriatim.model.number_limits import LARGEST, are_times
 from seriatim.model.policy_keys import PLAIN_KEYS, Form, PolicySection, Setting
 from seriatim.model.promises import PROMISES
 from seriatim.model.visible_text import is_visible_text
@@ -56,6 +56,12 @@ def _rising(edges: list[float]) -> list[float]:
     if not edges or any(low >= high for low, high in pairwise(edges)):
         raise ValueError("not rising")
     return edges
+
+
+def _times(times: list[int]) -> list[int]:
+    if not times or not are_times(times):
+        raise ValueError("not rising")
+    return times
 
 
 def _widths(bounds: dict[str, float]) -> dict[str, float]:
@@ -110,7 +116,7 @@ _TYPES: dict[Form, Any] = {
     Form.TEXTS: list[_Text],
     Form.VALUES: list[_Value],
     Form.EDGES: Annotated[list[float], AfterValidator(_rising)],
-    Form.TIMES: Annotated[list[int], AfterValidator(_rising)],
+    Form.TIMES: Annotated[list[int], AfterValidator(_times)],
     Form.WIDTHS: list[Annotated[float, Field(gt=0)]],
     Form.LENGTHS: list[Annotated[int, Field(ge=0)]],
     Form.RUNS_OR_SETS: list[Annotated[int, Field(ge=1, le=LARGEST)]] | list[list[_Value]],
@@ -183,7 +189,7 @@ def rows_by_column() -> Rows:
 def rows_of_defence(section: Mapping[str, Any]) -> Rows:
     """Return the rows of our methods' [defence]; of every package's if something in the section is not of ours."""
     ours = _rows_of_defence(METHODS)
-    return ours if section.get("method") in METHODS and section.keys() <= ours.keys() else _rows_of_defence()
+    return ours if section.get("method") in tuple(METHODS) and section.keys() <= ours.keys() else _rows_of_defence()
 
 
 def _rows_of_defence(methods: Mapping[str, Method] | None = None) -> Rows:

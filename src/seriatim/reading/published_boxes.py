@@ -89,7 +89,7 @@ class Axis:
         known = [*order, *sorted(members - {*order})]
         stems = {one: one.rstrip(TOP) for one in known if one[-1:] == TOP}
         masks = {mask for mask, stem in stems.items() if any(one.startswith(stem) for one in known if one != mask)}
-        return cls([one for one in known if one not in masks], {}, ranked=bool(order))
+        return cls([one for one in known if one not in masks], {}, ranked=len(order) > 0)
 
     @classmethod
     def _of_nodes(cls, shown: set[str], nodes: Mapping[str, Sequence[str]]) -> Axis:

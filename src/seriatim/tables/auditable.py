@@ -14,6 +14,7 @@ import pyarrow.types as pat
 from seriatim.errors import Fault, InputError, TableError
 from seriatim.model import CodedColumn, ColumnRule, Policy, PromiseTerms, Role, Table
 from seriatim.model.audited import AuditedColumn, AuditedPrior, AuditedTable
+from seriatim.model.cell_types import check_single_cells, check_time_zones, without_views
 from seriatim.model.classes import class_dictionary, class_text_codes
 from seriatim.model.foreign_tables import (
     COUNT,
@@ -27,7 +28,7 @@ from seriatim.model.hierarchies.paths import TOP
 from seriatim.model.methods import method_named
 from seriatim.model.own_tables import has_own_tables, policy_of_own_table
 from seriatim.model.scale import IntArray
-from seriatim.tables.reader import PARQUET, check_texts_read, read_numbered_table, read_table
+from seriatim.tables.reader import PARQUET, check_texts_read, read_numbered_table, read_table, refuse_large_parquet
 from seriatim.tables.views import undeclared_in_view, view_of
 
 if TYPE_CHECKING:
@@ -50,10 +51,12 @@ def read_auditable(source: Any, separator: str | None = None, encoding: str | No
     import pyarrow.parquet as pq
 
     try:
+        refuse_large_parquet(path, path.name)
         texts = [f.name for f in pq.read_schema(path) if pat.is_string(f.type) or pat.is_large_string(f.type)]
-        table = Table(pq.read_table(path, read_dictionary=texts), kind="parquet", name=path.name)
-        check_texts_read(table.data, path.name)
-        return table
+        data = without_views(pq.read_table(path, read_dictionary=texts))[0]
+        check_texts_read(data, path.name)
+        check_time_zones(path.name, data)
+        return Table(data, kind="parquet", name=path.name)
     except (pa.ArrowException, OSError, UnicodeDecodeError):
         return read_table(source)  # it knows how to say what is wrong
 
@@ -68,9 +71,11 @@ def auditable(
     """
     table, reading = _as_records(table, policy)
     faults = _missing_parts(table, policy)
-    faults = faults or _nested(table, policy)
     if faults:
         raise TableError(faults)
+    for each in (table, beside, original.table if original else None):
+        if each is not None:
+            check_single_cells(each.name, each.data, [rule.name for rule in (*policy.quasi, *policy.sensitive)])
     beside = None if beside is None else _as_records(beside, policy)[0]
     grouped = _publishes_groups(policy) and GROUP in table.data.column_names
     names = [GROUP] if grouped else [r.name for r in policy.quasi]
@@ -166,17 +171,6 @@ def _missing_parts(table: Table, policy: Policy) -> list[Fault]:
     if not table.data.num_rows:
         faults.append(Fault(table.name, "no records, so there are no classes", "at least two records"))
     return faults
-
-
-def _nested(table: Table, policy: Policy) -> list[Fault]:
-    """Return the columns whose cells are lists or structures: they cannot be compared."""
-    asked = [rule.name for rule in policy.columns.values() if rule.role in (Role.QUASI, Role.SENSITIVE)]
-    kinds = {field.name: field.type for field in table.data.schema if field.name in asked}
-    return [
-        Fault(f"{table.name}, column {name!r}", f"the column holds {kind}", "cells that hold one value",
-              "turn it into text, or give it the role drop")
-        for name, kind in kinds.items() if pat.is_nested(kind)
-    ]  # fmt: skip
 
 
 def _given(table: Table, beside: Table | None, name: str) -> tuple[AuditedColumn, AuditedColumn | None]:

@@ -24,10 +24,11 @@ _CODED = (Role.SENSITIVE, Role.QUASI)
 
 def table_in_bands(table: Table, policy: Policy) -> tuple[Table, Policy]:
     """Return the table with its banded and rounded columns, and the policy that reads them as they are now."""
+    present = frozenset(table.data.column_names)
     rules = [
         rule
         for rule in policy.columns.values()
-        if rule.name in table.data.column_names and rule.role in _CODED and (rule.bands or rule.rounding or rule.level)
+        if rule.name in present and rule.role in _CODED and (rule.bands or rule.rounding or rule.level)
     ]
     if not rules:
         return table, policy

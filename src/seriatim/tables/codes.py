@@ -17,6 +17,7 @@ import pyarrow.types as pat
 from seriatim.errors import Fault
 from seriatim.model import Kind
 from seriatim.model.classes import class_text_codes
+from seriatim.model.input_bounds import LONGEST_NUMBER
 from seriatim.model.scale import IntArray
 
 _NUMBER = r"^[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?$"
@@ -257,8 +258,10 @@ def _is_float(text: str) -> bool:
 
 def _exact_number(text: str) -> Fraction | None:
     """Return the number of a text, to its last digit; None for none, and beyond the range of floats."""
+    if len(text) > LONGEST_NUMBER:
+        return None
     found = re.fullmatch(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE]([-+]?\d+))?", text, re.ASCII)
-    if found is None or (found[1] and abs(int(found[1][:6])) > _POWERS) or len(text) > 2 * _POWERS:
+    if found is None or (found[1] and abs(int(found[1][:6])) > _POWERS):
         return None
     return Fraction(text)
 

@@ -12,6 +12,7 @@ import pyarrow.types as pat
 
 from seriatim.errors import Fault, TableError
 from seriatim.model import History, PastRelease, Table
+from seriatim.model.cell_types import check_single_cells
 from seriatim.model.classes import class_text_codes
 from seriatim.model.header import check_header
 from seriatim.model.history import WithheldPeople
@@ -71,6 +72,7 @@ def _check(table: Table) -> None:
         for name in COLUMNS
         if name not in names
     ]
+    check_single_cells(table.name, table.data, COLUMNS)
     if not faults and table.data.num_rows and not pat.is_integer(table.data.schema.field("release").type):
         faults.append(Fault(f"{table.name}, column 'release'", "not whole numbers", "1, 2, 3, ...", "number them"))
     for name in ("release", "sensitive"):

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import csv
 import io
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TextIO
 
 import pyarrow as pa
 import pyarrow.compute as pc
+
+from seriatim.model.input_bounds import LONGEST_ROW
 
 _CHUNK = 1 << 22
 
@@ -27,29 +29,40 @@ def has_quotes(path: Path) -> bool:
 
 
 def open_quote(path: Path, encoding: str, separator: str) -> int | None:
-    """Return the line of the first record whose quote is not closed where a cell ends, though the record goes on."""
+    """Return the line of the first record whose quote is not closed where a cell ends, though the record goes on.
+
+    Nothing is said of what comes after a line that is longer than a row may be.
+    """
     decoding = "utf-8-sig" if encoding == "utf-8" else encoding
-    with path.open(encoding=decoding, newline="") as file, _cells_of_any_length():
-        reader, line = csv.reader(file, delimiter=separator, strict=True), 1
+    with path.open(encoding=decoding, newline="") as file, _cells_up_to(LONGEST_ROW):
+        reader, line = csv.reader(_short_lines(file), delimiter=separator, strict=True), 1
         while True:
             try:
                 if next(reader, None) is None:
                     return None
             except csv.Error as error:
-                if "unexpected end of data" in str(error) or reader.line_num > line:
+                told = str(error)
+                if "unexpected end of data" in told or "field larger" in told or reader.line_num > line:
                     return line
             line = reader.line_num + 1
 
 
 def cells_in_quotes(line: str, separator: str) -> list[str]:
     """Return the cells of one record, of any length."""
-    with _cells_of_any_length():
+    with _cells_up_to(LONGEST_ROW):
         return next(csv.reader(io.StringIO(line, newline=""), delimiter=separator), [])
 
 
+def _short_lines(file: TextIO) -> Iterator[str]:
+    while line := file.readline(LONGEST_ROW):
+        if len(line) == LONGEST_ROW:
+            return
+        yield line
+
+
 @contextmanager
-def _cells_of_any_length() -> Iterator[None]:
-    before = csv.field_size_limit(sys.maxsize)
+def _cells_up_to(size: int) -> Iterator[None]:
+    before = csv.field_size_limit(size)
     try:
         yield
     finally:

@@ -17,16 +17,16 @@ import pyarrow.types as pat
 from seriatim.engines.threads import threads_for
 from seriatim.errors import Fault, TableError
 from seriatim.model import Table
+from seriatim.model.cell_types import check_time_zones, without_views
 from seriatim.model.file_names import printable_file_name
 from seriatim.model.foreign_tables import ROW_NAMES
 from seriatim.model.header import MOST_NAMED, some_header_faults
+from seriatim.model.input_bounds import LONGEST_ROW, size_fault
 from seriatim.tables.quotes import cells_in_quotes, has_quotes, lines_in_quotes, open_quote
 from seriatim.tables.signatures import refuse_other_signatures
 
 PARQUET = frozenset({".parquet", ".pq"})
 SEPARATORS = ",;\t|"
-# a row must fit into one block: long free text is no reason to reject a file
-_BLOCK = 1 << 24
 _LONGEST_HEADER = 1 << 20
 """Characters of a header after its first line; a quote open for longer is not closed."""
 _FIRST = 1000
@@ -53,6 +53,7 @@ def read_table(source: Any, separator: str | None = None, encoding: str | None =
     else:
         table = _read_frame(source)
     _check_names(table)
+    check_time_zones(table.name, table.data)
     return table
 
 
@@ -65,13 +66,8 @@ def read_numbered_table(path: Path, separator: str | None = None, encoding: str 
 
 
 def _read_arrow(source: pa.Table | pa.RecordBatch) -> Table:
-    """Read text views, from which Arrow cannot yet pick rows, as plain text inside and as views outside."""
-    data = pa.Table.from_batches([source]) if isinstance(source, pa.RecordBatch) else source
-    kinds = {}
-    for place, field in enumerate(data.schema):
-        if pat.is_string_view(field.type):
-            kinds[field.name] = field.type
-            data = data.set_column(place, field.name, data.column(place).cast(pa.large_string()))
+    """Read views as plain texts and bytes inside; outside they are views again."""
+    data, kinds = without_views(pa.Table.from_batches([source]) if isinstance(source, pa.RecordBatch) else source)
     return Table(data, kind="arrow", dtypes=kinds)
 
 
@@ -90,6 +86,8 @@ def _must_be_file(path: Path) -> None:
 
 def _check_names(table: Table) -> None:
     names = table.data.column_names
+    if fault := size_fault(table.name, len(names)):
+        raise TableError(fault)
     faults = [Fault(table.name, "a column without a name", "named columns", "name it")] if "" in names else []
     again = [(name, count) for name, count in Counter(names).items() if count > 1 and name]
     repeated = [_repeated(table.name, names, name, count) for name, count in again[:MOST_NAMED]]
@@ -114,16 +112,32 @@ def _read_parquet(path: Path) -> Table:
     import pyarrow.parquet as pq
 
     try:
-        table = Table(pq.read_table(path, memory_map=True), kind="parquet", name=path.name)
+        refuse_large_parquet(path, path.name)
+        table = Table(without_views(pq.read_table(path, memory_map=True))[0], kind="parquet", name=path.name)
         check_texts_read(table.data, path.name)
         return table
     except UnicodeDecodeError:  # Arrow reads such names, and fails whenever they are used
         found = "a name of a column is not UTF-8"
         raise TableError(Fault(path.name, found, "UTF-8", "rename the column, or write the file again")) from None
+    except MemoryError:
+        raise
     except (pa.ArrowException, OSError) as error:
         raise TableError(
             Fault(path.name, f"cannot be read as Parquet ({type(error).__name__})", "a Parquet file")
         ) from None
+
+
+def refuse_large_parquet(source: Any, where: str) -> None:
+    """Raise for a file that would unpack to too much; its footer says so."""
+    import pyarrow.parquet as pq
+
+    told = pq.read_metadata(source)
+    if fault := size_fault(where, told.num_columns, told.num_rows):
+        raise TableError(fault)
+    groups = [told.row_group(at) for at in range(told.num_row_groups)]
+    if any(group.total_byte_size > LONGEST_ROW * max(group.num_rows, 1) for group in groups):
+        allowed = f"rows of at most {LONGEST_ROW >> 20} MB"
+        raise TableError(Fault(where, "a row is too long", allowed, "leave out columns of long texts"))
 
 
 def check_texts_read(data: pa.Table, where: str) -> None:
@@ -173,7 +187,9 @@ def _read_csv(path: Path, separator: str | None, encoding: str | None, unnamed: 
     try:
         data = pacsv.read_csv(
             path,
-            read_options=pacsv.ReadOptions(encoding=encoding, column_names=names, skip_rows=lines, block_size=_BLOCK),
+            read_options=pacsv.ReadOptions(
+                encoding=encoding, column_names=names, skip_rows=lines, block_size=LONGEST_ROW
+            ),
             parse_options=pacsv.ParseOptions(
                 delimiter=separator, newlines_in_values=True, ignore_empty_lines=len(names) > 1
             ),
@@ -220,10 +236,14 @@ def _csv_fault(path: Path, error: pa.ArrowInvalid) -> Fault:
     if "Empty CSV" in text:
         return Fault(path.name, "the file is empty", "a header line and rows")
     if "straddling" in text:
-        return Fault(path.name, "a row is too long", f"rows of at most {_BLOCK >> 20} MB", "look for an open quote")
+        return _too_long(path)
     if "Expected" in text and "columns" in text:
         return Fault(path.name, "a row has more or fewer cells than the header", "as many cells as columns", "mend it")
     return Fault(path.name, "cannot be read as CSV", "text cells, one separator, the same encoding throughout")
+
+
+def _too_long(path: Path) -> Fault:
+    return Fault(path.name, "a row is too long", f"rows of at most {LONGEST_ROW >> 20} MB", "look for an open quote")
 
 
 def _encoding(path: Path) -> str:
@@ -252,16 +272,18 @@ def _encoding(path: Path) -> str:
 def _header(path: Path, encoding: str) -> str:
     try:
         with path.open(encoding="utf-8-sig" if encoding == "utf-8" else encoding, newline="") as file:
-            lines, quotes, length = [file.readline()], 0, 0
+            lines, quotes, length = [file.readline(LONGEST_ROW)], 0, 0
             quotes = lines[0].count('"')
-            while quotes % 2 and length < _LONGEST_HEADER and (more := file.readline()):
+            while quotes % 2 and length < _LONGEST_HEADER and (more := file.readline(LONGEST_ROW)):
                 lines.append(more)
                 quotes, length = quotes + more.count('"'), length + len(more)
             header = "".join(lines)
     except (UnicodeError, LookupError) as error:
         found = f"cannot be read as {encoding} text ({type(error).__name__})"
         raise TableError(Fault(path.name, found, "the file's own encoding", "name it (encoding)")) from None
-    if not header.strip():
+    if max(map(len, lines)) == LONGEST_ROW:
+        raise TableError(_too_long(path))
+    if not header.strip("\0 \t\r\n"):
         raise TableError(Fault(path.name, "the file is empty", "a header line and rows"))
     if quotes % 2:
         raise TableError(_open_quote(path, 1))

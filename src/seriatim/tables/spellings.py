@@ -11,7 +11,7 @@ import pyarrow.types as pat
 
 from seriatim.errors import Fault
 
-_NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?")
+_NUMBER = re.compile(r"[-+]?(\d++(\.\d*+)?|\.\d++)([eE][-+]?\d++)?")
 
 
 def spelling_faults(where: str, values: pa.Array) -> list[Fault]:

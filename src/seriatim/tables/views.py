@@ -16,6 +16,7 @@ import pyarrow.types as pat
 from seriatim.engines.threads import threads_for
 from seriatim.errors import Fault, TableError
 from seriatim.model import CodedColumn, ColumnRule, Kind, Missing, Policy, Role, Table, Unseen, View, scale_of
+from seriatim.model.cell_types import check_single_cells
 from seriatim.model.draft import SENSITIVE
 from seriatim.model.header import Header, header_of, some_header_faults
 from seriatim.model.hierarchies.paths import TOP
@@ -115,6 +116,7 @@ def _undeclared(table: Table, policy: Policy) -> list[Fault]:
 def _respondent_faults(table: Table, policy: Policy) -> list[Fault]:
     if policy.respondent is None or policy.respondent not in table.data.column_names:
         return []
+    check_single_cells(table.name, table.data, [policy.respondent])
     missing = int(pc.sum(pc.is_null(table.data.column(policy.respondent), nan_is_null=True)).as_py() or 0)
     where = f"{table.name}, column {policy.respondent!r}"
     return [Fault(where, f"{missing} records without a respondent", "one for every record")] if missing else []

@@ -12,6 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from seriatim.errors import Fault, TableError
+from seriatim.model.cell_types import check_single_cells
 from seriatim.model.foreign_tables import COUNT, foreign_counts, spread_foreign_rows
 from seriatim.model.header import header_of
 from seriatim.model.name_order import name_order
@@ -39,6 +40,7 @@ class RowOwners:
 def read_owners(listed: pa.Table, tables: Mapping[str, pa.Table]) -> RowOwners:
     """Read columns release (a file's name), row and respondent, in any case; rows count from 0, 1 or the header."""
     listed = listed.rename_columns(_names(listed))
+    check_single_cells("respondents", listed, COLUMNS)
     release = _releases(listed.column("release"), list(tables))
     row = _row_numbers(listed.column("row"))
     sizes = np.array([table.num_rows for table in tables.values()])
@@ -94,7 +96,7 @@ def _row_numbers(column: pa.ChunkedArray) -> npt.NDArray[np.int64]:
         raise TableError(fault)
     try:
         rows = pc.cast(column, pa.float64()).to_numpy() if len(column) else np.empty(0)
-    except pa.ArrowInvalid:
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
         raise TableError(fault) from None
     if (rows != np.round(rows)).any():
         raise TableError(fault)

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -15,7 +15,7 @@ from seriatim.engines.threads import ALL_CORES
 from seriatim.errors import Fault, InputError, TableError
 from seriatim.measures._leakage import leakage_by_class
 from seriatim.model import Chart, Finding, Measure, Policy
-from seriatim.model.audited import AuditedTable, audited_conditional_beside, audited_margin_beside
+from seriatim.model.audited import AuditedTable, PriorKind, audited_conditional_beside, audited_margin_beside
 from seriatim.model.class_counts import ClassCounts, ValueCounts
 from seriatim.model.classes import Classes
 from seriatim.model.scale import FloatArray
@@ -29,8 +29,6 @@ from seriatim.usecases.audit import (
     audit_page,
     audit_promises,
 )
-
-PriorKind = Literal["published", "uniform", "margin", "conditional"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -22,10 +22,12 @@ from seriatim.measures.equivocation_rows import equivocations
 from seriatim.measures.loss import loss_by_column
 from seriatim.measures.query_error import query_error
 from seriatim.model import CodedColumn, DefenceSettings, Draft, Policy, SeriesState, View
+from seriatim.model.arguments import limited_argument
 from seriatim.model.chance import open_chance
 from seriatim.model.methods import all_methods, methods_where
 from seriatim.model.nearness import has_nearness, nearness_distances, nearness_of, nearness_reach, usual_nearness
 from seriatim.model.noise_bell import SPREAD, noise_bell_sizes
+from seriatim.model.number_limits import ARGUMENT_LIMITS
 from seriatim.model.policy import DefenceOptions
 from seriatim.model.scale import FloatArray
 from seriatim.ports import Workers, no_progress
@@ -74,6 +76,7 @@ class MapWish:
         for name, found, allowed in (("risk", self.risk, RISKS), ("cost", self.cost, COSTS)):
             if found not in allowed:
                 raise InputError(Fault(name, "unknown", ", ".join(allowed)))
+        limited_argument("seed", self.seed, ARGUMENT_LIMITS["seed"], InputError)
         try:
             nearness_of("0" if self.near is None else self.near)
         except ValueError:

@@ -4,19 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from itertools import permutations
-from typing import Any
+from itertools import product
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from seriatim.errors import InputError
+from seriatim.errors import Fault, InputError
 from seriatim.gate.statistics import divergences, mutual_information
 from seriatim.model.arguments import limited_argument
+from seriatim.model.input_bounds import MOST_PAIRED
 from seriatim.model.number_limits import ARGUMENT_LIMITS
 from seriatim.report import Grid, Page, Prose, Section
 from seriatim.report.filed_report import NO_ROWS, FiledReport
 from seriatim.report.formats import format_count, format_number, format_percent, format_plain
-from seriatim.usecases.gate.requests import Columns, requested_attribute
+from seriatim.usecases.gate.requests import Columns, LongArray, requested_attribute
 
 HEAD = ("X", "Y", "values", "targets", "I(X;Y), bits", "largest KL, bits", "J-measure, bits", "targets that deviate")
 MOST_TARGETS = 500
@@ -73,8 +74,14 @@ def ranked_pairs(columns: Columns, title: str, bands: int = 10, most: int = 20) 
     """Rank every ordered pair of columns by its largest J-measure."""
     for name, value in (("bands", bands), ("most", most)):
         limited_argument(name, value, ARGUMENT_LIMITS[name], InputError)
-    found = [_measure(columns, x, y, bands) for x, y in permutations(_usable(columns), 2)]
-    ranked = sorted((one for one in found if one is not None), key=lambda one: -one.j_measure)
+    usable = _usable(columns)
+    if len(usable) > MOST_PAIRED:
+        found = f"{len(usable):,} columns to pair"
+        raise InputError(Fault(title, found, f"at most {MOST_PAIRED}", "leave out those that no gate will be about"))
+    released = [_coded(name, columns[name], bands) for name in usable]
+    targets = [_coded(name, columns[name], MOST_TARGETS) for name in usable]
+    pairs = [_measure(x, y) for x, y in product(released, targets) if x.name != y.name]
+    ranked = sorted((one for one in pairs if one is not None), key=lambda one: -one.j_measure)
     return Candidates(title, tuple(ranked[:most]))
 
 
@@ -88,26 +95,38 @@ def _is_id(column: Sequence[Any]) -> bool:
     return len(texts) > MOST_TARGETS and len(texts) > 0.5 * len(column)
 
 
-def _measure(columns: Columns, x: str, y: str, bands: int) -> Candidate | None:
+class _Coded(NamedTuple):
+    """A column as places among its values; none of a column with too many."""
+
+    name: str
+    n_values: int
+    codes: LongArray | None
+
+
+def _coded(name: str, column: Sequence[Any], bands: int) -> _Coded:
+    attribute = requested_attribute(name, column, bands)
+    few = len(attribute) <= MOST_TARGETS
+    return _Coded(name, len(attribute), attribute.codes(column) if few else None)
+
+
+def _measure(x: _Coded, y: _Coded) -> Candidate | None:
     from scipy.special import chdtrc
 
-    over, target = requested_attribute(x, columns[x], bands), requested_attribute(y, columns[y], MOST_TARGETS)
-    if len(over) > MOST_TARGETS or len(target) > MOST_TARGETS:
+    if x.codes is None or y.codes is None:
         return None
-    xs, ys = over.codes(columns[x]), target.codes(columns[y])
-    used = (xs >= 0) & (ys >= 0)
+    used = (x.codes >= 0) & (y.codes >= 0)
     if not used.any():
         return None
-    cells = np.bincount(xs[used] * len(target) + ys[used], minlength=len(over) * len(target))
-    counts = cells.reshape(len(over), len(target))
+    cells = np.bincount(x.codes[used] * y.n_values + y.codes[used], minlength=x.n_values * y.n_values)
+    counts = cells.reshape(x.n_values, y.n_values)
     p, sizes = counts.sum(axis=1) / counts.sum(), counts.sum(axis=0)
     far = np.nan_to_num(divergences(counts, p))
     deviating = chdtrc(max(int((p > 0).sum()) - 1, 1), 2 * np.log(2) * sizes * far) < 0.05
     return Candidate(
-        x=x,
-        y=y,
-        n_values=len(over),
-        n_targets=len(target),
+        x=x.name,
+        y=y.name,
+        n_values=x.n_values,
+        n_targets=y.n_values,
         information=mutual_information(counts, p),
         largest=float(far.max()),
         j_measure=float((far * sizes / counts.sum()).max()),

@@ -15,8 +15,10 @@ from seriatim.knowledge.sequence_mining import SequenceCorpus, mined_sequences, 
 from seriatim.knowledge.sequence_model import Denominators, SequenceModel, Unseen
 from seriatim.knowledge.sequential_adversary import adversary_corpus
 from seriatim.knowledge.value_texts import value_texts
+from seriatim.model.cell_types import check_single_cells
 from seriatim.model.header import check_header
 from seriatim.model.history import History
+from seriatim.model.number_limits import LARGEST_WORD
 
 Step = Literal["day", "week", "month", "quarter", "year"]
 _MOST = 12
@@ -98,17 +100,23 @@ def mined_knowledge_account(table: pa.Table, plan: KnowledgePlan) -> SequenceMod
     if missing:
         allowed = ", ".join(table.column_names)
         raise TableError([Fault(f"column {name!r}", "missing", allowed, "name another") for name in missing])
+    check_single_cells("table", table, names)
+    if not table.num_rows:
+        raise TableError(Fault("table", "no rows", "appearances of people", "mine a longer table"))
     for name in names:
         if table.column(name).null_count:
             raise TableError(Fault(f"column {name!r}", f"{table.column(name).null_count} missing cells", "none"))
     table = table.set_column(table.column_names.index(plan.time), plan.time, _knowledge_times(table, plan))
+    who = table.column(plan.respondent)
+    if pa.types.is_dictionary(who.type) or pa.types.is_float16(who.type):  # Arrow does not sort them
+        table = table.set_column(table.column_names.index(plan.respondent), plan.respondent, who.cast(pa.string()))
     order = pc.sort_indices(table, sort_keys=[(plan.respondent, "ascending"), (plan.time, "ascending")])
     rows = table.take(order)
-    who = pc.cast(rows.column(plan.respondent), pa.string()).to_pylist()
-    starts = [at for at in range(len(who)) if at == 0 or who[at] != who[at - 1]]
+    people = pc.cast(rows.column(plan.respondent), pa.string()).to_pylist()
+    starts = [at for at in range(len(people)) if at == 0 or people[at] != people[at - 1]]
     values = pc.cast(rows.column(plan.value), pa.string()).to_pylist()
     times = rows.column(plan.time).to_pylist()
-    ends = [*starts[1:], len(who)]
+    ends = [*starts[1:], len(people)]
     kinds = pc.cast(rows.column(plan.cls), pa.string()).to_pylist() if plan.cls else None
     corpus = SequenceCorpus.of(
         [values[a:b] for a, b in zip(starts, ends, strict=True)],
@@ -130,6 +138,9 @@ def _knowledge_times(table: pa.Table, plan: KnowledgePlan) -> pa.ChunkedArray:
     if plan.step is not None and plan.step not in get_args(Step):
         raise TableError(Fault("step", "unknown", ", ".join(get_args(Step))))
     if pa.types.is_integer(column.type):
+        ends = pc.min_max(column).as_py().values()
+        if any(abs(end) > LARGEST_WORD for end in ends):
+            raise TableError(Fault(f"column {plan.time!r}", "huge numbers", "years, months or release numbers"))
         return column
     try:
         days = pc.cast(pc.cast(column, pa.date32()), pa.int32())

@@ -269,7 +269,7 @@ def _rules(policy: Policy, whole: Longs) -> BeliefSegmentRules:
         int(thresholds is not None and thresholds.t_distance == "ordered"),
         nats,
         whole,
-        max(_LONGEST * k, 60),
+        max(min(_LONGEST * k, int(whole.sum()) + 1), 60),
         SKIP_COST,
     )
 
