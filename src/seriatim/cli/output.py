@@ -119,7 +119,7 @@ def _summary(column: str | None, draft: Draft, verdict: Verdict) -> str:
 
 def _relation(figures: Mapping[str, float]) -> str:
     """Say how much ties values to columns still, if anything did."""
-    return f", relation kept {figures['relation_kept']:.0%}" if "relation_kept" in figures else ""
+    return f", relation kept {max(figures['relation_kept'], 0.0):.0%}" if "relation_kept" in figures else ""
 
 
 def _off(figures: Mapping[str, float]) -> str:

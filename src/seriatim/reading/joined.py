@@ -24,6 +24,8 @@ LIKELY = 1.92
 """Ridges whose log-likelihood is at most so far below the best: 95 of 100 true ones."""
 FEW = 5.0
 """So many cells' worth of trust in the spread of single values, beside the spread between cells."""
+FEWEST = 8
+"""Fewer cells cannot say which ridge predicts best: by chance it is often one that finds relations where none are."""
 FREE = 1e3
 """How many times as far as a value a regressor may move the outcome, so that nothing draws it to 0."""
 COMMON, RARE = 0.05, 0.01
@@ -316,7 +318,7 @@ def _ridge(features: FloatArray, fitted: Sequence[Cells]) -> Ridge:
     own = (seen[None] ** 2 @ (1 / (known + ridges[:, None]))[:, :, None])[..., 0] + weight
     wrong = np.array([y - seen @ (met / (known + penalty)[:, None]) for penalty in ridges])
     lost = ((wrong / (1 - np.minimum(own, 0.999))[..., None]) ** 2).sum(axis=(1, 2))
-    best = int(lost.argmin()) if len(sizes) > 2 else len(ridges) - 1
+    best = int(lost.argmin()) if len(sizes) >= FEWEST else len(ridges) - 1
     penalty = float(ridges[best])
     free = max(len(sizes) - 1 - float((known / (known + penalty)).sum()), 0.0)
     spread = ((wrong[best] ** 2).sum(axis=0) + FEW * fitted[-1].variances) / (free + FEW)

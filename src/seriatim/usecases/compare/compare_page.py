@@ -90,7 +90,7 @@ def _row(found: ComparedMethod, n_views: int) -> tuple[str, ...]:
         f"{found.kept} of {found.asked}",
         *together,
         format_percent(found.gcp),
-        "" if found.relation is None else f"{found.relation:.0%}",
+        "" if found.relation is None else f"{max(found.relation, 0.0):.0%}",
         f"{found.class_size:.1f}",
         format_percent(found.suppressed or 0.0),
         "" if found.query_error is None else format_percent(found.query_error),
