@@ -20,7 +20,7 @@ from seriatim.errors import (
     TableError,
 )
 from seriatim.knowledge.breach import breach_probability, choose_n
-from seriatim.ledger.public_type import Ledger
+from seriatim.ledger.public import Ledger
 from seriatim.model.verdict import Approval
 
 __all__ = [
