@@ -102,10 +102,10 @@ def relation_notes(measures: Sequence[Measure], draft: Draft) -> tuple[str, ...]
     if not kept or kept[0].value >= HARDLY:
         return ()
     groups = len(pc.unique(draft.groups.column("group"))) if draft.by_group else draft.grouping.n_groups
+    told = f"relation kept {max(kept[0].value, 0.0):.0%}, number of groups {groups:,}"
     return (
-        f"relation kept {max(kept[0].value, 0.0):.0%}, number of groups {groups:,}: this table tells how often each value "
-        "occurs and hardly how values go with columns; compare methods, or name the columns that matter in [defence] "
-        "relation",
+        f"{told}: this table tells how often each value occurs and hardly how values go with columns; compare methods, "
+        "or name the columns that matter in [defence] relation",
     )
 
 
