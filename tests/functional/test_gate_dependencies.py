@@ -13,6 +13,8 @@ from support.command_line import seriatim
 from support.gate_services import Running, serving
 from support.gates import AT, GATE, ask, same_state
 
+import seriatim as sr
+from seriatim import api
 from seriatim.gate import Gate, JointGate
 from seriatim.gate.attribute import Attribute
 from seriatim.gate.baseline import baseline_from
@@ -210,3 +212,32 @@ def test_the_commands_take_several_dependencies(tmp_path: Path) -> None:
     assert held.code == 0, held.err
     for bad in (("--dependency", "age"), (*two, *two[:2]), ("--x", "age"), ()):
         assert seriatim(tmp_path, "gate", "replay", "people.tsv", *bad).code == 2
+
+
+def test_targets_of_several_columns_are_their_combinations(tmp_path: Path) -> None:
+    """As if the table had one column of them; a value with a slash stands for no other combination."""
+    rng = np.random.default_rng(8)
+    ages, wards = rng.integers(0, 4, 900), rng.integers(0, 2, 900)
+    names = [(("north", "a / b")[w], ("c", "b / c")[s]) for w, s in zip(wards, rng.integers(0, 2, 900), strict=True)]
+    rows = [f"p{i},{ages[i]},{ward},{site},{ward}+{site}" for i, (ward, site) in enumerate(names)]
+    text = "\n".join(["id,age,ward,site,both", *rows, "gap,1,north,,"])
+    (tmp_path / "people.csv").write_text(text + "\n", encoding="utf-8")
+    table = tmp_path / "people.csv"
+    alone, pair = (api.gate_baseline(table, dependencies=[f"age ~> {y}"]) for y in ("both", "ward, site"))
+    assert pair.names == ("age ~> ward, site",)
+    assert pair.columns == ("age", "ward", "site")
+    assert len(pair.baselines[0].targets) == 4
+    assert sorted(pair.baselines[0].target_shares) == sorted(alone.baselines[0].target_shares)
+    assert Dependencies.from_json(pair.to_json()).version == pair.version
+    asked = api.gate_requests(table, dependencies=["age ~> ward, site"])
+    found, expected = (api.gate_replay(one).found for one in (asked, api.gate_requests(table, "age", "both")))
+    assert sorted(found.released) == sorted(expected.released)
+    assert found.n_refused == expected.n_refused == 1, "a missing site is no target"
+    x, y = asked.places[0]
+    for row in (0, 1, 2):
+        values = {"age": str(ages[row]), "ward": names[row][0], "site": names[row][1]}
+        assert pair.cell_of(values) == (x[row], y[row])
+    again = api.gate_baseline(table, baseline=pair)
+    assert again.baselines[0].targets == pair.baselines[0].targets
+    with pytest.raises(sr.InputError, match="not different columns"):
+        api.gate_baseline(table, dependencies=["age ~> ward, age"])

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 def gate_baseline(
     table: Any,
     x: str | Sequence[str] = (),
-    y: str | None = None,
+    y: str | Sequence[str] | None = None,
     bands: int = 10,
     ranges: Mapping[str, Sequence[float]] | Sequence[str] = (),
     others: str | None = None,
@@ -35,8 +35,8 @@ def gate_baseline(
 ) -> Dependencies:
     """Count the baseline of a gate on a table; ``x`` names what is released, ``y`` the targets to protect.
 
-    ``dependencies`` are further ones, such as ``age, sex ~> ward``: a record leaves only if all hold. ``ranges`` cut
-    numeric columns at declared numbers, such as ``{"age": [18, 40, 65]}`` or ``["age: 18, 40, 65"]``, instead of
+    ``dependencies`` are further ones, such as ``age, sex ~> ward, site``: a record leaves only if all hold. ``ranges``
+    cut numeric columns at declared numbers, such as ``{"age": [18, 40, 65]}`` or ``["age: 18, 40, 65"]``, instead of
     into ``bands`` of equal share. ``others`` is the target that targets which the baseline does not know count as;
     without it they are refused. An earlier ``baseline`` is recounted on this table, with the same values, ranges and
     targets: its next version.
@@ -54,7 +54,7 @@ def gate_baseline(
 def gate_requests(
     table: Any,
     x: str | Sequence[str] = (),
-    y: str | None = None,
+    y: str | Sequence[str] | None = None,
     baseline: Baseline | Dependencies | str | Path | None = None,
     separator: str | None = None,
     encoding: str | None = None,
@@ -71,7 +71,7 @@ def gate_requests(
 
 
 def _asked(
-    table: Any, x: str | Sequence[str], y: str | None, separator: str | None, encoding: str | None,
+    table: Any, x: str | Sequence[str], y: str | Sequence[str] | None, separator: str | None, encoding: str | None,
     dependencies: Sequence[str],
 ) -> tuple[Columns, list[Pair]]:  # fmt: skip
     from seriatim.gate.dependencies import pairs_named
@@ -79,9 +79,10 @@ def _asked(
 
     columns = TableColumns(read_table(table, separator, encoding))
     own = (x,) if isinstance(x, str) else tuple(x)
-    if bool(own) != (y is not None):
+    targets = (y,) if isinstance(y, str) else tuple(y or ())
+    if bool(own) != bool(targets):
         raise InputError(Fault("x, y", "one without the other", "both"))
-    return columns, [*([(own, y)] if y is not None else []), *pairs_named(dependencies, columns)]
+    return columns, [*([(own, targets)] if own else []), *pairs_named(dependencies, columns)]
 
 
 def _baseline_of(baseline: Baseline | Dependencies | str | Path | None) -> Dependencies | None:

@@ -26,7 +26,7 @@ Y = Annotated[Optional[str], typer.Option("--y", help="Column of the targets to 
 Dependency = Annotated[
     Optional[list[str]],  # noqa: UP045
     typer.Option(
-        "--dependency", help="Dependency to guard, such as 'age, sex ~> ward'; may be repeated (all must hold)."
+        "--dependency", help="Dependency to guard, such as 'age, sex ~> ward, site'; may be repeated (all must hold)."
     ),
 ]
 BaselineFile = Annotated[

@@ -38,6 +38,8 @@ class Baseline:
     n_records: int
     others: str = ""
     """The target that requests for unknown targets count as; empty refuses them."""
+    together: tuple[str, ...] = ()
+    """The columns of Y where there are several; else its only column is ``target``."""
 
     def __post_init__(self) -> None:
         cells = math.prod(len(attribute) for attribute in self.attributes)
@@ -92,6 +94,10 @@ class Baseline:
         return Attribute(self.target, self.targets)
 
     @property
+    def target_columns(self) -> tuple[str, ...]:
+        return self.together or (self.target,)
+
+    @property
     def place_of_others(self) -> int:
         """Return the place of the target that unknown ones count as, -1 if they are refused."""
         return self.targets.index(self.others) if self.others else UNKNOWN
@@ -116,6 +122,7 @@ class Baseline:
             "target_shares": [float(share) for share in self.target_shares],
             "n_records": self.n_records,
             **({"others": self.others} if self.others else {}),
+            **({"together": list(self.together)} if self.together else {}),
         }
 
     def advice(self, tests: Sequence[str] = ("kld",)) -> tuple[str, ...]:
@@ -157,9 +164,10 @@ class Baseline:
             found = f"a baseline of {self.n_records} records"
             raise InputError(Fault("baseline", found, f"{FEWEST} or more", "take a larger table"))
 
-    def with_ranges_of(self, columns: Mapping[str, Column], targets: Column) -> Baseline:
+    def with_ranges_of(self, columns: Mapping[str, Column]) -> Baseline:
         """Return the next version: the same attributes and targets, counted on another table."""
-        return baseline_from(columns, self.attributes, self.target, targets, self.targets, self.others)
+        targets = target_column(self.target_columns, columns)
+        return baseline_from(columns, self.attributes, self.target, targets, self.targets, self.others, self.together)
 
 
 def baseline_from(
@@ -169,10 +177,12 @@ def baseline_from(
     targets: Column,
     names: Sequence[str] | None = None,
     others: str = "",
+    together: Sequence[str] = (),
 ) -> Baseline:
     """Count a baseline on a table: rows with an unknown value of X or no target do not count.
 
-    ``others`` names the target that targets which are unknown today will count as.
+    ``others`` names the target that targets which are unknown today will count as. ``together`` are the columns of
+    ``targets`` where there are several, joined by ``target_column``.
     """
     x = _joint(attributes, columns)
     target_names = tuple(names) if names is not None else listed(target, targets).values
@@ -197,7 +207,28 @@ def baseline_from(
         target_shares=shares,
         n_records=int(used.sum()),
         others=others,
+        together=tuple(together),
     )
+
+
+def target_column(names: Sequence[str], columns: Mapping[str, Column]) -> Column:
+    """Return the targets of a table: of several columns each combination is one."""
+    missing = [name for name in names if name not in columns]
+    if missing:
+        raise InputError(Fault(f"column {missing[0]!r}", "missing", "the columns of Y"))
+    if len(names) == 1:
+        return columns[names[0]]
+    return [joined_target(parts) for parts in zip(*(columns[name] for name in names), strict=True)]
+
+
+def joined_target(parts: Sequence[Any]) -> Any:
+    """Return the name of a target from its value in each column of Y; None where one is missing."""
+    if len(parts) == 1:
+        return parts[0]
+    if any(part is None for part in parts):
+        return None
+    # a slash inside a value is doubled, so that no two combinations have one name
+    return " / ".join(str(part).replace("/", "//") for part in parts)
 
 
 def baseline_from_json(text: str) -> Baseline:
@@ -223,6 +254,7 @@ def baseline_from_json(text: str) -> Baseline:
             target_shares=np.array(shares, dtype=np.float64),
             n_records=int(told["n_records"]),
             others=str(told.get("others", "")),
+            together=tuple(map(str, told.get("together", ()))),
         )
         version, schema = told.get("version", made.version), told["schema"]
     except (KeyError, TypeError, ValueError, AttributeError, OverflowError, RecursionError):

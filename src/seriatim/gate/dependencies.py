@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from seriatim.errors import Fault, InputError
-from seriatim.gate.baseline import Baseline, Column, baseline_from_json
+from seriatim.gate.baseline import Baseline, Column, baseline_from_json, joined_target, target_column
 from seriatim.gate.cells import Codes, Places
 from seriatim.gate.inputs import LongArray
 
@@ -41,12 +41,14 @@ class Dependencies:
     @cached_property
     def columns_of(self) -> tuple[frozenset[str], ...]:
         """Return the columns of each dependency."""
-        return tuple(frozenset((*(part.name for part in one.attributes), one.target)) for one in self.baselines)
+        return tuple(
+            frozenset((*(part.name for part in one.attributes), *one.target_columns)) for one in self.baselines
+        )
 
     @cached_property
     def columns(self) -> tuple[str, ...]:
         """Return the columns that a record must have, each once."""
-        named = ([*(attribute.name for attribute in one.attributes), one.target] for one in self.baselines)
+        named = ([*(attribute.name for attribute in one.attributes), *one.target_columns] for one in self.baselines)
         return tuple(dict.fromkeys(name for names in named for name in names))
 
     @cached_property
@@ -62,7 +64,9 @@ class Dependencies:
 
     def places(self, columns: Mapping[str, Column]) -> Places:
         """Return x and y of every row for each dependency, -1 where a value or a target is unknown."""
-        return [(one.codes(columns), one.target_codes(_target_column(one, columns))) for one in self.baselines]
+        return [
+            (one.codes(columns), one.target_codes(target_column(one.target_columns, columns))) for one in self.baselines
+        ]
 
     def cells(self, columns: Mapping[str, Column]) -> tuple[LongArray, LongArray]:
         """Return the pair of numbers that stands for every row's cells."""
@@ -71,7 +75,10 @@ class Dependencies:
     def cell_of(self, values: Mapping[str, Any]) -> tuple[int, int]:
         """Return the pair of numbers that stands for the cells of one record."""
         found = [
-            (one.place_of(tuple(values[a.name] for a in one.attributes)), one.place_of_target(values[one.target]))
+            (
+                one.place_of(tuple(values[a.name] for a in one.attributes)),
+                one.place_of_target(joined_target([values[name] for name in one.target_columns])),
+            )
             for one in self.baselines
         ]
         if len(found) == 1:
@@ -81,7 +88,7 @@ class Dependencies:
 
     def recounted(self, columns: Mapping[str, Column]) -> Dependencies:
         """Return the next version: the same values, ranges and targets, counted on another table."""
-        return Dependencies(tuple(one.with_ranges_of(columns, _target_column(one, columns)) for one in self.baselines))
+        return Dependencies(tuple(one.with_ranges_of(columns) for one in self.baselines))
 
     def must_serve(self) -> None:
         """Refuse a baseline on too few records, or too many combinations of cells."""
@@ -121,19 +128,16 @@ class Dependencies:
         return made
 
 
-def _target_column(one: Baseline, columns: Mapping[str, Column]) -> Column:
-    if one.target not in columns:
-        raise InputError(Fault(f"column {one.target!r}", "missing", "the columns of Y"))
-    return columns[one.target]
-
-
-def pairs_named(texts: Iterable[str], columns: Iterable[str]) -> tuple[tuple[tuple[str, ...], str], ...]:
-    """Read dependencies written as ``x ~> y`` or ``x, x2 ~> y``; a column's name may itself have commas."""
+def pairs_named(texts: Iterable[str], columns: Iterable[str]) -> tuple[tuple[tuple[str, ...], tuple[str, ...]], ...]:
+    """Read dependencies written as ``x ~> y`` or ``x, x2 ~> y, y2``; a column's name may itself have commas."""
     known, found = set(columns), []
     for text in texts:
         x, arrow, y = text.rpartition("~>")
-        names = (x.strip(),) if x.strip() in known else tuple(part.strip() for part in x.split(","))
-        if not arrow or not y.strip() or not all(names):
+        sides = [
+            (side.strip(),) if side.strip() in known else tuple(part.strip() for part in side.split(","))
+            for side in (x, y)
+        ]
+        if not arrow or not all(map(all, sides)):
             raise InputError(Fault("dependencies", "not of the form X ~> Y", "columns, such as 'age, sex ~> ward'"))
-        found.append((names, y.strip()))
+        found.append((sides[0], sides[1]))
     return tuple(found)

@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from seriatim.errors import Fault, InputError
 from seriatim.gate.attribute import Attribute, equal_bands, listed, numbers_of
-from seriatim.gate.baseline import baseline_from
+from seriatim.gate.baseline import baseline_from, target_column
 from seriatim.gate.cells import Places
 from seriatim.gate.decision import Outcome
 from seriatim.gate.dependencies import Dependencies
@@ -26,8 +26,8 @@ LongArray = npt.NDArray[np.int64]
 Columns = Mapping[str, Sequence[Any]]
 LONGEST = 200
 """Letters of a respondent's name."""
-Pair = tuple[Sequence[str], str]
-"""The columns of X, in their order, and the column of Y."""
+Pair = tuple[Sequence[str], Sequence[str]]
+"""The columns of X, in their order, and those of Y."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,9 +126,10 @@ def counted_baseline(
             baseline_from(
                 columns,
                 [ranges.get(name) or requested_attribute(name, columns[name], bands) for name in x],
-                y,
-                columns[y],
+                ", ".join(y),
+                target_column(y, columns),
                 others=others,
+                together=y if len(y) > 1 else (),
             )
             for x, y in pairs
         )
@@ -151,17 +152,18 @@ def recounted_baseline(
     return made
 
 
-def _must_have(columns: Columns, x: Sequence[str], y: str) -> None:
-    missing = [name for name in (*x, y) if name not in columns]
-    if missing or not x or y in x or len(set(x)) != len(x):
+def _must_have(columns: Columns, x: Sequence[str], y: Sequence[str]) -> None:
+    both = (*x, *y)
+    missing = [name for name in both if name not in columns]
+    if missing or not x or not y or len(set(both)) != len(both):
         found = f"no column {missing[0]!r}" if missing else "X and Y are not different columns"
-        raise InputError(Fault("x, y", found, "columns of the table: one or more for X, another one for Y"))
+        raise InputError(Fault("x, y", found, "columns of the table: one or more for X, and others for Y"))
 
 
 def _must_agree(baseline: Dependencies, pairs: Sequence[Pair]) -> None:
     """Refuse columns that were asked for beside a baseline and differ from its own."""
-    own = [([attribute.name for attribute in one.attributes], one.target) for one in baseline.baselines]
-    if pairs and own != [(list(x), y) for x, y in pairs]:
+    own = [([attribute.name for attribute in one.attributes], list(one.target_columns)) for one in baseline.baselines]
+    if pairs and own != [(list(x), list(y)) for x, y in pairs]:
         raise InputError(
             Fault("x, y", "other columns than those of the baseline", "as in the baseline", "leave them out")
         )
