@@ -7,7 +7,7 @@ labels everybody's value would have changed; in common bands it stays, or has re
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 import pyarrow as pa
@@ -24,15 +24,15 @@ def common_bands(values: pa.Array, shown: Iterable[IntArray]) -> tuple[pa.Array,
     if not pa.types.is_string(values.type):
         return None
     texts = values.to_pylist()
-    spans = {code: span_of(text) for code, text in enumerate(texts) if text is not None}
-    if None in spans.values():
+    spans = _spans(texts)
+    if spans is None:
         return None
-    found = _joined((code, span) for code, span in spans.items() if span is not None)
+    found = _joined(spans.items())
     if len(found) == len(spans) or len(found) < 2:
         return None
     for codes in shown:
         here = [(code, spans[code]) for code in np.unique(codes).tolist() if code in spans]
-        if len(_joined((code, span) for code, span in here if span is not None)) < len(here):
+        if len(_joined(here)) < len(here):
             return None  # labels that overlap in one release are no bands
     names: list[str | None] = []
     place = np.zeros(len(texts), dtype=np.int32)
@@ -43,6 +43,18 @@ def common_bands(values: pa.Array, shown: Iterable[IntArray]) -> tuple[pa.Array,
         place[[code for code in range(len(texts)) if code not in spans]] = len(names)
         names.append(None)
     return pa.array(names, pa.string()), place
+
+
+def _spans(texts: Sequence[str | None]) -> dict[int, Span] | None:
+    """Return the span of each label by its position; None if one of them is no span."""
+    found: dict[int, Span] = {}
+    for code, text in enumerate(texts):
+        span = None if text is None else span_of(text)
+        if span is not None:
+            found[code] = span
+        elif text is not None:
+            return None
+    return found
 
 
 def bands_within(labels: Iterable[str | None], bands: Iterable[str | None]) -> dict[str | None, str | None]:

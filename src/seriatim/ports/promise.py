@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from typing import Literal, Protocol
+from typing import Literal, Protocol, TypeGuard
 
 from seriatim.model.class_counts import ClassCounts
 from seriatim.model.judged import JudgedHistory
@@ -58,3 +58,8 @@ any history."""
 def need_of(promise: Promise) -> Need | None:
     """Return what a promise says that it ``needs``; most say nothing."""
     return getattr(promise, "needs", None)
+
+
+def is_of_cells(promise: Promise) -> TypeGuard[SeriesPromise]:
+    """Return whether a promise judges the cells of the draft alone, so that nothing has to be looked up for it."""
+    return promise.judges == "series" and need_of(promise) == "cells"

@@ -86,6 +86,7 @@ def class_figures(starts: Longs, value: Ints, count: Ints, totals: Longs, prior:
                 beta = max(beta, (share - expected) / expected)
                 enhanced = enhanced and (share - expected) / expected <= -log_prior[value[i]] + 1e-12
         missing = n_possible - (last - first)
+        # a value that the class lacks is off by its whole prior: all squares of the prior but those that were visited
         bits = entropy / math.log(2.0)
         figures[DISTINCT_L, each] = last - first
         figures[ENTROPY_L, each] = math.exp(entropy)
@@ -165,6 +166,7 @@ def _ordered(value: Ints, count: Ints, size: int, below: Floats, area: Floats) -
         begin = value[i]
         end = value[i + 1] if i + 1 < len(value) else n_values
         level = reached / size
+        # the class is flat at this level until ``end``, the prior rises: where it crosses the level, the sign changes
         crossing, after = begin, end
         while crossing < after:
             middle = (crossing + after) >> 1

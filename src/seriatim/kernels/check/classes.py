@@ -21,6 +21,7 @@ def class_ids(columns: Iterable[tuple[Ints, int]], n_records: int) -> tuple[Ints
     keys = np.zeros(n_records, dtype=np.int64)
     space = 1
     for codes, size in columns:
+        # one more digit would overflow: the classes so far are numbered, and their numbers are the key from here on
         if space > _ROOM // max(size, 1):
             ids, space = _number(keys, space)
             keys = ids.astype(np.int64)
@@ -72,7 +73,7 @@ def number_classes_hashed(keys: Longs) -> tuple[Ints, int]:
         while heads[place] != 0 and key_of[heads[place] - 1] != key:
             place = (place + 1) & (len(heads) - 1)
         if heads[place] == 0:
-            if n_classes == len(key_of):
+            if n_classes == len(key_of):  # half full: searches for a free place grow fast beyond that
                 bits += 1
                 key_of = np.concatenate((key_of, np.empty(n_classes, dtype=np.int64)))
                 heads = _heads(key_of, n_classes, bits)

@@ -48,6 +48,7 @@ def _runs(ends: Longs, sorted_values: Ints, n_values: int) -> tuple[Longs, Ints,
         for i in range(ends[each], ends[each + 1]):
             value = sorted_values[i]
             if scratch[value] == 0:
+                # written where it was read before: a class has no more different values than records
                 sorted_values[out] = value
                 out += 1
             scratch[value] += 1

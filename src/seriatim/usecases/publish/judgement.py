@@ -36,7 +36,7 @@ from seriatim.model.promises import PROMISES
 from seriatim.model.published import published_of
 from seriatim.model.recipients import Holder
 from seriatim.ports import Promise, Workers
-from seriatim.ports.promise import need_of
+from seriatim.ports.promise import is_of_cells, need_of
 from seriatim.promises.series.eligible import RULE as ELIGIBLE
 from seriatim.promises.series.invariance import weak_m_uniqueness
 from seriatim.usecases.publish.draft_charts import draft_charts_of
@@ -100,26 +100,25 @@ def judgement_of(
     draft, policy = case.draft, case.policy
     counts, followed = _once(lambda: ClassCounts.of(published_of(draft))), followed or judgement_histories(case)
 
-    def checked(promises: Sequence[Promise]) -> list[Finding]:
-        return [_checked(promise, case, counts(), followed()[0]) for promise in promises]
+    def checked() -> list[Finding]:
+        judged = followed()[0]
+        return [_checked(promise, case, counts(), judged) for promise in case.promises if not is_of_cells(promise)]
 
     # promises share what they look up about people, so they are checked in turn, but not those that count the cells of
     # the draft and need nobody's past
-    draft_alone = JudgedHistory(no_history(), case.first, draft=draft, view=case.view)
-    cells = [promise for promise in case.promises if promise.judges == "series" and need_of(promise) == "cells"]
-    others = [promise for promise in case.promises if need_of(promise) != "cells"]
+    alone = JudgedHistory(no_history(), case.first, draft=draft, view=case.view)
     measuring = _measuring(case, counts, workers)
     tasks = {  # in the order in which they begin: promises wait for what is looked up, the longest measure does not
         "followed": followed,
         "counts": counts,
         "queries": measuring["queries"],
-        "covered": lambda: [promise.check(draft_alone) for promise in cells],
-        "kept": lambda: checked(others),
+        "covered": lambda: [promise.check(alone) for promise in case.promises if is_of_cells(promise)],
+        "kept": checked,
         **measuring,
     }
     done: dict[str, Any] = dict(zip(tasks, workers.map(lambda task: task(), tasks.values()), strict=True))
     measures = tuple(measure for name in measuring for measure in done[name])
-    found = tuple(done["covered" if need_of(promise) == "cells" else "kept"].pop(0) for promise in case.promises)
+    found = tuple(done["covered" if is_of_cells(promise) else "kept"].pop(0) for promise in case.promises)
     judged, simulations = followed()
     findings = withheld_with_cause(found, case.view, draft, policy)
     if case.named:
@@ -127,12 +126,7 @@ def judgement_of(
     broken = [finding for finding in findings if not finding.kept]
     return Verdict(
         findings=findings,
-        estimates=(
-            *(estimate for one in simulations for estimate in one.estimates),
-            *(one.believed for one in judged.values() if one.believed is not None),
-            *_withheld_people(case, judged),
-            *_refused_exits(case, judged),
-        ),
+        estimates=_estimates(case, judged, simulations),
         measures=measures,
         reasons=tuple(judgement_reason(finding) for finding in broken),
         remedies=(
@@ -142,6 +136,17 @@ def judgement_of(
         approval=approval,
         charts=draft_charts_of(draft, counts(), policy, measures),
         notes=(*(note for one in simulations for note in one.notes), *relation_notes(measures, draft)),
+    )
+
+
+def _estimates(
+    case: JudgementCase, judged: Mapping[str | None, JudgedHistory], simulations: Sequence[SimulationOutcome]
+) -> tuple[Estimate, ...]:
+    return (
+        *(estimate for one in simulations for estimate in one.estimates),
+        *(one.believed for one in judged.values() if one.believed is not None),
+        *_withheld_people(case, judged),
+        *_refused_exits(case, judged),
     )
 
 

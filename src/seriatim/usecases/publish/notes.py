@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -22,15 +24,8 @@ def notes_of(draft: Draft, policy: Policy, n_before: int, history: History, chan
 
     ``changed`` people have another value than before, and nobody followed them.
     """
-    known, terms = policy.adversary, policy.terms.series
-    found = [*policy.unread, *draft.notes]
-    if n_before and policy.sensitive and not policy.looks_back:
-        releases = f"{n_before} earlier release{'' if n_before == 1 else 's'}"
-        found.append(f"not judged together with the {releases}: set [adversary] breach_share or [promise] m")
-    needed = {"m": terms.m, "n": terms.n, "lifespan": known.lifespan}
-    lacking = [name for name, value in needed.items() if value is None]
-    if known.breach is not None and lacking:
-        found.append(f"[adversary] breach was not judged: its formula also needs {', '.join(lacking)}")
+    terms = policy.terms.series
+    found = [*policy.unread, *draft.notes, *_not_judged(policy, n_before)]
     if changed:
         found.append(
             f"the value of {changed} people changed, and they were not judged: set [adversary] sure_share to judge an "
@@ -64,6 +59,18 @@ def notes_of(draft: Draft, policy: Policy, n_before: int, history: History, chan
         )
     found.extend(_nearly_unique(draft, policy))
     return tuple(found)
+
+
+def _not_judged(policy: Policy, n_before: int) -> Iterator[str]:
+    """Name what the policy leaves unjudged, or asks without all that it needs."""
+    known, terms = policy.adversary, policy.terms.series
+    if n_before and policy.sensitive and not policy.looks_back:
+        releases = f"{n_before} earlier release{'' if n_before == 1 else 's'}"
+        yield f"not judged together with the {releases}: set [adversary] breach_share or [promise] m"
+    needed = {"m": terms.m, "n": terms.n, "lifespan": known.lifespan}
+    lacking = [name for name, value in needed.items() if value is None]
+    if known.breach is not None and lacking:
+        yield f"[adversary] breach was not judged: its formula also needs {', '.join(lacking)}"
 
 
 def _seeks_degree(policy: Policy) -> bool:
