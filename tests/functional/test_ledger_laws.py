@@ -5,8 +5,10 @@ from __future__ import annotations
 import json
 import shutil
 import stat
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
+from threading import Event
 
 import numpy as np
 import pyarrow as pa
@@ -310,6 +312,35 @@ def test_a_staging_folder_of_a_dead_writer_is_told_from_a_living_ones(ledger: Sq
         publish(ledger)
         assert alive.is_dir()
     assert not dead.exists()
+
+
+def test_a_staging_folder_whose_writer_died_before_it_was_locked_is_cleared(ledger: SqlLedger) -> None:
+    born = ledger.shelf.root / ".staging-born"
+    born.mkdir(mode=0o700)
+    assert [note for note in ledger.verify().notes if str(born) in note]
+    ledger.resume()
+    assert not born.exists()
+
+
+def test_nobody_clears_what_a_living_writer_has_just_made(ledger: SqlLedger) -> None:
+    stop = Event()
+
+    def clear() -> None:
+        while not stop.is_set():
+            ledger.shelf.clear_dead_stagings()
+
+    with ThreadPoolExecutor(2) as pool:
+        clearing = [pool.submit(clear) for _ in range(2)]
+        try:
+            for _ in range(100):
+                with ledger.stage() as folder:
+                    (folder / "table.csv").write_text("x")
+                    assert (folder / "table.csv").is_file()
+        finally:
+            stop.set()
+        assert [one.result() for one in clearing] == [None, None]
+    ledger.shelf.clear_dead_stagings()
+    assert not list(ledger.shelf.root.glob(".staging-*"))
 
 
 def test_erasing_a_person_keeps_the_counts(ledger: SqlLedger) -> None:

@@ -24,7 +24,7 @@ import shutil
 import time
 import unicodedata
 from collections.abc import Iterable, Iterator
-from contextlib import closing, contextmanager, suppress
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
@@ -47,8 +47,8 @@ _MEMORY = re.compile(r"memory-([a-z0-9_]+)\.parquet")
 _NEXT = ".next"
 _STAGING = ".staging-"
 _LOCK = "lock"
-_UNLOCKED_GRACE = 3600.0
-"""Seconds after which a staging folder without a lock file belongs to a dead writer: the lock follows at once."""
+_ATTEMPTS = 10
+_MAKING = os.O_RDWR | os.O_CREAT
 
 _PLAIN = re.compile(r"[a-z0-9][a-z0-9_-]{0,63}")
 _DIGESTED = re.compile(r".*-[0-9a-f]{10}")
@@ -155,27 +155,38 @@ class Shelf:
     @contextmanager
     def staging(self) -> Iterator[Path]:
         """Make a private folder for a release in the making, locked while its writer lives, removed on exit."""
-        folder = self.root / f"{_STAGING}{secrets.token_hex(8)}"
-        shared = self._shared_lock(folder)
-        try:
-            folder.mkdir(mode=0o700)
-            with closing(shared or _locked_folder(folder)):
+        folder, held = self._new_staging()
+        with closing(held):
+            try:
                 yield folder
-        finally:
-            shutil.rmtree(folder, ignore_errors=True)
+            finally:
+                shutil.rmtree(folder, ignore_errors=True)
+
+    def _new_staging(self) -> tuple[Path, _Held]:
+        for _ in range(_ATTEMPTS):
+            folder = self.root / f"{_STAGING}{secrets.token_hex(8)}"
+            held = self._shared_lock(folder)
+            folder.mkdir(mode=0o700)
+            if self.locks is None:
+                held = _locked_file(folder / _LOCK, _MAKING)
+            if held is not None:
+                return folder, held
+        raise LedgerError(f"{self.root}: no folder for the release could be locked; try again")
 
     def clear_dead_stagings(self) -> None:
-        for folder in self.dead_stagings():
-            shutil.rmtree(folder, ignore_errors=True)  # another process may be clearing it too
+        for folder in self.root.glob(f"{_STAGING}*"):
+            held = self._lock(folder, folder / _LOCK, _MAKING)
+            if held is not None:  # its writer is gone, or has not begun and will make another
+                with closing(held):
+                    shutil.rmtree(folder, ignore_errors=True)
 
     def dead_stagings(self) -> list[Path]:
         """Return staging folders whose writer is gone."""
         return [path for path in sorted(self.root.glob(f"{_STAGING}*")) if self._dead(path)]
 
     def _dead(self, staging: Path) -> bool:
-        if not (staging / _LOCK).exists() and self.locks is None:
-            with suppress(FileNotFoundError):
-                return time.time() - staging.stat().st_mtime > _UNLOCKED_GRACE
+        if self.locks is None and not (staging / _LOCK).exists():
+            return staging.exists()
         held = self._lock(staging, staging / _LOCK, os.O_RDONLY)
         if held is not None:
             held.close()
@@ -187,7 +198,7 @@ class Shelf:
         deadline, mark = time.monotonic() + patience, self.root / SHELF_MARK
         if self.locks is not None:
             mark.touch(0o600)
-        while (held := self._lock(mark, mark, os.O_RDWR | os.O_CREAT)) is None:
+        while (held := self._lock(mark, mark, _MAKING)) is None:
             if time.monotonic() >= deadline:
                 raise LedgerError("another process is sealing a release; try again")
             time.sleep(0.05)
@@ -202,22 +213,17 @@ class Shelf:
         return None if self.locks is None else session_lock(self.locks, f"\0shelf/{what.name}")
 
 
-def _locked_folder(folder: Path) -> _Held:
-    """Lock a new folder by a file in it, which is never visible unlocked while this process lives."""
-    handle = os.open(folder / f".{_LOCK}", os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    fcntl.flock(handle, fcntl.LOCK_EX)
-    (folder / f".{_LOCK}").rename(folder / _LOCK)
-    return os.fdopen(handle, "wb")
-
-
 def _locked_file(path: Path, flags: int) -> _Held | None:
+    """Lock a file; None if another has it, or has removed it meanwhile."""
     try:
         handle = os.open(path, flags, 0o600)
     except FileNotFoundError:
         return None
     try:
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        os.close(handle)
-        return None
-    return os.fdopen(handle, "rb")
+        if path.stat().st_ino == os.fstat(handle).st_ino:
+            return os.fdopen(handle, "rb")
+    except (BlockingIOError, FileNotFoundError):
+        pass
+    os.close(handle)
+    return None
