@@ -230,7 +230,7 @@ def test_addresses_that_cannot_work(tmp_path: Path) -> None:
         "sqlite://": "outlive",
         "sqlite:///:memory:": "outlive",
         "mysql://host/db": "mysql",
-        "postgresql://nobody@127.0.0.1:1/none": r"\(shelf\)",
+        "postgresql://nobody@127.0.0.1:1/none": r"\(shelf; ",
         str(tmp_path / "none" / "ledger.db"): "No such file",
     }.items():
         with pytest.raises(SeriatimError, match=error):
