@@ -10,9 +10,10 @@ import polars as pl
 
 from seriatim.defences.series.cohort.memory import CohortMemory
 from seriatim.defences.series.contract import SerialDraw, SerialRules, SerialView
-from seriatim.defences.series.memory import GroupMemory, RememberedRows, memory_rows
+from seriatim.defences.series.memory import RememberedRows, memory_rows
 from seriatim.engines.threads import Threads
 from seriatim_papers.cor_split import CorSplitMethod, cor_split_numbers, cor_split_scales
+from seriatim_papers.memory import GroupMemory
 from seriatim_papers.worlds.census import N_INCOMES, QUASI, CensusChurn, CensusPeople
 
 WORKERS = Threads(2)

@@ -13,7 +13,6 @@ from support.random_series import OneWorker, unsafe_pairs
 
 from seriatim.attacks._exclusion import prepare
 from seriatim.defences.series.contract import SerialDraw, SerialRules, SerialView
-from seriatim.defences.series.memory import GroupMemory
 from seriatim.kernels.deduce.one_round import one_round_by_compromised, one_round_by_correlations
 from seriatim.model import Estimate
 from seriatim_papers.cor_split import (
@@ -28,6 +27,7 @@ from seriatim_papers.cor_split import (
 from seriatim_papers.cor_split_page import PARTS, CorSplitStudy, study_cor_split_page
 from seriatim_papers.cor_split_parts import cor_split_part_sweep
 from seriatim_papers.cor_split_reasons import STABLE, reasons, reasons_repeated
+from seriatim_papers.memory import GroupMemory
 from seriatim_papers.queries import QueryWorkload, draw_queries, queries_anywhere, queries_by_share
 from seriatim_papers.stable_cuts import cut_stably
 from seriatim_papers.worlds.census import DOMAINS, N_INCOMES, CensusChurn, census

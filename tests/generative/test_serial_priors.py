@@ -13,10 +13,11 @@ from support.random_series import OneWorker, Series, assert_complete, groups_of,
 from seriatim.defences.series.cohort.grouping import cohort_groups
 from seriatim.defences.series.cohort.memory import CohortMemory
 from seriatim.defences.series.contract import SerialDraw, SerialPriors, SerialRules, WhenNotEligible
-from seriatim.defences.series.historical.safe_groups import historical_groups
-from seriatim.defences.series.invariant import invariant_groups
-from seriatim.defences.series.memory import GroupMemory, Memory, RememberedRows
+from seriatim.defences.series.memory import RememberedRows
 from seriatim.errors import TableError
+from seriatim_papers.historical.safe_groups import historical_groups
+from seriatim_papers.invariant import invariant_groups
+from seriatim_papers.memory import GroupMemory, Memory
 
 METHODS = {
     "invariant": (Memory.of, invariant_groups),

@@ -17,13 +17,14 @@ import pytest
 from seriatim.kernels import compiled
 
 ROOT = Path(__file__).parents[2]
-KERNELS = ROOT / "src" / "seriatim" / "kernels"
+SOURCES = (ROOT / "src", ROOT / "papers" / "src")
+KERNELS = (ROOT / "src" / "seriatim" / "kernels", ROOT / "papers" / "src" / "seriatim_papers" / "kernels")
 
 
 @cache
 def files() -> tuple[Path, ...]:
     """All kernel files."""
-    return tuple(KERNELS.rglob("*.py"))
+    return tuple(path for folder in KERNELS for path in folder.rglob("*.py"))
 
 
 @cache
@@ -40,7 +41,8 @@ def marks(path: Path) -> dict[str, str]:
 
 
 def name_of(path: Path) -> str:
-    return ".".join(path.relative_to(ROOT / "src").with_suffix("").parts)
+    (source,) = (source for source in SOURCES if source in path.parents)
+    return ".".join(path.relative_to(source).with_suffix("").parts)
 
 
 def inner_functions() -> set[tuple[str, str]]:
@@ -56,9 +58,10 @@ def test_python_calls_no_inner_function() -> None:
     """They have no entry for Python: a call would take the process down."""
     inner, wrong = inner_functions(), []
     assert len(inner) > 80
-    for path in [*ROOT.glob("src/**/*.py"), *ROOT.glob("tests/**/*.py"), *ROOT.glob("benchmarks/*.py")]:
-        inside, text = KERNELS in path.parents, path.read_text()
-        if not inside and "seriatim.kernels" not in text:
+    folders = ("src/**", "papers/**", "tests/**", "benchmarks")
+    for path in [path for folder in folders for path in ROOT.glob(f"{folder}/*.py")]:
+        inside, text = not set(KERNELS).isdisjoint(path.parents), path.read_text()
+        if not inside and "seriatim.kernels" not in text and "seriatim_papers.kernels" not in text:
             continue  # nothing of theirs is imported
         tree = ast.parse(text)
         told = {
@@ -279,7 +282,8 @@ def written_arguments() -> dict[tuple[Path, str], set[str]]:
 def function_called(path: Path, name: str) -> tuple[Path, ast.FunctionDef] | None:
     """Return the compiled function that a file knows by a name."""
     homes = [path] + [
-        KERNELS.parents[1] / f"{node.module.replace('.', '/')}.py"
+        source / f"{node.module.replace('.', '/')}.py"
+        for source in SOURCES
         for node in tree_of(path).body
         if isinstance(node, ast.ImportFrom) and node.module and name in {alias.name for alias in node.names}
     ]

@@ -12,11 +12,11 @@ from support.random_series import OneWorker, plain_view, published
 from seriatim.defences.series.cohort.grouping import cohort_groups
 from seriatim.defences.series.cohort.memory import CohortMemory
 from seriatim.defences.series.contract import SerialDraw, SerialRules, SerialView
-from seriatim.defences.series.historical.safe_groups import historical_groups
-from seriatim.defences.series.invariant import invariant_groups
-from seriatim.defences.series.memory import GroupMemory, Memory
 from seriatim.errors import PolicyError, TableError
 from seriatim.model.scale import scale_of
+from seriatim_papers.historical.safe_groups import historical_groups
+from seriatim_papers.invariant import invariant_groups
+from seriatim_papers.memory import GroupMemory, Memory
 
 METHODS = [
     (Memory.of, invariant_groups),

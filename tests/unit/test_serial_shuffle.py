@@ -12,14 +12,15 @@ from support.random_series import OneWorker
 from seriatim.defences.series.cohort.grouping import cohort_groups
 from seriatim.defences.series.cohort.memory import CohortMemory
 from seriatim.defences.series.contract import SerialDraw, SerialRules
-from seriatim.defences.series.invariant import invariant_groups
-from seriatim.defences.series.memory import Memory, RememberedRows
+from seriatim.defences.series.memory import RememberedRows
 from seriatim.defences.series.shuffle import ShuffledView, shuffled_draft, stage_shuffle
 from seriatim.engines.threads import Threads
 from seriatim.errors import PolicyError
 from seriatim.model import CodedColumn, Draft, Table, View
 from seriatim.model.draft import PLAIN
 from seriatim.model.scale import scale_of
+from seriatim_papers.invariant import invariant_groups
+from seriatim_papers.memory import Memory
 
 N = 60
 REGIONS = ("n1", "n2", "s1", "s2")

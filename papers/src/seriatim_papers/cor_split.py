@@ -18,15 +18,16 @@ import pyarrow as pa
 from seriatim.defences.series.cohort.grouping import cohort_groups
 from seriatim.defences.series.cohort.memory import CohortMemory
 from seriatim.defences.series.contract import LongArray, SerialDraw, SerialGrouping, SerialRules, SerialView
-from seriatim.defences.series.historical.safe_groups import historical_groups
-from seriatim.defences.series.invariant import invariant_groups
-from seriatim.defences.series.memory import GroupMemory, RememberedRows, memory_rows
-from seriatim.kernels.series.correlations import CorrelationMemory, unsafe_correlations
-from seriatim.kernels.series.memory import memory_by_key
+from seriatim.defences.series.memory import RememberedRows, memory_rows
+from seriatim.kernels.series.by_key import rows_by_key
 from seriatim.kernels.series.ranges import range_boxes
 from seriatim.model import Scale, scale_of
 from seriatim.model.history import History, PastRelease
 from seriatim.ports import Workers
+from seriatim_papers.historical.safe_groups import historical_groups
+from seriatim_papers.invariant import invariant_groups
+from seriatim_papers.kernels.correlations import CorrelationMemory, unsafe_correlations
+from seriatim_papers.memory import GroupMemory
 from seriatim_papers.queries import QueryWorkload
 from seriatim_papers.worlds.census import DOMAINS, N_INCOMES, CensusChurn, CensusPeople, census, census_releases
 
@@ -211,7 +212,7 @@ def _unsafe(memory: GroupMemory, made: SerialGrouping, n: int) -> int:
     inside = np.flatnonzero(made.group >= 0)
     group = np.concatenate((made.group[inside], made.counterfeit_group)).astype(np.int32)
     record = np.concatenate((inside, np.full(made.n_counterfeits, -1)))
-    return int(unsafe_correlations(*memory_by_key(group, made.n_groups), record, earlier))
+    return int(unsafe_correlations(*rows_by_key(group, made.n_groups), record, earlier))
 
 
 def _asked(release: int, setting: CorSplitSetting) -> bool:

@@ -16,7 +16,6 @@ import numpy.typing as npt
 
 from seriatim.attacks._exclusion import ExclusionGround, prepare
 from seriatim.defences.series.contract import SerialDraw, SerialRules, SerialView
-from seriatim.defences.series.memory import GroupMemory
 from seriatim.kernels.arrays import Ints, Longs, Words
 from seriatim.kernels.deduce.board import Board
 from seriatim.kernels.deduce.one_round import one_round_by_compromised, one_round_by_correlations
@@ -33,6 +32,7 @@ from seriatim_papers.cor_split import (
     play_cor_split,
 )
 from seriatim_papers.cor_split_parts import COMPROMISED, SEEDS
+from seriatim_papers.memory import GroupMemory
 from seriatim_papers.queries import draw_queries, queries_anywhere, queries_by_share, study_query_answers
 from seriatim_papers.stable_cuts import stably_cut_groups
 from seriatim_papers.worlds.census import DOMAINS, N_INCOMES, CensusChurn, census

@@ -8,7 +8,7 @@ from seriatim.model.policy_keys import Form, Setting
 
 INVARIANT = Method(
     name="invariant",
-    home="seriatim.defences.series.invariant:invariant",
+    home="seriatim_papers.invariant:invariant",
     family=MethodFamily.SERIES,
     summary="keeps everyone among the same values; groups overlap, so most people are certain after six releases",
     options=(FALLBACK,),
@@ -20,7 +20,7 @@ INVARIANT = Method(
 )
 HISTORICAL = Method(
     name="historical",
-    home="seriatim.defences.series.historical.safe_groups:historical",
+    home="seriatim_papers.historical.safe_groups:historical",
     family=MethodFamily.SERIES,
     summary="groups people so that groups of different releases have little in common",
     options=(

@@ -11,13 +11,13 @@ from dataclasses import replace
 
 import numpy as np
 
-from seriatim.defences.series.buckets import Buckets, fill_buckets
 from seriatim.defences.series.contract import PlaceArray, SerialDraw, SerialGrouping, SerialRules, SerialView
-from seriatim.defences.series.halves import HalvesCut, cut_into_halves
-from seriatim.defences.series.invariant import invariant_grouping, invariant_lifespan
-from seriatim.defences.series.memory import Memory
 from seriatim.model.scale import IntArray
 from seriatim.ports import Workers
+from seriatim_papers.buckets import Buckets, fill_buckets
+from seriatim_papers.halves import HalvesCut, cut_into_halves
+from seriatim_papers.invariant import invariant_grouping, invariant_lifespan
+from seriatim_papers.memory import Memory
 
 
 def stably_cut_groups(

@@ -32,45 +32,63 @@ class KeptElsewhere(RuntimeWarning):
 
 
 class KernelLocator(caching._CacheLocator):  # type: ignore[misc, unused-ignore]
-    """Tells numba where the kernels of this package are kept; of any other function it knows nothing."""
+    """Tells numba where kernels are kept: functions below a folder ``kernels``; of any other it knows nothing."""
 
     def __init__(self, py_func: Any, folder: Path) -> None:
         self._py_file = py_func.__code__.co_filename
         self._line = py_func.__code__.co_firstlineno
-        self._folder = folder
+        self._room, self._folder = Path(self._py_file).parent, folder
 
     def get_cache_path(self) -> str:
         return str(self._folder)
 
     def get_source_stamp(self) -> str:
-        return compiled_stamp()
+        return _stamp_of(self._room)
 
     def get_disambiguator(self) -> str:
         return str(self._line)
 
     @classmethod
     def from_function(cls, py_func: Any, py_file: str) -> KernelLocator | None:
-        path = Path(py_file)
-        if _HERE not in path.parents:
-            return None
-        folder = compiled_folder(path.parent)
+        room = Path(py_file).parent
+        folder = None if _kernels_around(room) is None else compiled_folder(room)
         return None if folder is None else cls(py_func, folder)
 
 
 @cache
 def compiled_stamp() -> str:
-    """Return a digest of all kernels' sources."""
+    """Return a digest of all our kernels' sources."""
+    return _digest_of(_HERE)
+
+
+def _stamp_of(room: Path) -> str:
+    """Return the digest of the sources that a room's kernels are compiled from: ours, and its own package's."""
+    top = _kernels_around(room)
+    return compiled_stamp() if top is None or top == _HERE else f"{_other_digest(top)[:16]}-{compiled_stamp()}"
+
+
+@cache
+def _other_digest(folder: Path) -> str:
+    return _digest_of(folder)
+
+
+def _digest_of(folder: Path) -> str:
     digest = hashlib.sha256()
-    for path in sorted(_HERE.rglob("*.py")):
+    for path in sorted(folder.rglob("*.py")):
         digest.update(path.read_bytes())
     return digest.hexdigest()
+
+
+def _kernels_around(room: Path) -> Path | None:
+    """Return the folder ``kernels`` that holds a room, or is it."""
+    return next((folder for folder in (room, *room.parents) if folder.name == "kernels"), None)
 
 
 @cache
 def compiled_folder(room: Path) -> Path | None:
     """Return the folder in which the compiled kernels of a room are kept; None when there is none."""
     name = f"seriatim-{room.name}-{hashlib.sha256(bytes(room)).hexdigest()[:16]}"
-    shared = f"seriatim-{compiled_stamp()[:16]}-{room.name}"
+    shared = f"seriatim-{_stamp_of(room)[:33]}-{room.name}"
     asked, home = getattr(config, "CACHE_DIR", ""), AppDirs("numba", False).user_cache_dir  # type: ignore[no-untyped-call, unused-ignore]
     for folder in ([Path(asked) / shared] if asked else []) + [room / "__pycache__", Path(home) / name]:
         if _writable(folder):
@@ -147,5 +165,6 @@ class KernelCache(caching.FunctionCache):  # type: ignore[misc, unused-ignore]
         self._claim(sig).leave()
 
     def _claim(self, sig: Any) -> CompileClaim:
-        digest = hashlib.sha256(f"{compiled_stamp()} {sig}".encode()).hexdigest()[:16]
+        stamp = _stamp_of(Path(self._py_func.__code__.co_filename).parent)
+        digest = hashlib.sha256(f"{stamp} {sig}".encode()).hexdigest()[:16]
         return CompileClaim(Path(self.cache_path) / f"{self._py_func.__name__}-{digest}.making")

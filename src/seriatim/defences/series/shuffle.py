@@ -30,7 +30,7 @@ from seriatim.defences.series.contract import (
 )
 from seriatim.defences.series.value_scale import value_scale
 from seriatim.errors import Fault, PolicyError
-from seriatim.kernels.series.memory import memory_by_key
+from seriatim.kernels.series.by_key import rows_by_key
 from seriatim.model import CodedColumn, Draft, Generalised, Grouping, View
 from seriatim.model.draft import COUNTERFEITS, PLAIN, TABLE
 from seriatim.model.scale import IntArray
@@ -171,14 +171,14 @@ def _withheld(made: SerialGrouping) -> dict[str, int]:
 
 
 def _boxes(rows: LongArray, made: SerialGrouping) -> LabelPieces:
-    bounds, order = memory_by_key(made.box, int(made.box.max(initial=-1)) + 1)
+    bounds, order = rows_by_key(made.box, int(made.box.max(initial=-1)) + 1)
     return LabelPieces(rows[order], bounds)
 
 
 def _with_counterfeits(stage: ShuffledView, made: SerialGrouping, draw: SerialDraw) -> _Rows:
     """Let each counterfeit copy the box and plain cells of a random real row of its group."""
     real = np.flatnonzero(made.group >= 0)
-    starts, members = memory_by_key(made.group, made.n_groups)
+    starts, members = rows_by_key(made.group, made.n_groups)
     size = np.diff(starts)[made.counterfeit_group]
     pick = (draw.chance("counterfeit rows").random(len(size)) * size).astype(np.int64)
     at = np.concatenate((real, members[starts[made.counterfeit_group] + pick]))
@@ -192,7 +192,7 @@ def _shuffled_inside(group: LongArray, value: IntArray, n_groups: int, chance: n
     key: IntArray = group.astype(np.int32)
     mixed = np.argsort(chance.random(len(key)), kind="stable")
     out = np.empty_like(value)
-    out[memory_by_key(key, n_groups)[1]] = value[mixed[memory_by_key(key[mixed], n_groups)[1]]]
+    out[rows_by_key(key, n_groups)[1]] = value[mixed[rows_by_key(key[mixed], n_groups)[1]]]
     return out
 
 

@@ -18,7 +18,7 @@ from seriatim.defences.series.cohort.returns import Returns
 from seriatim.defences.series.cohort.workbench import CohortMaking
 from seriatim.defences.series.contract import BoolArray, LongArray, SerialView
 from seriatim.defences.series.inherited import inherited_known_records
-from seriatim.kernels.series.memory import memory_by_key
+from seriatim.kernels.series.by_key import rows_by_key
 
 FEW = 50
 """Newcomers of at most one in this many people wait together if they are not fair."""
@@ -105,7 +105,7 @@ def _party(making: CohortMaking, pool: LongArray, least: int) -> BoolArray:
 def _first_of_each(records: LongArray, view: SerialView, counts: LongArray) -> LongArray:
     """Return the first records of each value, as many as ``counts`` says."""
     value = view.sensitive[records]
-    first, order = memory_by_key(value, view.n_values)
+    first, order = rows_by_key(value, view.n_values)
     rank = np.empty(len(records), dtype=np.int64)
     rank[order] = np.arange(len(order)) - first[value[order]]
     return records[rank < counts[value]]
@@ -143,7 +143,7 @@ def _cells(making: CohortMaking, pool: LongArray, enters: BoolArray, caps: Caps)
     chance = making.draw.chance("cells")
     for tried in plan.tried:
         cell = drawn_cells(view.quasi[pool], view.first, tried, chance)[enters]
-        bounds, order = memory_by_key(cell.astype(np.int32), int(cell.max()) + 1)
+        bounds, order = rows_by_key(cell.astype(np.int32), int(cell.max()) + 1)
         cells = [party[order[a:b]] for a, b in pairwise(bounds.tolist())]
         counts = np.stack([_counts(making, one) for one in cells])
         fair = caps.fair(counts, rules.strangers) & making.caps.fair(counts, rules.strangers)

@@ -6,12 +6,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from seriatim.defences.series.buckets import Buckets
 from seriatim.defences.series.contract import LongArray, PlaceArray, SerialView
-from seriatim.kernels.series.halves import halve_buckets
-from seriatim.kernels.series.memory import memory_by_key
+from seriatim.kernels.series.by_key import rows_by_key
 from seriatim.model.scale import IntArray
 from seriatim.ports import Workers
+from seriatim_papers.buckets import Buckets
+from seriatim_papers.kernels.halves import halve_buckets
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -65,7 +65,7 @@ def _lay_out(view: SerialView, buckets: Buckets, bases: LongArray) -> tuple[IntA
     n_slots = len(buckets.values)
     bucket = np.repeat(np.arange(len(buckets.steps)), buckets.sizes)
     slot_at = bases[bucket] + (np.arange(n_slots) - buckets.starts[bucket]) * buckets.steps[bucket]
-    starts, rows = memory_by_key(buckets.slot, n_slots)
+    starts, rows = rows_by_key(buckets.slot, n_slots)
     real = np.diff(starts)
     ids = np.empty(int(bases[-1]), dtype=np.int32)
     ids[np.repeat(slot_at - starts[:-1], real) + np.arange(len(rows))] = rows

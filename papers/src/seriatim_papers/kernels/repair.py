@@ -7,14 +7,15 @@ from typing import NamedTuple
 import numpy as np
 
 from seriatim.kernels.arrays import Ints, Longs, Singles, inner, kernel, leaf
-from seriatim.kernels.series.correlations import (
+from seriatim.kernels.series.cut_boxes import HalvesBucket
+from seriatim_papers.kernels.correlations import (
     CorrelationMemory,
     CorrelationTally,
     blank_correlations,
     correlation_badness,
     was_in_correlation,
 )
-from seriatim.kernels.series.halves import HalvesArrays, HalvesBucket
+from seriatim_papers.kernels.halves import HalvesArrays
 
 NEAR = 12
 """Groups on each side among which the cheapest swap is chosen."""

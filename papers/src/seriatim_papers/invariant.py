@@ -12,7 +12,6 @@ from collections.abc import Sequence
 import numpy as np
 
 from seriatim.defences.series.boxes import boxes_of_groups
-from seriatim.defences.series.buckets import Buckets, fill_buckets
 from seriatim.defences.series.contract import (
     BoolArray,
     SerialDraw,
@@ -21,9 +20,11 @@ from seriatim.defences.series.contract import (
     SerialView,
     WithheldReason,
 )
-from seriatim.defences.series.halves import HalvesCut, cut_into_halves
-from seriatim.defences.series.memory import Memory, RememberedRows
+from seriatim.defences.series.memory import RememberedRows
 from seriatim.ports import Workers
+from seriatim_papers.buckets import Buckets, fill_buckets
+from seriatim_papers.halves import HalvesCut, cut_into_halves
+from seriatim_papers.memory import Memory
 
 
 def invariant(

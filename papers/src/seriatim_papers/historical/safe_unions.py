@@ -13,18 +13,18 @@ from functools import partial
 
 import numpy as np
 
-from seriatim.defences.series.completion import GroupsToComplete
 from seriatim.defences.series.contract import BoolArray, LongArray, SerialRules, SerialView
-from seriatim.defences.series.memory import GroupMemory
-from seriatim.kernels.series.correlations import CorrelationMemory
-from seriatim.kernels.series.separation import (
+from seriatim.ports import Workers
+from seriatim_papers.completion import GroupsToComplete
+from seriatim_papers.kernels.correlations import CorrelationMemory
+from seriatim_papers.kernels.separation import (
     SeparationWeb,
     separation_as_before,
     separation_missing,
     separation_rows_free,
 )
-from seriatim.kernels.series.union_repair import repair_unions
-from seriatim.ports import Workers
+from seriatim_papers.kernels.union_repair import repair_unions
+from seriatim_papers.memory import GroupMemory
 
 ROUNDS = 4
 """Rounds in which people are swapped."""

@@ -14,16 +14,16 @@ from dataclasses import dataclass
 import numpy as np
 
 from seriatim.defences.series.contract import BoolArray, LongArray, SerialRules, SerialView, WhenNotEligible
-from seriatim.defences.series.memory import Memory
-from seriatim.kernels.series.eligibility import (
+from seriatim.kernels.series.by_key import rows_by_key
+from seriatim.model.scale import IntArray
+from seriatim_papers.kernels.eligibility import (
     eligibility_tree,
     fill_eligibility_needs,
     join_eligible_buckets,
     largest_eligibility_cap,
     new_eligible_buckets,
 )
-from seriatim.kernels.series.memory import memory_by_key
-from seriatim.model.scale import IntArray
+from seriatim_papers.memory import Memory
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -219,7 +219,7 @@ def _assign(
     chance: np.random.Generator,
 ) -> None:
     shuffled = chance.permutation(records)
-    first, by_value = memory_by_key(view.sensitive[shuffled], view.n_values)
+    first, by_value = rows_by_key(view.sensitive[shuffled], view.n_values)
     slot_order = np.argsort(values, kind="stable")
     n_taken = take[slot_order]
     taken_slots = np.repeat(slot_order, n_taken)

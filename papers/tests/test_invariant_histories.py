@@ -19,9 +19,9 @@ from support.random_series import (
 )
 
 from seriatim.defences.series.contract import SerialDraw, SerialRules, SerialView, WhenNotEligible, WithheldReason
-from seriatim.defences.series.invariant import invariant_groups
-from seriatim.defences.series.memory import Memory
 from seriatim.model.scale import scale_of
+from seriatim_papers.invariant import invariant_groups
+from seriatim_papers.memory import Memory
 
 
 @settings(max_examples=150, deadline=None)

@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from seriatim.kernels.series.tighter_boxes import LEAST, REACH, ROUNDS, tighter_bucket
+from seriatim_papers.kernels.tighter_boxes import LEAST, REACH, ROUNDS, tighter_bucket
 
 EIGHTHS = 8  # places are multiples of an eighth, so that sums of squares are exact whatever their order
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from seriatim.kernels.arrays import Flags, Ints, Longs, Singles, kernel, leaf
-from seriatim.kernels.series.halves import HalvesArrays
+from seriatim_papers.kernels.halves import HalvesArrays
 
 REACH = 5
 """So many of the next groups, in the order of the cuts, are tried for a swap."""

@@ -21,8 +21,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from seriatim.defences.series.boxes import boxes_of_groups
-from seriatim.defences.series.buckets import Buckets, fill_buckets
-from seriatim.defences.series.completion import GroupsToComplete, complete_groups, join_completions
 from seriatim.defences.series.contract import (
     BoolArray,
     LongArray,
@@ -32,17 +30,20 @@ from seriatim.defences.series.contract import (
     SerialView,
     WithheldReason,
 )
-from seriatim.defences.series.halves import cut_into_halves, shares_of_halves
-from seriatim.defences.series.historical.safe_unions import make_unions_safe
-from seriatim.defences.series.invariant import invariant_lifespan
-from seriatim.defences.series.memory import GroupMemory, RememberedRows
-from seriatim.kernels.series.correlations import CorrelationMemory
-from seriatim.kernels.series.halves import HalvesArrays
-from seriatim.kernels.series.memory import memory_by_key
-from seriatim.kernels.series.partition import PartitionLists, PartitionRecords, partition_buckets
-from seriatim.kernels.series.repair import RepairPlaces, repair_buckets
-from seriatim.kernels.series.tighter_boxes import tighter_boxes_of_buckets
+from seriatim.defences.series.memory import RememberedRows
+from seriatim.kernels.series.by_key import rows_by_key
 from seriatim.ports import Workers
+from seriatim_papers.buckets import Buckets, fill_buckets
+from seriatim_papers.completion import GroupsToComplete, complete_groups, join_completions
+from seriatim_papers.halves import cut_into_halves, shares_of_halves
+from seriatim_papers.historical.safe_unions import make_unions_safe
+from seriatim_papers.invariant import invariant_lifespan
+from seriatim_papers.kernels.correlations import CorrelationMemory
+from seriatim_papers.kernels.halves import HalvesArrays
+from seriatim_papers.kernels.partition import PartitionLists, PartitionRecords, partition_buckets
+from seriatim_papers.kernels.repair import RepairPlaces, repair_buckets
+from seriatim_papers.kernels.tighter_boxes import tighter_boxes_of_buckets
+from seriatim_papers.memory import GroupMemory
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -186,11 +187,11 @@ def _repaired(stage: _Stage, tight: bool) -> GroupsToComplete:
 
 def _spread(stage: _Stage) -> GroupsToComplete:
     view, buckets = stage.view, stage.buckets
-    slot_starts, _ = memory_by_key(buckets.slot, len(buckets.values))
+    slot_starts, _ = rows_by_key(buckets.slot, len(buckets.values))
     lists = np.empty((view.quasi.shape[1], int(slot_starts[-1])), dtype=np.int32)
     for d, scale in enumerate(view.scales):
-        _, order = memory_by_key(np.ascontiguousarray(view.quasi[:, d]), len(scale))
-        _, ranked = memory_by_key(buckets.slot[order], len(buckets.values))
+        _, order = rows_by_key(np.ascontiguousarray(view.quasi[:, d]), len(scale))
+        _, ranked = rows_by_key(buckets.slot[order], len(buckets.values))
         lists[d] = order[ranked]
     group = np.full(len(view), -1, dtype=np.int32)
     n_groups = np.zeros(len(buckets.steps), dtype=np.int64)

@@ -7,14 +7,14 @@ from typing import NamedTuple
 import numpy as np
 
 from seriatim.kernels.arrays import Ints, Longs, inner, kernel, leaf
-from seriatim.kernels.series.correlations import (
+from seriatim_papers.kernels.correlations import (
     CorrelationMemory,
     CorrelationTally,
     blank_correlations,
     correlation_badness,
     was_in_correlation,
 )
-from seriatim.kernels.series.separation import (
+from seriatim_papers.kernels.separation import (
     SeparationProbe,
     SeparationWeb,
     separation_probe,

@@ -8,15 +8,16 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from seriatim.kernels.series.eligibility import (
+from seriatim.kernels.series.by_key import rows_by_key
+from seriatim_papers.kernels.eligibility import (
     eligibility_tree,
     fill_eligibility_needs,
     join_eligible_buckets,
     largest_eligibility_cap,
     new_eligible_buckets,
 )
-from seriatim.kernels.series.halves import halve_bucket, select_half
-from seriatim.kernels.series.memory import distinct_in_memory, memory_by_key, number_memory_sets
+from seriatim_papers.kernels.halves import halve_bucket, select_half
+from seriatim_papers.kernels.memory import distinct_in_memory, number_memory_sets
 
 counts_strategy = st.lists(st.integers(0, 12), min_size=1, max_size=9)
 
@@ -109,7 +110,7 @@ def test_halving_moves_tuples_only_inside_their_slot(size: int, step: int, seed:
 def test_counting_sort_and_signatures(rows: list[tuple[int, int]], groups: list[int], n_wanted: int):
     keys = np.array([k for k, _ in rows], dtype=np.int32)
     value = np.array([v for _, v in rows], dtype=np.int32)
-    starts, order = memory_by_key(keys, 6)
+    starts, order = rows_by_key(keys, 6)
     assert order.tolist() == [i for k in range(6) for i, (key, _) in enumerate(rows) if key == k]
     wanted = np.array(groups[:n_wanted], dtype=np.int32)
     set_starts, values = distinct_in_memory(starts, order, value, wanted)

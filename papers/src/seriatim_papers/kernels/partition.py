@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from seriatim.kernels.arrays import Flags, Ints, Longs, Singles, inner, kernel, leaf
-from seriatim.kernels.series.correlations import (
+from seriatim_papers.kernels.correlations import (
     CorrelationMemory,
     CorrelationTally,
     blank_correlations,

@@ -7,9 +7,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.histories import histories
 
-from seriatim.defences.series.memory import GroupMemory, Memory, RememberedRows
-from seriatim.kernels.series.separation import separation_as_before, separation_rows_free
+from seriatim.defences.series.memory import RememberedRows
 from seriatim.model.history import History
+from seriatim_papers.kernels.separation import separation_as_before, separation_rows_free
+from seriatim_papers.memory import GroupMemory, Memory
 
 
 def rows_of(history: History) -> list[RememberedRows]:

@@ -19,8 +19,8 @@ from support.random_series import (
 )
 
 from seriatim.defences.series.contract import SerialDraw, SerialRules, WhenNotEligible, WithheldReason
-from seriatim.defences.series.historical.safe_groups import historical_groups
-from seriatim.defences.series.memory import GroupMemory
+from seriatim_papers.historical.safe_groups import historical_groups
+from seriatim_papers.memory import GroupMemory
 
 
 @pytest.mark.parametrize("greedy", [False, True])

@@ -12,16 +12,17 @@ from hypothesis import strategies as st
 from support.random_series import OneWorker, Series, assert_complete, plain_view, published, series
 
 from seriatim.defences.series.contract import SerialDraw, SerialRules, WhenNotEligible, WithheldReason
-from seriatim.defences.series.historical.safe_groups import historical_groups
-from seriatim.defences.series.memory import GroupMemory, RememberedRows
+from seriatim.defences.series.memory import RememberedRows
 from seriatim.engines.threads import Threads
-from seriatim.kernels.series.separation import SeparationWeb, separation_missing
 from seriatim.model import Adversary, DefenceSettings, Policy, PromiseTerms, SeriesTerms
 from seriatim.model.history import History, PastRelease
 from seriatim.model.judged import JudgedHistory
 from seriatim.model.policy import DefenceOptions
 from seriatim.promises import promises_of
 from seriatim_papers.cor_split import CorSplitMethod, CorSplitSetting, play_cor_split
+from seriatim_papers.historical.safe_groups import historical_groups
+from seriatim_papers.kernels.separation import SeparationWeb, separation_missing
+from seriatim_papers.memory import GroupMemory
 from seriatim_papers.worlds.census import CensusChurn
 
 
