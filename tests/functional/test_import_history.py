@@ -46,7 +46,7 @@ def imported(folder: Path, *arguments: str) -> Ran:
     return seriatim(folder, "ledger", "import", *arguments, "--policy", "policy.toml")
 
 
-FOLDER = ("--history", "monthly", "--respondents", "who.csv")
+FOLDER = ("monthly", "--respondents", "who.csv")
 
 
 def test_a_folder_becomes_the_history_that_attack_reads(folder: Path) -> None:
@@ -89,11 +89,20 @@ def test_a_folder_that_is_there_already_is_not_imported_twice(folder: Path) -> N
     assert imported(folder, *FOLDER, "--allow", "again").code == 0
 
 
-@pytest.mark.parametrize("arguments", [(), ("--history", "monthly"), ("--respondents", "who.csv"), ("x.csv", *FOLDER)])
-def test_exactly_one_history_is_wanted(folder: Path, arguments: tuple[str, ...]) -> None:
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        ((), "Missing argument 'table'"),
+        (("monthly",), "a folder of tables with --respondents"),
+        (("--respondents", "who.csv"), "Missing argument 'table'"),
+        (("x.csv", *FOLDER), "unexpected extra argument"),
+        (("x.csv", *FOLDER[1:]), "a long table alone"),
+    ],
+)
+def test_exactly_one_history_is_wanted(folder: Path, arguments: tuple[str, ...], told: str) -> None:
     ran = imported(folder, *arguments)
     assert ran.code == 2
-    assert "--history with --respondents" in ran.err
+    assert told in ran.err
     assert not (folder / "ledger.db").exists()
 
 

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from itertools import product
 from pathlib import Path
 
 import pytest
-from support.command_line import seriatim, write_policy, write_view
+from support.command_line import write_policy, write_view
 
 from seriatim import api
 from seriatim.errors import PolicyError
@@ -56,18 +55,8 @@ def test_they_are_the_lowest_that_keep_k_by_hand(desk: Path) -> None:
     assert lowest
 
 
-def test_publish_lists_them(desk: Path) -> None:
-    ran = seriatim(desk, "publish", "view.csv", "-p", "lattice.toml", "--dry-run", "--nodes", "--json")
-    assert ran.code == 0, ran.err
-    told = api.compare_lattice_nodes(desk / "view.csv", api.load_policy(desk / "lattice.toml"))
-    assert json.loads(ran.out)["nodes"] == list(told)
-    shown = seriatim(desk, "publish", "view.csv", "-p", "lattice.toml", "--dry-run", "--nodes")
-    assert shown.out.count("minimal node") == len(told)
-
-
 def test_another_method_has_none(desk: Path) -> None:
     write_policy(desk)
     with pytest.raises(PolicyError, match="lattice"):
         api.compare_lattice_nodes(desk / "view.csv", api.load_policy(desk / "policy.toml"))
-    assert seriatim(desk, "publish", "view.csv", "-p", "policy.toml", "--nodes").code == 2
     assert not (desk / "ledger.db").exists()

@@ -29,7 +29,7 @@ from seriatim_papers.leakage import study_leakage
 from seriatim_papers.safe_release_compare import compare_tests
 from seriatim_papers.safe_release_page import study_safe_release_page
 
-OF_OUTPUT = {"as_json", "help", "nodes", "schema"}
+OF_OUTPUT = {"as_json", "help", "schema"}
 """What a command prints: Python returns the thing itself, with to_json and to_html."""
 OF_LEDGERS = {"ledger": "url", "journal": "url"}
 """Where the ledger or journal is: Python opens it with sr.Ledger.open(url, shelf) or open_journal(url)."""

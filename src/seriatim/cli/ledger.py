@@ -106,18 +106,17 @@ def ledger_resume_command(
 
 @app.command("import")
 def ledger_import_command(
-    policy: PolicyFile,
     table: Annotated[
-        Optional[Path],  # noqa: UP045
-        typer.Argument(help="Long table: release, respondent, group, sensitive columns."),
-    ] = None,
-    history: Annotated[
-        Optional[Path],  # noqa: UP045
-        typer.Option(help="Folder with one published table per release (instead of a long table)."),
-    ] = None,
+        Path,
+        typer.Argument(
+            help="Long table (release, respondent, group, sensitive columns), or a folder with one published table per "
+            "release."
+        ),
+    ],
+    policy: PolicyFile,
     respondents: Annotated[
         Optional[Path],  # noqa: UP045
-        typer.Option(help="Table with columns release, row, respondent (with --history)."),
+        typer.Option(help="Table with columns release, row, respondent, for a folder."),
     ] = None,
     ledger: LedgerUrl = LEDGER,
     allow: Annotated[
@@ -130,22 +129,21 @@ def ledger_import_command(
 
     Example: seriatim ledger import past.csv --policy policy.toml
 
-    Example: seriatim ledger import --history monthly/ --respondents who.csv --policy policy.toml
+    Example: seriatim ledger import monthly/ --respondents who.csv --policy policy.toml
     """
     from seriatim import api
     from seriatim.cli import output
     from seriatim.errors import Fault, InputError
 
-    if (table is None) == (history is None) or (history is None) != (respondents is None):
-        needed = "a long table, or --history with --respondents"
+    if table.is_dir() != (respondents is not None):
+        needed = "a long table alone, or a folder of tables with --respondents"
         raise InputError(Fault("ledger import", "not one history", needed, "give one of them"))
     allowed, loaded = allowed_words(allow, "again"), api.load_policy(policy)
     notes: tuple[str, ...] = ()
-    if table is not None:
+    if respondents is None:
         pasts = api.ledger_pasts(table, loaded)
     else:
-        assert history is not None
-        pasts, notes = api.ledger_pasts_of_folder(history, respondents, loaded)
+        pasts, notes = api.ledger_pasts_of_folder(table, respondents, loaded)
     records = api.open_ledger(*ledger_place(ledger)).import_history(loaded, pasts, again="again" in allowed)
     output.output_changed(records, as_json)
     with output.output_after_the_fact():

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Optional
 
@@ -44,7 +43,6 @@ Allow = Annotated[
         "gets an empty table: everyone has left); may be repeated."
     ),
 ]
-Nodes = Annotated[bool, typer.Option("--nodes", help="Also list all minimal generalisations (method lattice only).")]
 
 
 def publish_command(
@@ -60,7 +58,6 @@ def publish_command(
     override: Override = None,
     suggest: Suggest = False,
     private: ExposedPeople = None,
-    nodes: Nodes = False,
     csv: CsvForm = None,
     as_json: AsJson = False,
 ) -> None:
@@ -85,7 +82,6 @@ def publish_command(
         compile_ahead(*(loaded.defence.compiled_ahead if loaded.defence else ()), "judging", "figures")
         progress("reading", 0.0)
         ready = api.prepare(table, loaded, *csv_form(csv))  # bad input must not even open a ledger
-        listed = api.compare_lattice_nodes(ready, loaded) if nodes else ()
         made = api.publish(
             ready,
             loaded,
@@ -101,23 +97,18 @@ def publish_command(
             empty="empty" in allowed,
             progress=progress,
         )
-    _show(made, out, dry_run, as_json, listed)
+    _show(made, out, dry_run, as_json)
     if not made.verdict.released:
         raise typer.Exit(REFUSED)
 
 
-def _show(made: Published, out: Path, dry_run: bool, as_json: bool, nodes: Sequence[dict[str, int]]) -> None:
-    import json
-
+def _show(made: Published, out: Path, dry_run: bool, as_json: bool) -> None:
     from seriatim.cli import output
     from seriatim.ledger.shelf import shelf_slug
 
     folder = None if made.number is None else out / f"{shelf_slug(made.policy.series)}-{made.number:04d}"
     with output.output_after_the_fact():
         if as_json:
-            told = made.report.to_json()
-            output.output_text(told) if not nodes else output.output_json({**json.loads(told), "nodes": nodes})
+            output.output_text(made.report.to_json())
         else:
             output.output_verdict(made, folder, dry_run)
-            for node in nodes:
-                output.output_text("  minimal node  " + ", ".join(f"{name} {level}" for name, level in node.items()))
