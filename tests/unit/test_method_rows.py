@@ -51,6 +51,7 @@ ELSEWHERE = {
     ("usecases/publish/codebook.py", "noise"): "a key of the codebook",
     ("usecases/publish/followed_people.py", "sequence"): ATTACK,
     ("usecases/publish/judgement.py", "noise"): "the name of a measure",
+    ("usecases/publish/relation_kept.py", "noise"): "a count of the draft: noise was added",
     ("usecases/publish/joined_own_tables.py", "sequence"): ATTACK,
 }
 """Where a word is a method's name and another idea as well."""
