@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 
 from seriatim.engines.threads import Threads, threads_for
 from seriatim.errors import LedgerMissing
-from seriatim.ledger.rehearsal import NoLedger
 from seriatim.model import Table
 from seriatim.ports import Ledger, Progress, Workers, no_progress
 from seriatim.storage.address import address_file
@@ -74,6 +73,8 @@ def wired_standing_ledger(url: str | Path, shelf: str | Path | None = None) -> L
 
 def wired_rehearsal() -> Ledger:
     """Return the empty ledger that a release is judged against where none was made yet."""
+    from seriatim.ledger.rehearsal import NoLedger
+
     return NoLedger()
 
 
@@ -89,4 +90,6 @@ def wired_scratch_ledger() -> Iterator[Ledger]:
 
 def wired_without_ledger() -> Ledger:
     """Return an empty ledger for comparisons: nothing of them is published, so their chance need not be secret."""
+    from seriatim.ledger.rehearsal import NoLedger
+
     return NoLedger(bytes(32))

@@ -8,7 +8,6 @@ from typing import Any, cast
 
 from seriatim import model, policies
 from seriatim.model.public_type import PublicType
-from seriatim.tables.histories import table_history
 
 
 class Policy(model.Policy, metaclass=PublicType):
@@ -35,4 +34,6 @@ class History(model.History, metaclass=PublicType):
     @staticmethod
     def from_frame(frame: Any) -> History:
         """Read a long frame with the columns release, respondent (null: a counterfeit), group and sensitive."""
+        from seriatim.tables.histories import table_history
+
         return cast(History, table_history(frame))

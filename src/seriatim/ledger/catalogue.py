@@ -17,7 +17,6 @@ from seriatim.errors import Fault, InputError
 from seriatim.ledger import chain, shelf, statements
 from seriatim.ledger.chain import ChainEntry, chain_text
 from seriatim.model.history import PastView, SeriesState
-from seriatim.model.policy_in_force import policy_in_force
 from seriatim.model.verdict import Approval
 from seriatim.ports import ReleaseRecord
 from seriatim.storage import schema
@@ -253,6 +252,8 @@ def catalogue_methods(connection: Connection, releases: Sequence[Facts]) -> dict
     """Return the method of every policy that one of these releases was published under, by its digest."""
     digests = {facts["policy"] for facts in releases}
     texts = {digest: connection.execute(statements.POLICY, {"digest": digest}).scalar() for digest in digests}
+    from seriatim.model.policy_in_force import policy_in_force
+
     return {digest: policy_in_force(text).method or "" for digest, text in texts.items()}
 
 

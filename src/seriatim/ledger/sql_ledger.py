@@ -6,15 +6,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
 from seriatim.errors import Fault, InputError, LedgerError
 from seriatim.ledger import catalogue, chain, reservations, seals, shelf
-from seriatim.ledger.answer_book import LedgerAnswerBook
 from seriatim.ledger.chain import ChainEntry
-from seriatim.ledger.deliveries import delivery_facts, finish_deliveries, note_delivery
 from seriatim.ledger.destinations import (
     destination_in,
     destination_of,
@@ -23,13 +21,10 @@ from seriatim.ledger.destinations import (
     refuse_destination,
     refuse_taken_destination,
 )
-from seriatim.ledger.erasure import erasure_of_person, settle_erasures
 from seriatim.ledger.heads import write_head
-from seriatim.ledger.imports import import_releases
 from seriatim.ledger.manifests import refuse_behind_manifest
 from seriatim.ledger.people_index import index_of_people, people_in_other_series, write_people_index
 from seriatim.ledger.pseudonyms import RESPONDENT
-from seriatim.ledger.recall import clear_recalled, recall_release
 from seriatim.ledger.reservations import ReservedFolder
 from seriatim.ledger.shelf import Shelf
 from seriatim.ledger.stored_history import stored_history, stored_memory, stored_people
@@ -41,7 +36,10 @@ from seriatim.model.visible_text import recipient_names
 from seriatim.ports import LedgerCheck, ReleaseRecord, Reservation
 from seriatim.storage.database import Database, open_database
 from seriatim.storage.durable_files import durable_disk_errors
-from seriatim.usecases.deliver.delivery import Delivery, judge_delivery
+
+if TYPE_CHECKING:
+    from seriatim.ledger.answer_book import LedgerAnswerBook
+    from seriatim.usecases.deliver.delivery import Delivery
 
 
 def open_ledger(url: str | Path, shelf: str | Path | None = None, create: bool = True) -> SqlLedger:
@@ -224,15 +222,21 @@ class SqlLedger:
 
         A release that the series already has would count twice, so it is an error unless ``again`` is set.
         """
+        from seriatim.ledger.imports import import_releases
+
         made = import_releases(self.database, self.shelf, policy, pasts, secret, again)
         return [self.seal(record.series, record.number) for record in made]
 
     def recall(self, series: str, number: int, reason: str, approved_by: str = "") -> ReleaseRecord:
         """Recall the newest release if nobody has received it: it no longer counts. The chain keeps the reason."""
+        from seriatim.ledger.recall import recall_release
+
         return recall_release(self.database, self.shelf, series, number, Approval(approved_by, reason))
 
     def erase(self, series: str, respondent: str) -> int:
         """Forget who a person is, and return the number of files that named them."""
+        from seriatim.ledger.erasure import erasure_of_person
+
         return erasure_of_person(self.database, self.shelf, series, respondent)
 
     def resume(self, series: str | None = None, out: str | Path | None = None) -> Sequence[ReleaseRecord]:
@@ -240,6 +244,10 @@ class SqlLedger:
 
         With ``out`` they and unfinished deliveries go there, should their own destination no longer take them.
         """
+        from seriatim.ledger.deliveries import finish_deliveries
+        from seriatim.ledger.erasure import settle_erasures
+        from seriatim.ledger.recall import clear_recalled
+
         unfinished = [record for record in self.records(series) if not self._finished(record)]
         if out is not None:
             out = Path(out).absolute()
@@ -296,6 +304,9 @@ class SqlLedger:
         A policy with priors must be passed as ``policy``: the ledger does not keep whom they name. ``to`` is the same
         as ``recipients``, as on the command line.
         """
+        from seriatim.ledger.deliveries import note_delivery
+        from seriatim.usecases.deliver.delivery import Delivery, judge_delivery
+
         whom = (*recipient_names(recipients), *recipient_names(to, "to"))
         if not whom:
             raise InputError(Fault("recipients", "nobody", "at least one name", "say who receives it (recipients)"))
@@ -332,6 +343,8 @@ class SqlLedger:
         make_destination_ready(target)
 
     def _record_delivery(self, asked: Delivery, judged: SeriesState, out: Path | None) -> ReleaseRecord:
+        from seriatim.ledger.deliveries import delivery_facts
+
         series, number = asked.series, asked.number
         with self.database.writing() as connection:
             refuse_behind_manifest(connection, self.shelf, series)
@@ -383,6 +396,8 @@ class SqlLedger:
 
     def answer_book(self, series: str) -> LedgerAnswerBook:
         """Return the queries that were answered about a series; ``seriatim.queries.Answering`` goes on from them."""
+        from seriatim.ledger.answer_book import LedgerAnswerBook
+
         return LedgerAnswerBook(self.database, series)
 
     def verify(self, published: Sequence[str | Path] = ()) -> LedgerCheck:

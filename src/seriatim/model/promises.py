@@ -56,6 +56,8 @@ def _kind(key: str, summary: str, *words: str) -> Setting:
     return Setting(key=key, section=PolicySection.PROMISE, words=words, summary=summary)
 
 
+ELIGIBLE = "eligible_table"
+"""The promise that a verdict shows only when it is broken."""
 _SINGLE, _SERIES = "seriatim.promises.single.", "seriatim.promises.series."
 _ROWS = (
     PromiseRow(
@@ -268,7 +270,7 @@ _ROWS = (
         home=_SERIES + "coverage:coverage",
     ),
     PromiseRow(
-        key="eligible_table",
+        key=ELIGIBLE,
         section=PolicySection.NOWHERE,
         judges=PromiseSubject.SERIES,
         values="nothing: a method without room for values above one m-th is always judged by it, cohort without odds",

@@ -15,13 +15,9 @@ from seriatim.model.input_bounds import DEEPEST
 from seriatim.model.methods import OF_PAPERS, method_named, missing_method
 from seriatim.model.policy import ColumnRule, DefenceOptions, DefenceSettings, Kind, Missing, Policy, Role, Unseen
 from seriatim.model.policy_keys import Form, PolicySection, Setting
-from seriatim.policies.adversary_section import adversary_of
-from seriatim.policies.builders import build_hierarchy
 from seriatim.policies.canonical import canonical_policy
 from seriatim.policies.consistency import check_consistency, check_words, unread_keys
 from seriatim.policies.faults import SECTIONS, Faults, fault_value
-from seriatim.policies.policy_files import read_policy_toml
-from seriatim.policies.priors import priors_without_people
 from seriatim.policies.promise_section import promise_section_terms
 from seriatim.policies.shapes import rows_of, rows_of_defence
 
@@ -41,6 +37,8 @@ def load_policy(path: str | os.PathLike[str]) -> Policy:
         raise PolicyError(
             Fault("policy", f"a {type(path).__name__}", "the path of a TOML file", "from_dict takes mappings")
         )
+    from seriatim.policies.policy_files import read_policy_toml
+
     file = Path(path)
     document, positions = read_policy_toml(file, "policy")
     return _policy(document, file.parent, Faults(str(file), positions))
@@ -87,7 +85,12 @@ def _policy(document: dict[str, Any], base: Path | None, faults: Faults) -> Poli
     terms = promise_section_terms(sections["promise"], sections["columns"], columns, faults)
     defence = _defence(sections["defence"], faults)
     known = _adversary(sections["adversary"], base, faults)
-    adversary = NOBODY_KNOWN if known is None else adversary_of(*known, columns, faults)
+    adversary, recorded = NOBODY_KNOWN, None
+    if known is not None:
+        from seriatim.policies.adversary_section import adversary_of
+        from seriatim.policies.priors import priors_without_people
+
+        adversary, recorded = adversary_of(*known, columns, faults), priors_without_people(known[0])
     check_consistency(series, columns, terms, defence, faults)
     faults.raise_if_any()
     assert series is not None
@@ -102,7 +105,7 @@ def _policy(document: dict[str, Any], base: Path | None, faults: Faults) -> Poli
         adversary=adversary,
         unread=(*notes, *unread_keys(sections["defence"], terms, adversary)),
     )
-    return canonical_policy(policy, None if known is None else priors_without_people(known[0]))
+    return canonical_policy(policy, recorded)
 
 
 def _named_anew(sections: dict[str, dict[str, Any] | None], faults: Faults) -> tuple[str, ...]:
@@ -156,12 +159,17 @@ def _rule(name: str, given: dict[str, Any], base: Path | None, faults: Faults) -
         _check_order(given, path, faults)
     _check_bands(given, path, faults)
     kind = given.get("kind", "category" if "order" in given else None)
+    hierarchy = None
+    if "hierarchy" in given:
+        from seriatim.policies.builders import build_hierarchy
+
+        hierarchy = build_hierarchy(given, base, (*path, "hierarchy"), faults)
     told = {key: tuple(given[key]) for key in ("order", "bands") if key in given}
     return ColumnRule(
         name,
         Role(given["role"]),
         kind=Kind(kind) if kind else None,
-        hierarchy=build_hierarchy(given, base, (*path, "hierarchy"), faults),
+        hierarchy=hierarchy,
         unit=given.get("unit"),
         missing=Missing(given["missing"]),
         on_unseen=Unseen(given["on_unseen"]),
@@ -229,6 +237,8 @@ def _adversary(
         pointer = faults.check({"file": POINTER}, section, ("adversary",))
         if pointer is None:
             return None
+        from seriatim.policies.policy_files import read_policy_toml
+
         file = (base or Path()) / pointer["file"]
         try:
             section, positions = read_policy_toml(file, "adversary")

@@ -46,7 +46,14 @@ def promises_of(policy: Policy) -> tuple[Promise, ...]:
 def promised_bounds(policy: Policy) -> tuple[Promise, ...]:
     """Return the promises of the other sections, and those that every serial table keeps."""
     rows = [row for row in PROMISES.values() if row.section is not PolicySection.PROMISE and not row.beside]
-    return tuple(_of_rows(policy, rows))
+    return tuple(_of_rows(policy, [row for row in rows if _is_asked(policy, row)]))
+
+
+def _is_asked(policy: Policy, row: PromiseRow) -> bool:
+    """Return whether a policy can ask for a promise; any other need not be loaded."""
+    if row.section is PolicySection.ADVERSARY:
+        return getattr(policy.adversary, row.key) is not None
+    return row.section is not PolicySection.NOWHERE or (policy.defence is not None and policy.defence.serial)
 
 
 def _of_rows(policy: Policy, rows: list[PromiseRow]) -> list[Promise]:

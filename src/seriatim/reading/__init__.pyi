@@ -1,6 +1,6 @@
-from seriatim.reading.published_boxes import Axis, read_boxes
+from seriatim.reading.published_boxes import Axis, Boxes, read_boxes
 from seriatim.reading.published_release import PublishedRelease, open_release
-from seriatim.reading.range_counts import Boxes, RangeQueries, count_in_ranges
+from seriatim.reading.range_counts import RangeQueries, count_in_ranges
 from seriatim.reading.relation import Estimated, Relation
 
 __all__ = [

@@ -11,13 +11,15 @@ from functools import cached_property
 from itertools import pairwise
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from seriatim.errors import Fault, TableError
 from seriatim.model.spans import span_of, span_point
-from seriatim.reading.range_counts import Boxes
 
+IntArray = npt.NDArray[np.int32]
+FloatArray = npt.NDArray[np.float64]
 GROUP, COUNTERFEITS, TOP = "group", "counterfeits", "*"
 Range = tuple[object, object] | object
 """First and last value, both included; or a single value or label."""
@@ -25,6 +27,15 @@ MOST_NUMBERS = 20_000
 """Whole numbers over a wider range are read at the ends of the boxes alone."""
 _LAST = chr(0x10FFFF)
 """Sorts after every text with the same beginning."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Boxes:
+    """Published boxes: lowest and highest code per column, both included, and the number of real people in each."""
+
+    low: IntArray
+    high: IntArray
+    people: FloatArray
 
 
 @dataclass(frozen=True)

@@ -22,8 +22,8 @@ import pyarrow.parquet as pq
 from seriatim.errors import Fault, TableError
 from seriatim.model.own_tables import own_table_folder
 from seriatim.ports import PUBLIC
-from seriatim.reading.published_boxes import COUNTERFEITS, GROUP, Axis, Range, box_real_rows, boxes_of_rows
-from seriatim.reading.range_counts import Boxes, RangeQueries, count_in_ranges
+from seriatim.reading.published_boxes import COUNTERFEITS, GROUP, Axis, Boxes, Range, box_real_rows, boxes_of_rows
+from seriatim.reading.range_counts import RangeQueries, count_in_ranges
 from seriatim.reading.relation import Relation
 
 

@@ -9,21 +9,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
 from seriatim.kernels.series.ranges import expected_in_ranges
-
-IntArray = npt.NDArray[np.int32]
-FloatArray = npt.NDArray[np.float64]
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Boxes:
-    """Published boxes: lowest and highest code per column, both included, and the number of real people in each."""
-
-    low: IntArray
-    high: IntArray
-    people: FloatArray
+from seriatim.reading.published_boxes import Boxes, FloatArray, IntArray
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -17,7 +17,6 @@ import pyarrow.compute as pc
 
 from seriatim.model import ColumnRule, Kind, Policy, Role, Table
 from seriatim.tables.codes import CodedCells, code_positions, codes_of
-from seriatim.tables.table_levels import table_column_at_level
 
 _CODED = (Role.SENSITIVE, Role.QUASI)
 
@@ -37,6 +36,8 @@ def table_in_bands(table: Table, policy: Policy) -> tuple[Table, Policy]:
         where = f"{table.name}, column {rule.name!r}"
         place = data.column_names.index(rule.name)
         if rule.level:
+            from seriatim.tables.table_levels import table_column_at_level
+
             column, columns[rule.name] = table_column_at_level(data.column(rule.name), rule, where)
         else:
             column = _coarser(data.column(rule.name), rule, where)

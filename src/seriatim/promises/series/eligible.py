@@ -15,8 +15,8 @@ import pyarrow.compute as pc
 from seriatim.model import Finding, Policy
 from seriatim.model.judged import JudgedHistory, judged_draft_and_view
 from seriatim.model.methods import method_named, quoted_methods
+from seriatim.model.promises import ELIGIBLE
 
-RULE = "eligible_table"
 SLACK = 100
 """From the second release on, one of this many people may be beyond: a running series is not ended by a hair.
 
@@ -44,7 +44,7 @@ class EligibleTable:
     m: int
     room_at_once: bool = False
     """Whether the slack holds for the first release too."""
-    rule: str = RULE
+    rule: str = ELIGIBLE
     column: None = None
     judges: ClassVar[Literal["series"]] = "series"
 

@@ -7,7 +7,6 @@ from typing import Any
 from seriatim.model import TOP, Draft, Generalised, Kind, Policy, Verdict
 from seriatim.model.draft import PLAIN
 from seriatim.model.hierarchies.paths import Hierarchy
-from seriatim.model.noise_bell import SPREAD
 from seriatim.model.own_tables import folders_of_own_tables
 from seriatim.report import promises_for_recipients
 from seriatim.report.formats import format_percent
@@ -102,6 +101,8 @@ def _noise(policy: Policy, draft: Draft, name: str) -> dict[str, str]:
     dated = rule.kind is Kind.DATE or (name in draft.sensitive and draft.sensitive[name].scale.dated)
     counted = rule.unit or ("days" if dated else "units")
     unit = "% of the value" if amount.endswith("%") else f" {counted}"
+    from seriatim.model.noise_bell import SPREAD
+
     return {"noise": NOISY.format(most=f"{number:g}{unit}", spread=f"{SPREAD * number:.3g}{unit}")}
 
 

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import pyarrow as pa
 
-from seriatim.measures.averaged_noise import averaged_noise_measures
 from seriatim.measures.information_loss import information_measures
 from seriatim.measures.loss import loss_measures
 from seriatim.measures.margin import margin_measures
@@ -32,13 +31,11 @@ from seriatim.model.class_counts import ClassCounts
 from seriatim.model.history import no_history
 from seriatim.model.judged import JudgedHistory
 from seriatim.model.methods import JUDGED_ANYHOW, method_named
-from seriatim.model.promises import PROMISES
+from seriatim.model.promises import ELIGIBLE, PROMISES
 from seriatim.model.published import published_of
 from seriatim.model.recipients import Holder
 from seriatim.ports import Promise, Workers
 from seriatim.ports.promise import is_of_cells, need_of
-from seriatim.promises.series.eligible import RULE as ELIGIBLE
-from seriatim.promises.series.invariance import weak_m_uniqueness
 from seriatim.usecases.publish.draft_charts import draft_charts_of
 from seriatim.usecases.publish.joined_groups import joined_group_measures
 from seriatim.usecases.publish.relation_kept import relation_measures, relation_notes
@@ -269,6 +266,10 @@ def _measuring(
 
 
 def _noise(view: View, policy: Policy) -> tuple[Measure, ...]:
+    if policy.defence is None or not policy.defence.noise:
+        return ()
+    from seriatim.measures.averaged_noise import averaged_noise_measures  # brings kernels
+
     columns = (*view.quasi, *view.sensitive)
     return averaged_noise_measures((CodedColumn(c.name, c.codes[~view.suppressed], c.scale) for c in columns), policy)
 
@@ -278,6 +279,8 @@ def _began_otherwise(broken: Sequence[Finding], policy: Policy, history: History
     m = policy.terms.series.m
     if m is None or not len(history) or not any(finding.rule in _of_the_past(policy) for finding in broken):
         return ()
+    from seriatim.promises.series.invariance import weak_m_uniqueness  # brings kernels
+
     if weak_m_uniqueness(JudgedHistory(history), m).kept:
         return ()
     return (

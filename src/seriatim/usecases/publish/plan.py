@@ -7,7 +7,6 @@ from dataclasses import dataclass, field, replace
 
 from seriatim.defences import defence_named
 from seriatim.errors import Fault, PolicyError
-from seriatim.knowledge.breach import breach_degree_chosen
 from seriatim.model import Policy, Role, View
 from seriatim.model.methods import MethodDegree, method_named
 from seriatim.model.own_tables import has_own_tables, policy_of_own_table, view_of_own_table
@@ -85,6 +84,8 @@ def settle_to_publish(policy: Policy) -> Policy:
         return _with_degree(policy, None)
     if terms.n != "choose" or terms.m is None:
         return policy
+    from seriatim.knowledge.breach import breach_degree_chosen
+
     return _with_degree(policy, breach_degree_chosen(terms.m, policy.adversary))
 
 

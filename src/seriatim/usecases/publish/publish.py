@@ -9,7 +9,7 @@ import secrets
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
@@ -33,14 +33,7 @@ from seriatim.model.history import no_history
 from seriatim.model.own_tables import secret_of_own_table, view_of_own_table
 from seriatim.model.recipients import Holder, holdings_of
 from seriatim.ports import Ledger, Progress, ReleaseRecord, Reservation, Workers, Writer, no_progress
-from seriatim.usecases.publish.corrections import (
-    Corrections,
-    check_corrections,
-    history_with_corrections,
-    memory_with_corrections,
-)
 from seriatim.usecases.publish.foreknowledge import refuse_untrue_foreknowledge
-from seriatim.usecases.publish.joined_own_tables import draft_of_own_tables, verdict_of_own_tables
 from seriatim.usecases.publish.judgement import (
     Followed,
     JudgementCase,
@@ -53,9 +46,12 @@ from seriatim.usecases.publish.notes import n_changed_people, notes_of
 from seriatim.usecases.publish.other_series import other_series_notes
 from seriatim.usecases.publish.plan import Plan
 from seriatim.usecases.publish.repeated_view import judged_as_repeated, repeated_view
-from seriatim.usecases.publish.taken_over import taken_over
 from seriatim.usecases.publish.view_notes import view_notes
 from seriatim.usecases.publish.view_order import ViewKeys, view_in_order, view_keys, view_order_digest
+
+if TYPE_CHECKING:
+    from seriatim.usecases.publish.corrections import Corrections
+    from seriatim.usecases.publish.taken_over import TakenOver
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -165,7 +161,7 @@ def _drafted(order: PublishOrder, parts: PublishParts, state: SeriesState, keys:
     order = replace(order, view=view)
     histories = _histories(order, parts.ledger, state.beliefs)
     history = next(iter(histories.values()), no_history())
-    before = taken_over(view, policy, history, state.memory) if alone else None
+    before = _taken_over(view, policy, history, state) if alone else None
     state = replace(state, history=history, candidates=None if before is None else before.candidates)
     parts.progress("grouping", 0.1)
     draft = replace(order.plan.defence(view, policy, state, parts.workers), source_rows=view.rows)
@@ -182,6 +178,14 @@ def _drafted(order: PublishOrder, parts: PublishParts, state: SeriesState, keys:
         beliefs=state.beliefs,
         before=before,
     )
+
+
+def _taken_over(view: View, policy: Policy, history: History, state: SeriesState) -> TakenOver | None:
+    if policy.defence is None or not policy.defence.serial:
+        return None  # nothing in a table that is judged alone depends on who made the releases before
+    from seriatim.usecases.publish.taken_over import taken_over
+
+    return taken_over(view, policy, history, state.memory)
 
 
 def _judged(case: JudgementCase, order: PublishOrder, parts: PublishParts, n_before: int) -> Verdict:
@@ -227,6 +231,8 @@ def _joined(cases: Sequence[JudgementCase], verdicts: Sequence[Verdict]) -> tupl
     """Return the draft and the verdict of all tables together."""
     if len(cases) == 1:
         return cases[0].draft, verdicts[0]
+    from seriatim.usecases.publish.joined_own_tables import draft_of_own_tables, verdict_of_own_tables
+
     names = [case.policy.sensitive[0].name for case in cases]
     drafts = dict(zip(names, (case.draft for case in cases), strict=True))
     known = cases[0].policy.adversary
@@ -296,7 +302,11 @@ def _written(order: PublishOrder, parts: PublishParts, made: Release, state: Ser
 
 def _remembered(order: PublishOrder, ledger: Ledger) -> Mapping[str, pa.Table]:
     memory = ledger.memory(order.policy.series)
-    return memory if order.corrections is None else memory_with_corrections(memory, order.corrections)
+    if order.corrections is None:
+        return memory
+    from seriatim.usecases.publish.corrections import memory_with_corrections
+
+    return memory_with_corrections(memory, order.corrections)
 
 
 def _histories(order: PublishOrder, ledger: Ledger, beliefs: Mapping[str, pa.Table]) -> dict[str | None, History]:
@@ -317,6 +327,8 @@ def _histories(order: PublishOrder, ledger: Ledger, beliefs: Mapping[str, pa.Tab
     found = {column: ledger.history(policy.series, column) for column in dict.fromkeys(followed)}
     if asked is None:
         return found
+    from seriatim.usecases.publish.corrections import check_corrections, history_with_corrections
+
     named = {column: found.get(column) or ledger.history(policy.series, column) for column in asked.columns}
     check_corrections(asked, order.view, named)
     return {column: history_with_corrections(history, asked) for column, history in found.items()}

@@ -8,7 +8,7 @@ from dataclasses import replace
 from seriatim.model import Draft, Finding, Policy, View
 from seriatim.model.methods import method_named, quoted_methods
 from seriatim.model.policy import Missing, Unseen
-from seriatim.promises.series.eligible import RULE as ELIGIBLE
+from seriatim.model.promises import ELIGIBLE
 
 _RULE = "suppress"
 
