@@ -281,7 +281,7 @@ def test_models_learn_less_from_larger_groups() -> None:
 
 
 def test_models_need_a_package(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("seriatim.usecases.compare.map_models.find_spec", lambda _: None)
+    monkeypatch.setattr("seriatim.usecases.compare.map_statistics.find_spec", lambda _: None)
     with pytest.raises(sr.InputError, match="install the extra models"):
         api.compare_on_map(wages(60), sr.Policy.from_dict(POLICY), MapWish(cost="models"))
 

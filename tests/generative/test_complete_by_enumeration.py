@@ -13,7 +13,6 @@ from seriatim.attacks import (
     _complete,
     _connected_parts,
     _exchanges,
-    _few_alike,
     _solver_answers,
     _worlds,
     complete,
@@ -162,7 +161,7 @@ def test_they_clear_only_whom_a_world_clears_and_leave_fewer_to_ask_about(way: s
     def opened(cleared: Flags) -> tuple[Flags, float]:
         if way == "exchanges":
             return _exchanges.clear_by_exchanges(exchanges, cleared, nobody, 1_000.0)
-        found, closed, work = _few_alike.clear_by_few_alike(parts, cleared, 1_000.0)
+        found, closed, work = _solver_answers.clear_by_few_alike(parts, cleared, 1_000.0)
         assert not closed.any()
         return found, work
 

@@ -7,8 +7,7 @@ from support.histories import grouped, history_of
 
 from seriatim.errors import InputError
 from seriatim.model.recipients import holdings_of
-from seriatim.usecases.attack.attack import AttackPlan
-from seriatim.usecases.attack.recipients import attack_recipients, chosen_recipients
+from seriatim.usecases.attack.attack import AttackPlan, attack_recipients, chosen_recipients
 
 HELD = {"a": "1", "b": "2", "c": "1", "d": "3"}
 

@@ -12,7 +12,7 @@ from seriatim.model.adversary import Adversary
 from seriatim.model.policy import SeriesTerms
 from seriatim.model.policy_in_force import PolicyInForce, policy_in_force
 from seriatim.policies import policy_from_dict
-from seriatim.usecases.deliver.delivery import delivery_bound
+from seriatim.usecases.deliver import delivery_bound
 
 SOURCE = Path(__file__).parents[2] / "src" / "seriatim"
 READERS = {"policy_in_force.py", "epochs.py", "canonical.py"}

@@ -57,8 +57,8 @@ def attack(
     """
     from seriatim.policies.questions import questions_about_attack, warn_of_unread
     from seriatim.usecases.attack import attack as attack_case
+    from seriatim.usecases.attack.attack import attack_recipients
     from seriatim.usecases.attack.exposed import exposed_people
-    from seriatim.usecases.attack.recipients import attack_recipients
 
     stated = {"compromised": compromised, "least": least, "repetitions": repetitions}
     if isinstance(adversary, Mapping | None):
@@ -102,7 +102,7 @@ def _known(view: Any, policy: Policy | None) -> KnownAlgorithm | None:
 
 def _holders_in(ledger: Ledger, series: str, recipient: str | None, collusion: int | None) -> tuple[Holder, ...]:
     from seriatim.model.arguments import whole_argument
-    from seriatim.usecases.attack.recipients import chosen_recipients
+    from seriatim.usecases.attack.attack import chosen_recipients
 
     together = None if collusion is None else whole_argument("collusion", collusion)
     return chosen_recipients(ledger_holdings(ledger, series), recipient, together)

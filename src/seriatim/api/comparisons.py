@@ -19,10 +19,10 @@ if TYPE_CHECKING:
 
 def compare_lattice_nodes(view: Any, policy: Policy) -> tuple[dict[str, int], ...]:
     """Return every minimal node of the method ``lattice``: the height of each quasi-identifier, 0 for the value."""
-    from seriatim.usecases.publish import lattice_nodes as nodes_case
+    from seriatim.usecases.compare.compare import lattice_nodes
 
     ready = prepared_under(view, policy)
-    return nodes_case.lattice_nodes(ready.view, ready.plan, wiring.wired_workers())
+    return lattice_nodes(ready.view, ready.plan, wiring.wired_workers())
 
 
 def compare(

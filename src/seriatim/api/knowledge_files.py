@@ -10,7 +10,7 @@ from seriatim.tables.reader import read_table
 
 if TYPE_CHECKING:
     from seriatim.knowledge.sequence_model import Denominators, Unseen
-    from seriatim.usecases.knowledge.knowledge_account import KnowledgeAccount, Step
+    from seriatim.usecases.knowledge import KnowledgeAccount, Step
 
 
 def mine_knowledge_file(
@@ -34,7 +34,7 @@ def mine_knowledge_file(
     """
     from seriatim.knowledge.knowledge_files import knowledge_file_bytes
     from seriatim.storage.own_files import refuse_foreign_file, write_own_files
-    from seriatim.usecases.knowledge.knowledge_account import (
+    from seriatim.usecases.knowledge import (
         KnowledgeAccount,
         KnowledgePlan,
         knowledge_account_of_history,
@@ -64,6 +64,6 @@ def mine_knowledge_file(
 def show_knowledge_file(knowledge: str | Path) -> KnowledgeAccount:
     """Read a knowledge file and say what it holds."""
     from seriatim.knowledge.knowledge_files import read_knowledge_file
-    from seriatim.usecases.knowledge.knowledge_account import KnowledgeAccount
+    from seriatim.usecases.knowledge import KnowledgeAccount
 
     return KnowledgeAccount(read_knowledge_file(Path(knowledge)))

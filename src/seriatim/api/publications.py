@@ -186,7 +186,7 @@ def publish(
 
         made = with_suggestions(made, replace(order, again=True), parts)
     if private is not None:
-        from seriatim.usecases.publish.exposed_by_draft import exposed_by_draft
+        from seriatim.usecases.attack.exposed import exposed_by_draft
 
         write_private_list(exposed_by_draft(made, ready.plan, ledger), private)
     published = Published(made, ready.plan.policy, ready.view, _signed(made, policy.series, ledger))

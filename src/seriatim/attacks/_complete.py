@@ -1,7 +1,7 @@
 """Complete: people whose value is certain although the rules of exclusion do not find it.
 
 Everyone is first judged by rules, which are sound and fast but miss conclusions that only many groups together allow.
-Of the people they leave undecided, simple worlds clear many at once (:mod:`seriatim.attacks._few_alike`,
+Of the people they leave undecided, simple worlds clear many at once (:mod:`seriatim.attacks._solver_answers`,
 :mod:`seriatim.attacks._exchanges`). Of the others some are drawn, and for each a solver decides whether there is a
 world in which their value is another one: a SAT solver where hardly anybody is interchangeable
 (:mod:`seriatim.attacks._connected_parts`), else an integer programme (:mod:`seriatim.attacks._worlds`). What it finds

@@ -6,7 +6,7 @@ everyone else at the truth that is a small question even about a whole history, 
 differs for many people; each of them is cleared. Nothing follows about the others
 (:mod:`seriatim.attacks._solver_answers`). Of interchangeable people a few are enough.
 
-They come after :mod:`seriatim.attacks._few_alike`, where many people are left or a solver is stuck.
+They come after a few alike, where many people are left or a solver is stuck.
 """
 
 from __future__ import annotations

@@ -5,6 +5,11 @@ people near by, and only those who are not decided with more people around them,
 everyone far away at the truth is a world, so a small neighbourhood can clear a person; only the whole connected part
 can prove that a value is certain. The questions of a part are alike: one in which some of them failed in a row waits
 for the next round.
+
+Before that come a few alike: worlds in which some of a part's people differ from the truth, a few of those who are
+interchangeable. Where one of them can hold another value, each of them can: a few of each class are enough to clear it,
+and a solver decides a part of so few people within milliseconds. One world clears everyone who differs in it; nothing
+is proved about the others, as a world may need more of those alike.
 """
 
 from __future__ import annotations
@@ -19,7 +24,6 @@ import numpy as np
 
 from seriatim.attacks._connected_parts import LITERALS, PROPAGATIONS, ConnectedParts
 from seriatim.attacks._exchanges import FRUITLESS, TOO_MANY_CLASSES, Exchanges, clear_by_exchanges
-from seriatim.attacks._few_alike import clear_by_few_alike
 from seriatim.attacks._worlds import BALLS, differing_world, world_neighbourhood
 from seriatim.kernels.arrays import Flags, Ints
 
@@ -27,6 +31,10 @@ MOST_CLASSES = 6_000
 """Histories with more classes are not asked as a whole: the work is better spent on a sample."""
 FAILURES = 4
 """After this many failed questions in a row, the round of a part ends."""
+MOST_LITERALS = 100_000
+"""Larger parts are not asked about a few alike."""
+TIMES = 8.0
+"""Steps of the solver for a few alike of one class, in literals of its part."""
 
 
 class _Step(NamedTuple):
@@ -167,3 +175,25 @@ class SolverAnswers:
             if said is None or question.whole:  # a larger programme would take longer still
                 return None if said is None else True
         return None
+
+
+def clear_by_few_alike(parts: ConnectedParts, cleared: Flags, work: float) -> tuple[Flags, Flags, float]:
+    """Return the cleared classes, those that a few cannot clear, and the work it took."""
+    found, closed, spent = cleared.copy(), np.zeros(len(cleared), dtype=np.bool_), 0.0
+    failed = Counter[int]()
+    for one in np.flatnonzero(parts.worlds.pure & ~cleared).tolist():
+        number = int(parts.part_of[one])
+        if found[one] or failed[number] >= FAILURES or spent >= work:
+            continue
+        part, fresh = parts.few(one)
+        if part.n_literals > MOST_LITERALS:
+            failed[number] = FAILURES
+            continue
+        spent += part.n_literals / LITERALS if fresh else 0.0
+        said, took = part.differing(one, TIMES * part.n_literals / PROPAGATIONS)
+        spent += took
+        failed[number] = failed[number] + 1 if said is None else 0
+        closed[one] = said is False
+        if isinstance(said, np.ndarray):
+            found[said] = True
+    return found, closed, spent

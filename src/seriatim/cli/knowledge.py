@@ -83,7 +83,7 @@ def _show(account: object, as_json: bool) -> None:
     import json
 
     from seriatim.cli import output
-    from seriatim.usecases.knowledge.knowledge_account import KnowledgeAccount
+    from seriatim.usecases.knowledge import KnowledgeAccount
 
     assert isinstance(account, KnowledgeAccount)
     if as_json:

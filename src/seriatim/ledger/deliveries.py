@@ -15,7 +15,7 @@ from seriatim.ledger.shelf import Shelf
 from seriatim.storage import schema
 from seriatim.storage.database import Database
 from seriatim.storage.durable_files import write_durably
-from seriatim.usecases.deliver.delivery import Delivery
+from seriatim.usecases.deliver import Delivery
 
 _UNDER_WAY = ".delivering-"
 _HALF_NOTED = f".{_UNDER_WAY}*.partial"

@@ -39,7 +39,7 @@ from seriatim.storage.durable_files import durable_disk_errors
 
 if TYPE_CHECKING:
     from seriatim.ledger.answer_book import LedgerAnswerBook
-    from seriatim.usecases.deliver.delivery import Delivery
+    from seriatim.usecases.deliver import Delivery
 
 
 def open_ledger(url: str | Path, shelf: str | Path | None = None, create: bool = True) -> SqlLedger:
@@ -305,7 +305,7 @@ class SqlLedger:
         as ``recipients``, as on the command line.
         """
         from seriatim.ledger.deliveries import note_delivery
-        from seriatim.usecases.deliver.delivery import Delivery, judge_delivery
+        from seriatim.usecases.deliver import Delivery, judge_delivery
 
         whom = (*recipient_names(recipients), *recipient_names(to, "to"))
         if not whom:

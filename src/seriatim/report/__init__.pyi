@@ -3,6 +3,7 @@ from seriatim.report.facts import ColumnFacts, Facts, TableCounts, column_facts
 from seriatim.report.filed_report import NO_ROWS, FiledReport
 from seriatim.report.for_recipients import PublicReport, promises_for_recipients
 from seriatim.report.html import html_page
+from seriatim.report.json_record import report_read_back
 from seriatim.report.page import (
     Banner,
     Block,
@@ -19,7 +20,6 @@ from seriatim.report.page import (
     Tile,
     Tiles,
 )
-from seriatim.report.read_back import report_read_back
 from seriatim.report.sign_off import SignOff, SignOffFacts
 
 __all__ = [

@@ -11,10 +11,9 @@ from seriatim.model.policy import Policy, Role
 from seriatim.model.verdict import Estimate, Measure, Verdict
 from seriatim.report.facts import Facts
 from seriatim.report.formats import format_count, format_number, format_percent, format_with_unit
-from seriatim.report.measure_words import measure_words
 from seriatim.report.outcome import is_serial_outcome, outcome_charts
 from seriatim.report.page import Block, Cell, Definitions, Grid, Points, Prose, Section
-from seriatim.report.words import ATTACKS, FORMS, GLOSSARY, PUBLISHED, ROLES
+from seriatim.report.words import ATTACKS, FORMS, GLOSSARY, PUBLISHED, ROLES, measure_words
 
 
 def background_usefulness(policy: Policy, verdict: Verdict, facts: Facts) -> Section:

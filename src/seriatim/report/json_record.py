@@ -1,14 +1,14 @@
-"""Writes a report as canonical JSON: the facts of the page, for programs."""
+"""Writes a report as canonical JSON, the facts of the page for programs, and reads back what the page to sign needs."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, fields
+from dataclasses import asdict, dataclass, fields
 from typing import Any
 
 from seriatim.model.policy import Policy, Thresholds
-from seriatim.model.verdict import Estimate, Finding, Measure, Verdict
+from seriatim.model.verdict import Approval, Estimate, Finding, Measure, Verdict
 from seriatim.report.chart_views import chart_data
 from seriatim.report.facts import Facts, TableCounts
 from seriatim.report.formats import format_plain
@@ -106,3 +106,54 @@ def _without_values(settings: Mapping[str, Any]) -> dict[str, Any]:
         name: {"n": len(value)} if isinstance(value, Mapping) else format_plain(value)
         for name, value in settings.items()
     }
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedReport:
+    """The facts and findings of a report that was written before."""
+
+    facts: Facts
+    verdict: Verdict
+
+
+def report_read_back(record: Mapping[str, Any]) -> RecordedReport:
+    """Return the facts, findings, reasons and approval of a record; charts, measures and estimates are left out."""
+    counts, approval = _counts_told(record["counts"]), record["approval"]
+    facts = Facts(
+        series=record["series"],
+        number=record["release"],
+        epoch=record["epoch"],
+        policy_digest=record["policy"]["digest"],
+        n_records=counts.n_records,
+        n_published=counts.n_published,
+        n_suppressed=counts.n_suppressed,
+        n_groups=counts.n_groups,
+        n_counterfeits=counts.n_counterfeits,
+        tables=tuple((one["sensitive"], _counts_told(one)) for one in record.get("tables", ())),
+    )
+    verdict = Verdict(
+        findings=tuple(_finding_told(one) for one in record["findings"]),
+        estimates=(),
+        measures=(),
+        reasons=tuple(record["reasons"]),
+        remedies=tuple(record["remedies"]),
+        approval=Approval(approval["by"], approval["override"]) if approval else None,
+    )
+    return RecordedReport(facts, verdict)
+
+
+def _counts_told(told: Mapping[str, Any]) -> TableCounts:
+    return TableCounts(
+        n_records=told["records"],
+        n_published=told["published"],
+        n_suppressed=told["suppressed"],
+        n_groups=told["groups"],
+        n_counterfeits=told["counterfeits"],
+    )
+
+
+def _finding_told(told: Mapping[str, Any]) -> Finding:
+    """Return a finding; figures that are not finite are texts in JSON."""
+    figures = {name: float(told[name]) for name in ("worst", "threshold")}
+    told = {name: value for name, value in told.items() if name != "result"}
+    return Finding(**{**told, **figures, "classes": tuple(told["classes"])})

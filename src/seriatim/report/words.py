@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 ATTACKS: dict[str, str] = {
     "exclusion": "Rules out values by comparing releases",
     "intersection": "Keeps the values common to all groups a person was in",
@@ -56,3 +58,85 @@ GLOSSARY: tuple[tuple[str, str], ...] = (
     ("Epoch", "A stretch of the series under one policy. The next epoch keeps the whole history."),
     ("Policy fingerprint", "Changes when anything in the policy or its hierarchies changes."),
 )
+
+
+@dataclass(frozen=True, slots=True)
+class MeasureWords:
+    """A measure in plain English."""
+
+    title: str
+    meaning: str
+
+
+MEASURES: dict[str, MeasureWords] = {
+    "gcp": MeasureWords(
+        "Detail lost (GCP)", "0% keeps every cell as it was, 100% keeps nothing; the mean over all cells."
+    ),
+    "ncp": MeasureWords("Detail lost (NCP)", "How wide the published cells are, as a share of their column's range."),
+    "discernibility": MeasureWords(
+        "Discernibility",
+        "Pairs of records that cannot be told apart; a withheld one counts as alike to all. Lower is better.",
+    ),
+    "average_class_size": MeasureWords(
+        "Average class size", "Records that look alike. If it is close to k, little detail was lost without need."
+    ),
+    "classes": MeasureWords("Classes", "Sets of records that look alike in every column a neighbour could know."),
+    "suppressed_share": MeasureWords("Withheld share", "Records withheld from the release to protect people."),
+    "noise_spread": MeasureWords(
+        "Standard deviation of the noise",
+        "About an eighth of the amount in the policy, which is the most that noise moves a value either way.",
+    ),
+    "noise_near": MeasureWords(
+        "Noise still near the truth",
+        "The share of values that one noisy number comes near to (within 5% unless said otherwise).",
+    ),
+    "noise_hit_chance": MeasureWords(
+        "Best guess behind the noise",
+        "How often an attacker who knows the population and how noise is drawn comes near; beside it, the same without "
+        "any release.",
+    ),
+    "fresh_noise_near": MeasureWords(
+        "If every release had fresh noise",
+        "The share of values that the mean of 8 releases would come near to. It does not happen here: a person with "
+        "the same value has the same noise in every release of the series.",
+    ),
+    "odds_in_group": MeasureWords(
+        "Odds in a group",
+        "How much a group, read alone, raises the odds that its people hold a frequent value, at most.",
+    ),
+    "own_part": MeasureWords(
+        "Own part",
+        "How much somebody's own group raises the odds of a frequent value beyond what all other groups show of people "
+        "like them, for 99 in 100 people.",
+    ),
+    "relation_kept": MeasureWords(
+        "Relation kept",
+        "How much of what ties values to columns a reader finds who joins all groups (`reading.relation`): 100% as in "
+        "the truth, 0% as if everyone's value were drawn from the whole table. The mean over the columns.",
+    ),
+    "margin_error": MeasureWords(
+        "Values off by (total variation)",
+        "How far the published shares of the values are from the true ones; the worst column. 0% is the truth.",
+    ),
+    "margin_worst_ratio": MeasureWords(
+        "Worst value off by a factor", "The frequent value whose published share is farthest from the true one."
+    ),
+    "value_query_error": MeasureWords(
+        "Typical error of counts with a value,",
+        "The median relative error when counting people with one of the frequent values in random ranges.",
+    ),
+    "query_error": MeasureWords(
+        "Typical error of counts",
+        "The median relative error when counting people in random ranges of the published columns.",
+    ),
+}
+
+
+def measure_words(name: str) -> MeasureWords | None:
+    """Return the words of a measure; ``query_error_5%`` is the query error of counts of about 5% of the people."""
+    if name in MEASURES:
+        return MEASURES[name]
+    stem, _, share = name.rpartition("_")
+    if stem in MEASURES and share.endswith("%"):
+        return MeasureWords(f"{MEASURES[stem].title} about {share} of people", MEASURES[stem].meaning)
+    return None

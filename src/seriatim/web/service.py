@@ -24,9 +24,8 @@ from seriatim.journal.sql_journal import SqlJournal
 from seriatim.usecases.gate.request_book import RequestBook
 from seriatim.usecases.gate.serving import Served
 from seriatim.web.access import FRESH, Access
-from seriatim.web.counters import Counters
 from seriatim.web.decision_loop import DecisionLoop, Unavailable, Work, open_gate, stored_rules
-from seriatim.web.guard import Guard
+from seriatim.web.guard import Counters, Guard
 from seriatim.web.settings import Settings
 
 NOT_VALID = "the request is not as documented; see /openapi.json"

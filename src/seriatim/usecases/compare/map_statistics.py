@@ -1,9 +1,15 @@
-"""The statistics that users of a table want, on the original and on what they would get: by how much they differ."""
+"""The statistics that users of a table want, on the original and on what they would get: by how much they differ.
+
+Models of scikit-learn (the extra ``models``) are statistics too: a tree of four levels tells whether the sensitive
+number lies above its median, a regression predicts the number itself. Both learn from the other columns of numbers;
+what users lose is the difference of their scores to a model that was trained on the original.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
+from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
@@ -167,3 +173,45 @@ _KINDS: dict[str, Callable[..., Any]] = {
     "correlation": _correlation,
     "slope": _slope,
 }
+
+
+_LEVELS = 4
+
+
+def map_model_statistics(truth: Columns, sensitive: str) -> Statistics:
+    """Return the accuracy of a classifier and the R2 of a regression, both on the original."""
+    if find_spec("sklearn") is None:
+        raise InputError(Fault("cost", "models need scikit-learn", "install the extra models: seriatim[models]"))
+    known = [name for name in truth if name != sensitive]
+    if sensitive not in truth or not known:
+        raise InputError(Fault("cost", "no columns of numbers to learn from", "statistics, loss, query_error"))
+    return {
+        f"classifier of {sensitive}": partial(_classified, truth, known, sensitive),
+        f"regression of {sensitive}": partial(_regressed, truth, known, sensitive),
+    }
+
+
+def _classified(truth: Columns, known: list[str], sensitive: str, told: Columns) -> float:
+    """Return how often the tree is right, beyond guessing."""
+    from sklearn.tree import DecisionTreeClassifier
+
+    middle = float(np.nanmedian(truth[sensitive]))
+    seen, values = _complete(told, known, sensitive)
+    tree = DecisionTreeClassifier(max_depth=_LEVELS, random_state=0).fit(seen, values > middle)
+    asked, true = _complete(truth, known, sensitive)
+    guess = max(float((true > middle).mean()), 1 - float((true > middle).mean()))
+    return max(float(tree.score(asked, true > middle)) - guess, 0.0)
+
+
+def _regressed(truth: Columns, known: list[str], sensitive: str, told: Columns) -> float:
+    from sklearn.linear_model import LinearRegression
+
+    line = LinearRegression().fit(*_complete(told, known, sensitive))
+    return max(float(line.score(*_complete(truth, known, sensitive))), 0.0)
+
+
+def _complete(columns: Columns, known: list[str], sensitive: str) -> tuple[FloatArray, FloatArray]:
+    """Return the rows without gaps: the columns to learn from, and the sensitive one."""
+    seen, values = np.column_stack([columns[name] for name in known]), columns[sensitive]
+    whole = np.isfinite(seen).all(axis=1) & np.isfinite(values)
+    return seen[whole], values[whole]

@@ -34,9 +34,9 @@ from seriatim.ports import Workers, no_progress
 from seriatim.ports.workers import Progress
 from seriatim.queries.query_kinds import LongArray
 from seriatim.usecases.compare.map_beliefs import MapBeliefs
-from seriatim.usecases.compare.map_models import map_model_statistics
 from seriatim.usecases.compare.map_statistics import (
     Statistics,
+    map_model_statistics,
     map_statistics_base,
     map_statistics_columns,
     map_statistics_draft_columns,

@@ -37,8 +37,7 @@ from seriatim.model.recipients import Holder
 from seriatim.ports import Promise, Workers
 from seriatim.ports.promise import is_of_cells, need_of
 from seriatim.usecases.publish.draft_charts import draft_charts_of
-from seriatim.usecases.publish.joined_groups import joined_group_measures
-from seriatim.usecases.publish.relation_kept import relation_measures, relation_notes
+from seriatim.usecases.publish.relation_kept import joined_group_measures, relation_measures, relation_notes
 from seriatim.usecases.publish.too_many_withheld import withheld_with_cause
 
 if TYPE_CHECKING:

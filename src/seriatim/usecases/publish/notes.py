@@ -1,4 +1,7 @@
-"""Notes of a verdict: what was not judged, and who is withheld. Silence would look like approval."""
+"""Notes of a verdict: what was not judged, who is withheld, and risks that no promise checks.
+
+Silence would look like approval.
+"""
 
 from __future__ import annotations
 
@@ -7,9 +10,13 @@ from collections.abc import Iterator
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+import pyarrow.types as pat
 
-from seriatim.model import Draft, History, Policy
+from seriatim.model import Draft, History, Policy, View
+from seriatim.model.classes import classes_of
+from seriatim.model.draft import PLAIN
 from seriatim.model.methods import MethodDegree, method_named
+from seriatim.ports import Ledger
 
 _A_FEW = 256
 _MOSTLY = 0.5
@@ -125,3 +132,76 @@ def _all_strangers(draft: Draft, history: History) -> bool:
         if pc.any(pc.is_in(known, value_set=pc.cast(some, pa.string()), skip_nulls=True)).as_py():
             return False
     return True
+
+
+def other_series_notes(ledger: Ledger, policy: Policy, view: View) -> tuple[str, ...]:
+    """Return a note for every other series of the ledger in which people of this view were published."""
+    if policy.respondent is None or not len(view):
+        return ()
+    found = ledger.in_other_series(policy.series, view.cells(policy.respondent))
+    return tuple(
+        f"{n:,} of these people are also in the series {name!r} of this ledger: promises are about one series, "
+        "and anyone who holds both can compare them"
+        for name, n in found.items()
+    )
+
+
+def view_notes(view: View, draft: Draft, policy: Policy) -> tuple[str, ...]:
+    """Return notes about values withheld whole, values that differ in capitals, plain columns and a single class."""
+    return (*_withheld_whole(view, draft, policy), *_capitals(view), *_plain_columns(view, draft, policy), *_one(draft))
+
+
+def _withheld_whole(view: View, draft: Draft, policy: Policy) -> list[str]:
+    """Report values that nobody is published with, and how many of the people who are missing hold one of them."""
+    if policy.defence is None or policy.defence.rate is not None:  # a sample leaves people out by chance
+        return []
+    found, published = [], draft.grouping.group >= 0
+    for column in view.sensitive:
+        here = np.bincount(column.codes[~view.suppressed], minlength=len(column.scale))
+        left = np.bincount(column.codes[published], minlength=len(column.scale))
+        gone = (here > 0) & (left == 0)
+        if gone.any() and published.any():
+            held, missing = int(here[gone].sum()), int((here - left).sum())
+            told = "everyone missing has one of them" if held == missing else f"{held} of the {missing} missing"
+            found.append(
+                f"column {column.name!r}: all {held} records of {gone.sum()} values are withheld: {told}; "
+                "[promise] withheld_leak bounds what that reveals"
+            )
+    return found
+
+
+def _capitals(view: View) -> list[str]:
+    """Report sensitive values that differ only in capitals: they count as different."""
+    found = []
+    for column in view.sensitive:
+        texts = [text for text in column.scale.texts.to_pylist() if isinstance(text, str)]
+        n = len(texts) - len({text.casefold() for text in texts})
+        if n:
+            found.append(
+                f"column {column.name!r}: {n} values differ from another one only in capitals and count as different"
+            )
+    return found
+
+
+def _plain_columns(view: View, draft: Draft, policy: Policy) -> list[str]:
+    """Report how small classes are to someone who knows the plain columns too."""
+    k, table = policy.terms.k, draft.files.get(PLAIN, draft.table)
+    plain = [
+        name for name in view.plain if name in table.column_names and not pat.is_nested(table.schema.field(name).type)
+    ]
+    if not k or not plain or not table.num_rows:
+        return []
+    names = [name for name in table.column_names if name in draft.quasi or name in plain]
+    classes = classes_of(table, names)
+    sizes = classes.sizes[classes.of_record]
+    below, alone = int((sizes < k).sum()), int((sizes == 1).sum())
+    if not below:
+        return []
+    known = f"with plain {', '.join(repr(name) for name in plain)} known too"
+    return [f"{known}, {alone:,} of {len(sizes):,} rows are alone and {below:,} in classes below k = {k}"]
+
+
+def _one(draft: Draft) -> list[str]:
+    if draft.grouping.n_groups != 1 or len(draft.quasi) == 0 or draft.n_records < 2:
+        return []
+    return ["all records are in one class, so the quasi-identifiers carry no information"]

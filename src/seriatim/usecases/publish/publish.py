@@ -42,12 +42,16 @@ from seriatim.usecases.publish.judgement import (
     judgement_histories,
     judgement_of,
 )
-from seriatim.usecases.publish.notes import n_changed_people, notes_of
-from seriatim.usecases.publish.other_series import other_series_notes
+from seriatim.usecases.publish.notes import n_changed_people, notes_of, other_series_notes, view_notes
 from seriatim.usecases.publish.plan import Plan
-from seriatim.usecases.publish.repeated_view import judged_as_repeated, repeated_view
-from seriatim.usecases.publish.view_notes import view_notes
-from seriatim.usecases.publish.view_order import ViewKeys, view_in_order, view_keys, view_order_digest
+from seriatim.usecases.publish.view_order import (
+    ViewKeys,
+    judged_as_repeated,
+    repeated_view,
+    view_in_order,
+    view_keys,
+    view_order_digest,
+)
 
 if TYPE_CHECKING:
     from seriatim.usecases.publish.corrections import Corrections

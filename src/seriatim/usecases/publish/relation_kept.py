@@ -5,6 +5,9 @@ truth, P has the shares of the values that the reader estimates for the people o
 who has which x is another measure), and I has the margins of T and no relation. 100 % is the truth, 0 % the margins.
 Numbers, dates and declared orders with many values are read in bands. Where the truth has no more relation than chance
 makes, there is none to keep.
+
+What all groups of cohorts show together about people who are alike is shown on purpose. So two more figures are stated:
+how much a group read alone raises the odds of a value, and how much one's own group adds to what all others show.
 """
 
 from __future__ import annotations
@@ -16,9 +19,12 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from seriatim.kernels.arrays import Ints, Longs
 from seriatim.model import TOP, CodedColumn, Draft, Generalised, Measure, View
+from seriatim.model.methods import METHODS
+from seriatim.model.policy import Policy
 from seriatim.model.scale import FloatArray, IntArray
-from seriatim.reading.joined import Cells, joined
+from seriatim.reading.joined import Cells, cells_of_codes, joined, own_part
 from seriatim.reading.published_boxes import box_members
 from seriatim.reading.relation import spread_labels
 
@@ -215,3 +221,60 @@ def _covered(shown: Generalised, column: CodedColumn, banded: _Banded) -> FloatA
         members = [place[one] for one in (box_members(text or "") or (text,)) if one in place]
         out[at] = each[members].sum(axis=0) if members and text != TOP else whole
     return out
+
+
+COMMON = 0.05
+"""A value that this share of the rows hold, or more, is common."""
+JOINED_BANDS = 50
+"""A column with more values is joined in so many bands of neighbours."""
+FEWEST = 4
+"""Fewer groups say nothing about each other."""
+ALMOST = 0.99
+"""The share of people whose own group adds at most the figure stated."""
+
+
+def joined_group_measures(view: View, draft: Draft, policy: Policy) -> tuple[Measure, ...]:
+    """Return the odds in a group, and what one's own group adds to what all others show."""
+    row = METHODS.get(policy.defence.method) if policy.defence is not None else None
+    if row is None or "blind" not in row.marks or len(view.sensitive) != 1 or not draft.table.num_rows:
+        return ()
+    common = {"values": f"with {COMMON:.0%} of the rows or more"}
+    odds = Measure("odds_in_group", _odds_in_group(draft), "times", common)
+    group = pc.fill_null(draft.groups.column("group").slice(0, len(view)), -1).to_numpy()
+    inside = np.flatnonzero(group >= 0).astype(np.int64)
+    cell, value = np.unique(group[inside], return_inverse=True)[1].astype(np.int32), _common(view.sensitive[0], inside)
+    if cell.max(initial=-1) + 1 < FEWEST or not value.any():
+        return (odds,)
+    codes = [_banded(column, inside) for column in view.quasi]
+    cells = cells_of_codes(codes, [column.scale.form == "interval" for column in view.quasi], cell, value)
+    own = float(np.quantile(own_part(cells, joined([cells]).ridge), ALMOST))
+    return (odds, Measure("own_part", own, "times", {**common, "people": f"{ALMOST:.0%}"}))
+
+
+def _odds_in_group(draft: Draft) -> float:
+    """Return how much more likely a common value is in a group than in the table, as odds; the table shows it."""
+    shown = next(iter(draft.sensitive.values()))
+    _, group = np.unique(draft.table.column("group").to_numpy(), return_inverse=True)
+    held = np.zeros((int(group.max()) + 1, len(shown.scale)))
+    np.add.at(held, (group, shown.codes), 1)
+    base, inside = held.sum(axis=0) / held.sum(), held / held.sum(axis=1, keepdims=True)
+    common = (base >= COMMON) & (base < 1)
+    with np.errstate(divide="ignore"):
+        odds = inside[:, common] / (1 - inside[:, common]) / (base[common] / (1 - base[common]))
+    return float(odds.max(initial=1.0))
+
+
+def _common(column: CodedColumn, inside: Longs) -> Ints:
+    """Return the number of each person's value among the common ones, from 1; all others are one value, 0."""
+    codes = column.codes[inside]
+    counts = np.bincount(codes, minlength=len(column.scale))
+    number = np.zeros(len(counts), dtype=np.int32)
+    often = np.flatnonzero(counts >= COMMON * len(codes))
+    number[often] = 1 + np.arange(len(often))
+    return number[codes]
+
+
+def _banded(column: CodedColumn, inside: Longs) -> Ints:
+    n, codes = len(column.scale), column.codes[inside].astype(np.int64)
+    bands = codes if n <= JOINED_BANDS else codes * JOINED_BANDS // n
+    return np.unique(bands, return_inverse=True)[1].astype(np.int32)

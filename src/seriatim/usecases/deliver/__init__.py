@@ -1,1 +1,0 @@
-"""Hands a release to further recipients."""

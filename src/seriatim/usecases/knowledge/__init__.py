@@ -1,1 +1,0 @@
-"""Mines sequence knowledge from tables and series, and explains it."""
