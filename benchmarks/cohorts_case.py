@@ -21,8 +21,7 @@ from seriatim.defences.series.cohort.grouping import cohort_groups
 from seriatim.defences.series.cohort.memory import CohortMemory
 from seriatim.defences.series.contract import SerialDraw, SerialGrouping, SerialRules, SerialView
 from seriatim.defences.series.memory import RememberedRows
-from seriatim.model.history import History, PastRelease
-from seriatim.model.judged import JudgedHistory
+from seriatim.model.history import History, JudgedHistory, PastRelease
 from seriatim.model.scale import scale_of
 from seriatim.promises.series.fair_cells import CellsAsked, fair_cells
 

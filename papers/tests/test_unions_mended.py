@@ -15,8 +15,7 @@ from seriatim.defences.series.contract import SerialDraw, SerialRules, WhenNotEl
 from seriatim.defences.series.memory import RememberedRows
 from seriatim.engines.threads import Threads
 from seriatim.model import Adversary, DefenceSettings, Policy, PromiseTerms, SeriesTerms
-from seriatim.model.history import History, PastRelease
-from seriatim.model.judged import JudgedHistory
+from seriatim.model.history import History, JudgedHistory, PastRelease
 from seriatim.model.policy import DefenceOptions
 from seriatim.promises import promises_of
 from seriatim_papers.cor_split import CorSplitMethod, CorSplitSetting, play_cor_split

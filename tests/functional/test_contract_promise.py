@@ -16,8 +16,7 @@ from seriatim.defences import defence_named
 from seriatim.errors import InputError
 from seriatim.model import Estimate, Finding, History
 from seriatim.model.class_counts import ClassCounts
-from seriatim.model.history import WithheldPeople, no_history
-from seriatim.model.judged import JudgedHistory
+from seriatim.model.history import JudgedHistory, WithheldPeople, no_history
 from seriatim.model.promises import PROMISES, PromiseSubject
 from seriatim.ports import Promise
 from seriatim.promises import promised_bounds, promises_of

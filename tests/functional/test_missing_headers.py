@@ -13,7 +13,7 @@ from support.command_line import POLICY, Ran, seriatim, write_policy, write_view
 
 import seriatim as sr
 from seriatim.cli.app import cli_app_for
-from seriatim.model.header import header_of
+from seriatim.model.table_faults import header_of
 from seriatim.tables.reader import read_table
 
 CANARY = re.compile(r"canary|97531|1907-0", re.IGNORECASE)

@@ -16,8 +16,7 @@ import seriatim as sr
 from seriatim import api
 from seriatim.errors import AdversaryError, PolicyError, TableError
 from seriatim.model import History, PriorSets
-from seriatim.model.history import no_history
-from seriatim.model.judged import JudgedHistory
+from seriatim.model.history import JudgedHistory, no_history
 from seriatim.promises.series.possible_values import PossibleValues
 from seriatim.testing.hospital import POLICY, hospital_months
 from seriatim.testing.hospital import SERIES as HOSPITAL

@@ -11,7 +11,7 @@ import pytest
 import seriatim as sr
 from seriatim.model import Table
 from seriatim.model.class_counts import ClassCounts
-from seriatim.model.published import CLASS, RESPONDENT, PublishedTable
+from seriatim.model.classes import CLASS, RESPONDENT, PublishedTable
 from seriatim.promises import promises_of
 from seriatim.promises.single.suppression import Suppression
 from seriatim.tables.auditable import auditable

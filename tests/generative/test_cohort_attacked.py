@@ -20,8 +20,7 @@ from seriatim.attacks._complete import complete_sample
 from seriatim.defences.series.cohort.grouping import cohort_groups
 from seriatim.defences.series.cohort.memory import CohortMemory
 from seriatim.defences.series.contract import SerialDraw, SerialRules
-from seriatim.model.history import History
-from seriatim.model.judged import JudgedHistory
+from seriatim.model.history import History, JudgedHistory
 from seriatim.promises.series.fair_cells import CellsAsked, fair_cells
 
 

@@ -19,7 +19,7 @@ from seriatim.defences.series.cohort.memory import CohortMemory
 from seriatim.defences.series.contract import SerialDraw, SerialRules, SerialView, WithheldReason
 from seriatim.defences.series.memory import RememberedRows
 from seriatim.errors import InputError
-from seriatim.model.judged import JudgedHistory
+from seriatim.model.history import JudgedHistory
 from seriatim.promises.series.fair_cells import CellsAsked, _known_at_most, fair_cells
 
 

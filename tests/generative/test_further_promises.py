@@ -13,8 +13,7 @@ from hypothesis import strategies as st
 from seriatim.errors import PolicyError
 from seriatim.model import CodedColumn, Finding, Policy, PromiseTerms, Thresholds, scale_of
 from seriatim.model.class_counts import ClassCounts
-from seriatim.model.classes import classes_of
-from seriatim.model.published import PublishedTable
+from seriatim.model.classes import PublishedTable, classes_of
 from seriatim.ports import TablePromise
 from seriatim.promises import promises_of
 from seriatim.promises.single.leakage import distribution_leakage, entropy_leakage

@@ -8,10 +8,15 @@ from tempfile import TemporaryDirectory
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from seriatim.model.hierarchies.dates import DATE_PARTS, DateHierarchy
-from seriatim.model.hierarchies.numbers import IntervalHierarchy
-from seriatim.model.hierarchies.paths import Hierarchy
-from seriatim.model.hierarchies.texts import PrefixHierarchy, text_runs, text_sets
+from seriatim.model.hierarchies import (
+    DATE_PARTS,
+    DateHierarchy,
+    Hierarchy,
+    IntervalHierarchy,
+    PrefixHierarchy,
+    text_runs,
+    text_sets,
+)
 from seriatim.policies import read_arx
 
 BOUNDED = settings(max_examples=100, deadline=None)

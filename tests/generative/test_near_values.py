@@ -18,9 +18,8 @@ import seriatim as sr
 from seriatim.measures.equivocation_rows import equivocation_areas
 from seriatim.model import CodedColumn, Finding, scale_of
 from seriatim.model.class_counts import ClassCounts
-from seriatim.model.classes import classes_of
+from seriatim.model.classes import PublishedTable, classes_of
 from seriatim.model.nearness import nearness_distances, nearness_of
-from seriatim.model.published import PublishedTable
 from seriatim.promises.single import equivocation
 
 ROWS = st.lists(st.tuples(st.integers(0, 2), st.integers(-6, 30)), min_size=1, max_size=24)

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from seriatim.model.history import people_numbered
-from seriatim.model.identity import identity_numbers
+from seriatim.model.text_hash import identity_numbers
 
 TEXTS = st.one_of(st.none(), st.text(max_size=3), st.sampled_from(["", "a", "aa", "ab", "ä", "7", "07", "70"]))
 

@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 
 from seriatim.model import CodedColumn, Finding, scale_of
 from seriatim.model.class_counts import ClassCounts
-from seriatim.model.classes import classes_of
-from seriatim.model.published import PublishedTable
+from seriatim.model.classes import PublishedTable, classes_of
 from seriatim.ports import TablePromise
 from seriatim.promises.single.closeness import closeness
 from seriatim.promises.single.crowd import Crowd

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 from support.histories import grouped, history_of, paper_history, subtraction, union
 
-from seriatim.model.history import History
-from seriatim.model.judged import JudgedHistory
+from seriatim.model.history import History, JudgedHistory
 from seriatim.promises.series.historical import hc_safety, no_subtraction
 from seriatim.promises.series.invariance import m_invariance, m_uniqueness, weak_m_invariance
 from seriatim.promises.series.unions import union_safety

@@ -4,10 +4,16 @@ from fractions import Fraction
 
 import pytest
 
-from seriatim.model.hierarchies.dates import DateHierarchy, date_day
-from seriatim.model.hierarchies.numbers import IntervalHierarchy, number_of
-from seriatim.model.hierarchies.paths import path_hierarchy
-from seriatim.model.hierarchies.texts import PrefixHierarchy, text_runs, text_sets
+from seriatim.model.hierarchies import (
+    DateHierarchy,
+    IntervalHierarchy,
+    PrefixHierarchy,
+    date_day,
+    number_of,
+    path_hierarchy,
+    text_runs,
+    text_sets,
+)
 from seriatim.policies import policy_from_dict
 
 

@@ -11,8 +11,7 @@ import pytest
 from pydantic.fields import FieldInfo
 
 import seriatim as sr
-from seriatim.model.number_limits import ARGUMENT_LIMITS, LARGEST, NumberLimits
-from seriatim.model.policy_keys import PolicySection
+from seriatim.model.policy_keys import ARGUMENT_LIMITS, LARGEST, NumberLimits, PolicySection
 from seriatim.policies import policy_from_dict
 from seriatim.policies.questions import forecast_question, questions_about_attack
 from seriatim.policies.shapes import rows_of, shape_of

@@ -18,9 +18,8 @@ import seriatim as sr
 from seriatim.model import Finding
 from seriatim.model.class_counts import ClassCounts
 from seriatim.model.methods import JUDGED_ANYHOW, all_methods
-from seriatim.model.number_limits import whole_from
 from seriatim.model.policy import SeriesTerms, Thresholds
-from seriatim.model.policy_keys import PolicySection
+from seriatim.model.policy_keys import PolicySection, whole_from
 from seriatim.model.promises import (
     PROMISES,
     PromiseRow,

@@ -17,7 +17,7 @@ from seriatim.cli.options import csv_form
 from seriatim.journal.sql_journal import SqlJournal, open_journal
 from seriatim.journal.tokens import TokenBook
 from seriatim.ledger.sql_ledger import SqlLedger
-from seriatim.model.number_limits import ARGUMENT_LIMITS, LARGEST, LARGEST_WORD
+from seriatim.model.policy_keys import ARGUMENT_LIMITS, LARGEST, LARGEST_WORD
 from seriatim.policies.questions import LEAST
 from seriatim.usecases.compare.risk_map import MapWish
 from seriatim.web.server import serve

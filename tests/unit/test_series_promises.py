@@ -30,8 +30,7 @@ from seriatim.model import (
     scale_of,
 )
 from seriatim.model.adversary import NOBODY_KNOWN
-from seriatim.model.history import no_history
-from seriatim.model.judged import JudgedHistory
+from seriatim.model.history import JudgedHistory, no_history
 from seriatim.model.policy import DefenceOptions
 from seriatim.promises import promises_of
 from seriatim.promises.series.breach_bounds import BreachShare

@@ -13,7 +13,7 @@ from seriatim.attacks.traces_by_person import trace
 from seriatim.errors import TableError
 from seriatim.knowledge.appearances import appearances_of
 from seriatim.model.history import History, PastRelease
-from seriatim.model.several_records import most_records_at_once, several_records_fault
+from seriatim.model.table_faults import most_records_at_once, several_records_fault
 
 WORDS = ("2 respondents with more than one record, up to 3", "one each", "keep one record per person", "visit_1")
 

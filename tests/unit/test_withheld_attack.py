@@ -11,7 +11,7 @@ from support.panels import nlswork
 
 import seriatim as sr
 from seriatim.attacks import withheld
-from seriatim.model.judged import JudgedHistory
+from seriatim.model.history import JudgedHistory
 from seriatim.promises.series.withheld_leak import WithheldLeak
 from seriatim.usecases.attack.attack import AttackPlan, attack
 from seriatim.usecases.attack.attack_page import AttackReport

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from seriatim.model.methods import FALLBACK, Method, MethodDegree, MethodFamily
-from seriatim.model.number_limits import whole_from
-from seriatim.model.policy_keys import Form, Setting
+from seriatim.model.policy_keys import Form, Setting, whole_from
 
 INVARIANT = Method(
     name="invariant",

@@ -101,7 +101,7 @@ def _known(view: Any, policy: Policy | None) -> KnownAlgorithm | None:
 
 
 def _holders_in(ledger: Ledger, series: str, recipient: str | None, collusion: int | None) -> tuple[Holder, ...]:
-    from seriatim.model.arguments import whole_argument
+    from seriatim.model.doors import whole_argument
     from seriatim.usecases.attack.attack import chosen_recipients
 
     together = None if collusion is None else whole_argument("collusion", collusion)
@@ -154,7 +154,7 @@ def attack_history_of_folder(
 
 def _guessed_column(files: FolderTables) -> str:
     """Guess the sensitive column by its name; where a header line is missing, the names are cells of a record."""
-    from seriatim.model.header import check_header
+    from seriatim.model.table_faults import check_header
 
     for name, table in files.tables.items():
         check_header(name, table)

@@ -213,7 +213,7 @@ def gate_suggest(
     table: Any, bands: int = 10, most: int = 20, separator: str | None = None, encoding: str | None = None
 ) -> Candidates:
     """Rank pairs of columns by how much releasing one reveals about the other."""
-    from seriatim.model.header import check_header
+    from seriatim.model.table_faults import check_header
     from seriatim.tables.columns import Columns as TableColumns
     from seriatim.usecases.gate.suggest import ranked_pairs
 

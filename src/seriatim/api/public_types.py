@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any, cast
 
 from seriatim import model, policies
-from seriatim.model.public_type import PublicType
+from seriatim.model.doors import PublicType
 
 
 class Policy(model.Policy, metaclass=PublicType):

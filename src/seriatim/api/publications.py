@@ -16,8 +16,8 @@ from seriatim.api.private_lists import refuse_private_list, write_private_list
 from seriatim.errors import Fault, InputError
 from seriatim.model import Approval, Policy, Refusal, Release, Verdict, View
 from seriatim.model.draft import PLAIN, VALUES
+from seriatim.model.names import recipient_names
 from seriatim.model.verdict import approval_given, checked_approval
-from seriatim.model.visible_text import recipient_names
 from seriatim.ports import Ledger, Progress, no_progress
 from seriatim.tables.reader import read_table
 from seriatim.tables.writer import writer_like_source

@@ -29,8 +29,8 @@ from seriatim.kernels.deduce.fixed_point import narrow_to_fixed_point
 from seriatim.kernels.deduce.halvings import Halvings, narrow_by_halvings
 from seriatim.kernels.deduce.one_round import alike_overlaps, one_round_by_compromised, one_round_by_correlations
 from seriatim.kernels.deduce.overlaps import overlaps
-from seriatim.model.arguments import share_argument, shown_argument, whole_argument
 from seriatim.model.chance import open_chance
+from seriatim.model.doors import share_argument, shown_argument, whole_argument
 from seriatim.model.history import History
 from seriatim.model.verdict import Estimate
 

@@ -17,7 +17,7 @@ from seriatim.kernels.arrays import Ints, Longs, Words
 from seriatim.kernels.deduce.board import Board, BoardLinks
 from seriatim.kernels.deduce.overlaps import overlaps
 from seriatim.model.history import History
-from seriatim.model.several_records import most_records_at_once, several_records_fault
+from seriatim.model.table_faults import most_records_at_once, several_records_fault
 
 PriorValues = Mapping[Any, Collection[Any]]
 """The values a person can have, by respondent id; people who are not named can have any."""

@@ -68,7 +68,7 @@ def _dashed(text: str, options: Mapping[str, str]) -> str:
 
 def end_in_outside_failure(error: OSError, as_json: bool) -> int:
     """Print what the system refused: the name of the file and its reason, never what was in it."""
-    from seriatim.model.file_names import printable_file_name
+    from seriatim.model.names import printable_file_name
 
     name = printable_file_name(str(error.filename)) if error.filename else "a file"
     reason = (error.strerror or type(error).__name__).lower()

@@ -15,7 +15,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from seriatim.cli.compile_notice import NOTICE, compile_notice
-from seriatim.model.file_names import printable_file_name
+from seriatim.model.names import printable_file_name
 from seriatim.ports import PRIVATE, PUBLIC, LedgerCheck, ReleaseRecord, no_progress
 from seriatim.ports import Progress as Steps
 

@@ -70,8 +70,8 @@ def publish_command(
     from seriatim import api
     from seriatim.cli.compile_ahead import compile_ahead
     from seriatim.cli.output import output_bar
+    from seriatim.model.names import recipient_names
     from seriatim.model.verdict import approval_given
-    from seriatim.model.visible_text import recipient_names
 
     allowed = allowed_words(allow, "again", "empty")
     approval, recipients = approval_given(approved_by, override), recipient_names(to or (), "to")

@@ -15,7 +15,7 @@ from sqlalchemy.engine import Connection, Row
 
 from seriatim.errors import Fault, InputError, LedgerDamaged
 from seriatim.journal.tokens import TokenBook
-from seriatim.model.visible_text import visible_text
+from seriatim.model.names import visible_text
 from seriatim.ports.journal import JournalRecord, JournalToken, StoredBaseline
 from seriatim.storage.database import Database, open_database
 from seriatim.storage.journal_chain import (

@@ -13,7 +13,7 @@ import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
 from seriatim.errors import Fault, InputError
-from seriatim.model.visible_text import visible_text
+from seriatim.model.names import visible_text
 from seriatim.ports.journal import ROLES, JournalToken
 from seriatim.storage.database import Database
 from seriatim.storage.journal_chain import checked_rows, write_seal

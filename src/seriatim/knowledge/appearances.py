@@ -15,7 +15,7 @@ from seriatim.kernels.belief.chains import ChainPeople
 from seriatim.knowledge._posterior import MessageGroups
 from seriatim.model.classes import class_text_codes
 from seriatim.model.history import History
-from seriatim.model.several_records import most_records_at_once, several_records_fault
+from seriatim.model.table_faults import most_records_at_once, several_records_fault
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False, kw_only=True)

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 from seriatim.errors import AdversaryError, Fault, PolicyError
 from seriatim.model.adversary import Adversary
-from seriatim.model.arguments import share_argument, whole_argument
+from seriatim.model.doors import share_argument, whole_argument
 
 
 @dataclass(frozen=True, slots=True)

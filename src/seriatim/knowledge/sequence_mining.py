@@ -18,7 +18,7 @@ import numpy.typing as npt
 from seriatim.errors import AdversaryError, Fault
 from seriatim.kernels.arrays import Floats, Ints, Longs
 from seriatim.knowledge.sequence_model import Denominators, SequenceModel, Unseen
-from seriatim.model.arguments import whole_argument
+from seriatim.model.doors import whole_argument
 
 ENOUGH_PAIRS = 200
 """A gap with fewer pairs of appearances has no table of its own."""

@@ -23,9 +23,9 @@ from seriatim.knowledge.sequence_mining import SequenceCorpus, mined_sequences, 
 from seriatim.knowledge.sequence_model import SequenceModel
 from seriatim.knowledge.value_texts import value_texts
 from seriatim.model.adversary import RAISED, SURE
-from seriatim.model.arguments import shown_argument
+from seriatim.model.doors import shown_argument
 from seriatim.model.history import History
-from seriatim.model.number_limits import are_times
+from seriatim.model.policy_keys import are_times
 
 _FIRST_NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
 _FLOOR = 1e-4

@@ -17,10 +17,9 @@ from seriatim.ledger.pseudonyms import COUNTERFEIT, GROUP, RESPONDENT, SUPPRESSE
 from seriatim.ledger.reservations import ReservedFolder
 from seriatim.ledger.shelf import Shelf
 from seriatim.ledger.stored_history import stored_people
-from seriatim.model.cell_types import check_single_cells
-from seriatim.model.header import check_header, header_of
-from seriatim.model.name_order import name_order
+from seriatim.model.names import name_order
 from seriatim.model.policy import Policy
+from seriatim.model.table_faults import check_header, check_single_cells, header_of
 from seriatim.ports import ReleaseRecord
 from seriatim.storage.database import Database
 from seriatim.storage.durable_files import durable_disk_errors

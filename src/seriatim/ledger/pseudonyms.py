@@ -39,7 +39,7 @@ def number_pseudonyms(
     respondents: pa.ChunkedArray | pa.Array, known: pa.Table, first_free: int
 ) -> tuple[pa.Array, pa.Table]:
     """Return everyone's number in a release (null stays null), and the newcomers with theirs."""
-    from seriatim.model.identity import (
+    from seriatim.model.text_hash import (
         identity_numbers,
     )  # its kernel takes a second to load, and few calls need it
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import cast
 
 from seriatim.ledger.sql_ledger import SqlLedger, open_ledger
-from seriatim.model.public_type import PublicType
+from seriatim.model.doors import PublicType
 
 
 class Ledger(SqlLedger, metaclass=PublicType):

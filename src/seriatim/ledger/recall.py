@@ -18,8 +18,8 @@ from seriatim.ledger.manifests import refuse_behind_manifest
 from seriatim.ledger.papers import TO_SIGN, is_page_to_sign
 from seriatim.ledger.people_index import remove_people_index
 from seriatim.ledger.shelf import Shelf
+from seriatim.model.names import visible_text
 from seriatim.model.verdict import Approval
-from seriatim.model.visible_text import visible_text
 from seriatim.ports import ReleaseRecord
 from seriatim.storage.database import Database
 from seriatim.storage.durable_files import durable_disk_errors

@@ -21,12 +21,12 @@ from seriatim.errors import Fault, LedgerBehind, LedgerDamaged, LedgerError, Led
 from seriatim.ledger import catalogue, chain, pseudonyms, shelf, statements
 from seriatim.ledger.newcomer_files import newcomers_since
 from seriatim.ledger.shelf import Shelf
-from seriatim.model.epochs import check_epoch
 from seriatim.model.history import SeriesState
+from seriatim.model.names import recipient_names
 from seriatim.model.policy import Policy
+from seriatim.model.policy_in_force import check_epoch
 from seriatim.model.text_hash import WordArray
 from seriatim.model.verdict import checked_approval
-from seriatim.model.visible_text import recipient_names
 from seriatim.ports import ReleaseRecord, Reservation
 from seriatim.storage import durable_files
 from seriatim.storage.database import Database

@@ -30,9 +30,9 @@ from seriatim.ledger.shelf import Shelf
 from seriatim.ledger.stored_history import stored_history, stored_memory, stored_people
 from seriatim.model.doors import at_door
 from seriatim.model.history import History, SeriesState
+from seriatim.model.names import recipient_names
 from seriatim.model.policy import Policy
 from seriatim.model.verdict import Approval, approval_given
-from seriatim.model.visible_text import recipient_names
 from seriatim.ports import LedgerCheck, ReleaseRecord, Reservation
 from seriatim.storage.database import Database, open_database
 from seriatim.storage.durable_files import durable_disk_errors

@@ -1,11 +1,9 @@
 """Frozen values that all rooms share. They know nothing of files, frames or databases."""
 
-from seriatim.model.adversary import Adversary
-from seriatim.model.candidate_values import Candidates
+from seriatim.model.adversary import Adversary, Prior, PriorSets
 from seriatim.model.chart import Bars, Chart, ChartAxis, Heatmap, Histogram, Line, Lines, Threshold, histogram_chart
 from seriatim.model.draft import Draft, Generalised, Grouping
-from seriatim.model.epochs import check_epoch, check_epoch_columns
-from seriatim.model.hierarchies.paths import TOP, Hierarchy, PathHierarchy
+from seriatim.model.hierarchies import Hierarchy, PathHierarchy
 from seriatim.model.history import History, PastRelease, SeriesState
 from seriatim.model.methods import METHODS, Method, MethodFamily
 from seriatim.model.policy import (
@@ -21,9 +19,9 @@ from seriatim.model.policy import (
     Thresholds,
     Unseen,
 )
-from seriatim.model.priors import Prior, PriorSets
+from seriatim.model.policy_in_force import check_epoch, check_epoch_columns
 from seriatim.model.release import Refusal, Release, release
-from seriatim.model.scale import Scale, scale_of
+from seriatim.model.scale import TOP, Scale, scale_of
 from seriatim.model.verdict import Approval, Estimate, Finding, Measure, Verdict
 from seriatim.model.view import CodedColumn, Table, View
 
@@ -33,7 +31,6 @@ __all__ = [
     "Adversary",
     "Approval",
     "Bars",
-    "Candidates",
     "Chart",
     "ChartAxis",
     "CodedColumn",

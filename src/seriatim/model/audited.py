@@ -8,8 +8,7 @@ from typing import Literal
 import numpy as np
 import pyarrow as pa
 
-from seriatim.model.classes import Classes, LongArray, number_classes
-from seriatim.model.published import PublishedTable
+from seriatim.model.classes import Classes, LongArray, PublishedTable, number_classes
 from seriatim.model.scale import FloatArray, IntArray
 from seriatim.model.view import CodedColumn
 

@@ -16,8 +16,15 @@ import pyarrow as pa
 
 from seriatim.kernels.check.class_figures import FIGURES, class_figures
 from seriatim.kernels.check.value_counts import value_counts_by_class
-from seriatim.model.classes import Classes, LongArray, class_text_codes, number_classes
-from seriatim.model.published import CLASS, RESPONDENT, PublishedTable
+from seriatim.model.classes import (
+    CLASS,
+    RESPONDENT,
+    Classes,
+    LongArray,
+    PublishedTable,
+    class_text_codes,
+    number_classes,
+)
 from seriatim.model.scale import FloatArray, IntArray, Scale
 
 BoolArray = npt.NDArray[np.bool_]

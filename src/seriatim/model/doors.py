@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import math
 import os
 import types
 import typing
@@ -19,8 +20,33 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from seriatim.errors import Fault, InputError
-from seriatim.model.arguments import shown_argument
+from seriatim.errors import AdversaryError, Fault, InputError
+from seriatim.model.policy_keys import LARGEST_WORD, SHARE, NumberLimits, whole_from
+
+
+def share_argument(where: str, value: Any) -> float:
+    """Return a number from 0 to 1, or raise an error."""
+    return float(limited_argument(where, value, SHARE))
+
+
+def whole_argument(where: str, value: Any, least: int = 1) -> int:
+    """Return a whole number of at least ``least``, or raise an error."""
+    return int(limited_argument(where, value, whole_from(least, LARGEST_WORD)))
+
+
+def limited_argument(where: str, value: Any, limits: NumberLimits, error: type[InputError] = AdversaryError) -> float:
+    """Return a number within the limits, or raise an error."""
+    if not limits.allow(value):
+        raise error(Fault(where, shown_argument(value), limits.words))
+    return int(value) if limits.whole else float(value)
+
+
+def shown_argument(value: Any) -> str:
+    """Write a number as it is and anything else by its type, since it may be a cell of a person's record."""
+    if isinstance(value, Integral | float) and not isinstance(value, bool):
+        return f"{value}" if not isinstance(value, float) or math.isfinite(value) else "not a finite number"
+    return f"a {type(value).__name__}"
+
 
 Opened = TypeVar("Opened")
 Check = Callable[[Any], bool]
@@ -171,3 +197,10 @@ def _demand_of_class(kind: type) -> Demand:
         members = [name for name in dir(kind) if not name.startswith("_")]
         return (lambda value: not isinstance(value, type) and all(hasattr(value, name) for name in members)), words
     return (lambda value: isinstance(value, kind)), words
+
+
+class PublicType(type):
+    """The type of a public type: ``isinstance`` is true for every value of the kind, whoever made it."""
+
+    def __instancecheck__(cls, value: object) -> bool:
+        return isinstance(value, cls.__mro__[1])

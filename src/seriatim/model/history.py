@@ -6,19 +6,23 @@ by the promises.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import KW_ONLY, dataclass, field, replace
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from seriatim.model.candidate_values import Candidates
-from seriatim.model.common_bands import common_bands
 from seriatim.model.draft import Draft
 from seriatim.model.methods import Method
 from seriatim.model.scale import IntArray
+from seriatim.model.verdict import Estimate
+from seriatim.model.view import View
+
+if TYPE_CHECKING:
+    from seriatim.model.candidate_values import Candidates
 
 BELIEFS = "beliefs_"
 """How the names begin under which a ledger remembers beliefs; a method's own memory has other names."""
@@ -102,7 +106,11 @@ class History:
 
     def in_common_bands(self) -> History:
         """Return the history in common bands; as it is if none differ, or if nothing finer than one band is common."""
-        found = common_bands(self.values, [past.value for past in self]) if len(self) > 1 else None
+        if len(self) < 2:
+            return self
+        from seriatim.model.common_bands import common_bands
+
+        found = common_bands(self.values, [past.value for past in self])
         if found is None:
             return self
         values, place = found
@@ -224,3 +232,49 @@ class SeriesState:
         beliefs = {name: table for name, table in remembered.items() if name.startswith(BELIEFS)}
         memory = {name: table for name, table in remembered.items() if name not in beliefs}
         return replace(self, memory=memory, beliefs=beliefs)
+
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class JudgedHistory:
+    """What promises about a series judge, for one sensitive column."""
+
+    history: History
+    """All releases, the judged one last; people have their numbers in all of them."""
+    column: str | None = None
+    """The sensitive column whose values the history follows."""
+    _: KW_ONLY
+    draft: Draft | None = None
+    """The newest release as its maker knows it; None for a history that was only read."""
+    view: View | None = None
+    """What the draft was made from."""
+    estimate: Estimate | None = None
+    """What a simulated attack on this history concluded; None if no promise bounds it."""
+    believed: Estimate | None = None
+    """What someone who knows how values follow each other believes; None if no promise bounds it."""
+    since: int = 0
+    """The number of the first release that the method's own promises judge; another method made those before it."""
+    _made: dict[Callable[[JudgedHistory], Any], Any] = field(default_factory=dict, init=False)
+
+    @classmethod
+    def of_draft(cls, history: History, draft: Draft, view: View, column: str | None) -> JudgedHistory:
+        """Return the releases so far with the draft after them, for one sensitive column."""
+        return cls(history.with_draft(draft, column), column, draft=draft, view=view)
+
+    def __repr__(self) -> str:
+        return f"Judged({len(self.history)} releases, column {self.column!r})"
+
+    def once(self, make: Callable[[JudgedHistory], T]) -> T:
+        """Return ``make(self)``, made once and shared by all promises."""
+        if make not in self._made:
+            self._made[make] = make(self)
+        return cast(T, self._made[make])
+
+
+def judged_draft_and_view(judged: JudgedHistory) -> tuple[Draft, View]:
+    """Return the judged draft and its view; a history that was only read has none."""
+    if judged.draft is None or judged.view is None:
+        raise ValueError("this promise judges a draft, and the history was only read")
+    return judged.draft, judged.view

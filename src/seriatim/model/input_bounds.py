@@ -7,7 +7,7 @@ import stat
 from pathlib import Path
 
 from seriatim.errors import Fault, InputError
-from seriatim.model.file_names import printable_file_name
+from seriatim.model.names import printable_file_name
 
 LARGEST_DOCUMENT = 1 << 22
 """Bytes of a policy, an adversary, or the head of a knowledge file: more than 100,000 columns declare."""

@@ -13,8 +13,7 @@ from enum import StrEnum
 from importlib.metadata import EntryPoint, entry_points
 
 from seriatim.errors import Fault, PolicyError
-from seriatim.model.number_limits import NumberLimits, whole_from
-from seriatim.model.policy_keys import Form, Setting
+from seriatim.model.policy_keys import Form, NumberLimits, Setting, whole_from
 
 
 class MethodFamily(StrEnum):

@@ -10,7 +10,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Literal
 
 from seriatim.model.adversary import NOBODY_KNOWN, Adversary
-from seriatim.model.hierarchies.paths import Hierarchy
+from seriatim.model.hierarchies import Hierarchy
 from seriatim.model.methods import method_named
 
 if TYPE_CHECKING:

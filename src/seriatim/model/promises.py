@@ -10,8 +10,16 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
-from seriatim.model.number_limits import CHANCE, SHARE, number_above, number_from, whole_from
-from seriatim.model.policy_keys import Form, PolicySection, Setting
+from seriatim.model.policy_keys import (
+    CHANCE,
+    SHARE,
+    Form,
+    PolicySection,
+    Setting,
+    number_above,
+    number_from,
+    whole_from,
+)
 
 
 class PromiseSubject(StrEnum):

@@ -14,8 +14,8 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from seriatim.model.hierarchies.paths import TOP
-
+TOP = "*"
+"""What every value becomes in the end."""
 IntArray = npt.NDArray[np.int32]
 FloatArray = npt.NDArray[np.float64]
 Form = Literal["interval", "set", "node"]
@@ -112,16 +112,3 @@ def scale_set_label(texts: list[str]) -> str:
 def scale_set_word(text: str) -> str:
     """Write a value as it is written inside a set."""
     return '"' + text.replace('"', '""') + '"' if any(mark in text for mark in ',{}"') else text
-
-
-__all__ = [
-    "TOP",
-    "FloatArray",
-    "Form",
-    "IntArray",
-    "Scale",
-    "scale_interval_label",
-    "scale_of",
-    "scale_set_label",
-    "scale_set_word",
-]

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import secrets
+
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from seriatim.kernels.text_hash import Texts, hash_texts
+from seriatim.kernels.text_hash import Texts, hash_texts, number_texts
+from seriatim.model.scale import IntArray
 
 WordArray = npt.NDArray[np.uint64]
 
@@ -47,3 +50,20 @@ def _buffers(
     _, starts, data = texts.buffers()
     begin = np.frombuffer(starts, dtype=np.int64)[texts.offset : texts.offset + len(texts) + 1]
     return begin, np.frombuffer(data or b"", dtype=np.uint8), there
+
+
+_KEY = np.uint64(secrets.randbits(64))
+"""Every process draws its own, so that nobody can choose ids that all collide."""
+
+
+def identity_numbers(known: pa.Array, wanted: pa.Array | pa.ChunkedArray) -> tuple[IntArray, IntArray]:
+    """Return the number of each wanted text, -1 for null, and the first rows of the new ones.
+
+    A respondent is known by their text. Arrow would hash all known people for every lookup, and again for the
+    newcomers; here the known ones are only read. Promises number people separately (``model/history.py``).
+
+    A known text's number is its position among the known texts, where null is nobody; new ones follow in order of
+    appearance.
+    """
+    number, fresh = number_texts(hashable_texts(known), hashable_texts(wanted), _KEY)
+    return number, fresh

@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 from seriatim.errors import Fault, InputError
 from seriatim.model.chart import Chart
-from seriatim.model.visible_text import visible_text
+from seriatim.model.names import visible_text
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,9 +9,8 @@ from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
-from seriatim.model.adversary import Adversary, StatedKnowledge
+from seriatim.model.adversary import Adversary, PriorSets, StatedKnowledge
 from seriatim.model.policy import ColumnRule
-from seriatim.model.priors import PriorSets
 from seriatim.policies.faults import Faults
 from seriatim.policies.priors import priors_of
 

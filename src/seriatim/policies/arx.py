@@ -9,8 +9,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from seriatim.errors import Fault, PolicyError
-from seriatim.model.hierarchies.paths import TOP, PathHierarchy, path_hierarchy
+from seriatim.model.hierarchies import PathHierarchy, path_hierarchy
 from seriatim.model.input_bounds import LARGEST_HIERARCHY
+from seriatim.model.scale import TOP
 from seriatim.policies.policy_files import read_policy_bytes
 
 _SEPARATORS = (";", "\t", ",")

@@ -9,10 +9,15 @@ from pathlib import Path
 from typing import Any
 
 from seriatim.errors import PolicyError
-from seriatim.model.hierarchies.dates import DATE_PARTS, DateHierarchy
-from seriatim.model.hierarchies.numbers import IntervalHierarchy
-from seriatim.model.hierarchies.paths import Hierarchy
-from seriatim.model.hierarchies.texts import PrefixHierarchy, text_runs, text_sets
+from seriatim.model.hierarchies import (
+    DATE_PARTS,
+    DateHierarchy,
+    Hierarchy,
+    IntervalHierarchy,
+    PrefixHierarchy,
+    text_runs,
+    text_sets,
+)
 from seriatim.model.policy_keys import PolicySection
 from seriatim.policies.arx import read_arx
 from seriatim.policies.faults import Faults, fault_value

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass, replace
 
 from seriatim.errors import Fault, TableError
-from seriatim.model.visible_text import LONGEST, seen_in_text
+from seriatim.model.names import LONGEST, seen_in_text
 from seriatim.policies.column_words import (
     CODES,
     DIRECT,

@@ -16,9 +16,9 @@ from types import MappingProxyType
 from typing import Any
 
 from seriatim.errors import AdversaryError, Fault, PolicyError
+from seriatim.model.adversary import PriorSets
 from seriatim.model.input_bounds import LARGEST_LIST
 from seriatim.model.policy import ColumnRule, Role
-from seriatim.model.priors import PriorSets
 from seriatim.policies.faults import Faults
 from seriatim.policies.policy_files import read_policy_bytes
 from seriatim.policies.positions import KeyPath

@@ -10,9 +10,8 @@ from seriatim.defences.series.contract import SerialRules
 from seriatim.errors import AdversaryError, Fault
 from seriatim.knowledge.knowledge_files import knowledge_of_adversary
 from seriatim.knowledge.sequential_adversary import SequentialAdversary
-from seriatim.model.arguments import limited_argument, shown_argument
-from seriatim.model.number_limits import ARGUMENT_LIMITS
-from seriatim.model.policy_keys import PolicySection
+from seriatim.model.doors import limited_argument, shown_argument
+from seriatim.model.policy_keys import ARGUMENT_LIMITS, PolicySection
 from seriatim.policies.adversary_section import adversary_by_name
 from seriatim.policies.priors import priors_for_attack
 from seriatim.policies.shapes import rows_of

@@ -21,11 +21,10 @@ from pydantic import (
 )
 
 from seriatim.model.methods import METHODS, Method, all_methods, method_named
+from seriatim.model.names import is_visible_text
 from seriatim.model.nearness import nearness_of
-from seriatim.model.number_limits import LARGEST, are_times
-from seriatim.model.policy_keys import PLAIN_KEYS, Form, PolicySection, Setting
+from seriatim.model.policy_keys import LARGEST, PLAIN_KEYS, Form, PolicySection, Setting, are_times
 from seriatim.model.promises import PROMISES
-from seriatim.model.visible_text import is_visible_text
 
 
 def _clean(text: str) -> str:

@@ -9,9 +9,8 @@ from dataclasses import replace
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from seriatim.model.header import header_of
-from seriatim.model.hierarchies.dates import date_day
-from seriatim.model.hierarchies.numbers import number_of
+from seriatim.model.hierarchies import date_day, number_of
+from seriatim.model.table_faults import header_of
 from seriatim.policies.guess import ColumnSketch
 
 _SAMPLE = 2_000

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Literal, Protocol, TypeGuard
 
 from seriatim.model.class_counts import ClassCounts
-from seriatim.model.judged import JudgedHistory
+from seriatim.model.history import JudgedHistory
 from seriatim.model.verdict import Finding
 
 

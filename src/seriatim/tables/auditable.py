@@ -14,7 +14,6 @@ import pyarrow.types as pat
 from seriatim.errors import Fault, InputError, TableError
 from seriatim.model import CodedColumn, ColumnRule, Policy, PromiseTerms, Role, Table
 from seriatim.model.audited import AuditedColumn, AuditedPrior, AuditedTable
-from seriatim.model.cell_types import check_single_cells, check_time_zones, without_views
 from seriatim.model.classes import class_dictionary, class_text_codes
 from seriatim.model.foreign_tables import (
     COUNT,
@@ -24,10 +23,10 @@ from seriatim.model.foreign_tables import (
     foreign_written_alike,
     spread_foreign_rows,
 )
-from seriatim.model.hierarchies.paths import TOP
 from seriatim.model.methods import method_named
 from seriatim.model.own_tables import has_own_tables, policy_of_own_table
-from seriatim.model.scale import IntArray
+from seriatim.model.scale import TOP, IntArray
+from seriatim.model.table_faults import check_single_cells, check_time_zones, without_views
 from seriatim.tables.reader import PARQUET, check_texts_read, read_numbered_table, read_table, refuse_large_parquet
 from seriatim.tables.views import undeclared_in_view, view_of
 

@@ -11,7 +11,7 @@ import pyarrow.types as pat
 
 from seriatim.errors import Fault, TableError
 from seriatim.model import Table
-from seriatim.model.cell_types import check_single_cells
+from seriatim.model.table_faults import check_single_cells
 
 
 class Columns(Mapping[str, list[Any]]):

@@ -16,7 +16,7 @@ import pyarrow as pa
 from seriatim.errors import Fault, TableError
 from seriatim.model.draft import TABLE, VALUES
 from seriatim.model.foreign_tables import foreign_without_row_names
-from seriatim.model.name_order import name_order
+from seriatim.model.names import name_order
 from seriatim.model.own_tables import own_table_folder
 from seriatim.tables.reader import PARQUET, read_numbered_table
 

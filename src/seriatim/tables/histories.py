@@ -12,11 +12,9 @@ import pyarrow.types as pat
 
 from seriatim.errors import Fault, TableError
 from seriatim.model import History, PastRelease, Table
-from seriatim.model.cell_types import check_single_cells
 from seriatim.model.classes import class_text_codes
-from seriatim.model.header import check_header
 from seriatim.model.history import WithheldPeople
-from seriatim.model.several_records import several_records_fault
+from seriatim.model.table_faults import check_header, check_single_cells, several_records_fault
 from seriatim.tables.reader import read_table
 
 COLUMNS = ("release", "respondent", "group", "sensitive")

@@ -17,11 +17,10 @@ import pyarrow.types as pat
 from seriatim.engines.threads import threads_for
 from seriatim.errors import Fault, TableError
 from seriatim.model import Table
-from seriatim.model.cell_types import check_time_zones, without_views
-from seriatim.model.file_names import printable_file_name
 from seriatim.model.foreign_tables import ROW_NAMES
-from seriatim.model.header import MOST_NAMED, some_header_faults
 from seriatim.model.input_bounds import LONGEST_ROW, size_fault
+from seriatim.model.names import printable_file_name
+from seriatim.model.table_faults import MOST_NAMED, check_time_zones, some_header_faults, without_views
 from seriatim.tables.quotes import cells_in_quotes, has_quotes, lines_in_quotes, open_quote
 from seriatim.tables.signatures import refuse_other_signatures
 

@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from seriatim.errors import Fault
 from seriatim.model import ColumnRule, Kind
-from seriatim.model.hierarchies.paths import path_hierarchy
+from seriatim.model.hierarchies import path_hierarchy
 from seriatim.tables.codes import UnreadableColumn, codes_of
 
 

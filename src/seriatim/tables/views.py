@@ -16,12 +16,10 @@ import pyarrow.types as pat
 from seriatim.engines.threads import threads_for
 from seriatim.errors import Fault, TableError
 from seriatim.model import CodedColumn, ColumnRule, Kind, Missing, Policy, Role, Table, Unseen, View, scale_of
-from seriatim.model.cell_types import check_single_cells
 from seriatim.model.draft import SENSITIVE
-from seriatim.model.header import Header, header_of, some_header_faults
-from seriatim.model.hierarchies.paths import TOP
 from seriatim.model.own_tables import has_own_tables
-from seriatim.model.scale import FloatArray, Form, Scale
+from seriatim.model.scale import TOP, FloatArray, Form, Scale
+from seriatim.model.table_faults import Header, check_single_cells, header_of, some_header_faults
 from seriatim.tables.bands import table_in_bands
 from seriatim.tables.codes import (
     CodedCells,

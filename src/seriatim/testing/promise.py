@@ -13,10 +13,8 @@ import pyarrow as pa
 from seriatim.errors import Fault, InputError
 from seriatim.model import Finding, History, Policy
 from seriatim.model.class_counts import ClassCounts, ValueCounts
-from seriatim.model.classes import classes_of
-from seriatim.model.history import PastRelease, no_history
-from seriatim.model.judged import JudgedHistory
-from seriatim.model.published import CLASS, RESPONDENT, PublishedTable
+from seriatim.model.classes import CLASS, RESPONDENT, PublishedTable, classes_of
+from seriatim.model.history import JudgedHistory, PastRelease, no_history
 from seriatim.ports import Promise
 from seriatim.tables.reader import read_table
 from seriatim.tables.views import view_of

@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from seriatim.model import Finding
 from seriatim.model.class_counts import ClassCounts
-from seriatim.model.published import RESPONDENT
+from seriatim.model.classes import RESPONDENT
 from seriatim.testing.clauses import require_clause
 from seriatim.testing.promise import (
     Case,

@@ -15,10 +15,9 @@ from seriatim.knowledge.sequence_mining import SequenceCorpus, mined_sequences, 
 from seriatim.knowledge.sequence_model import Denominators, SequenceModel, Unseen
 from seriatim.knowledge.sequential_adversary import adversary_corpus
 from seriatim.knowledge.value_texts import value_texts
-from seriatim.model.cell_types import check_single_cells
-from seriatim.model.header import check_header
 from seriatim.model.history import History
-from seriatim.model.number_limits import LARGEST_WORD
+from seriatim.model.policy_keys import LARGEST_WORD
+from seriatim.model.table_faults import check_header, check_single_cells
 
 Step = Literal["day", "week", "month", "quarter", "year"]
 _MOST = 12

@@ -21,8 +21,8 @@ from seriatim.errors import Fault, InputError
 from seriatim.knowledge import SequenceModel
 from seriatim.knowledge.sequential_adversary import SequentialAdversary
 from seriatim.measures.loss import loss_measures
+from seriatim.model.classes import published_of
 from seriatim.model.history import History, SeriesState
-from seriatim.model.published import published_of
 from seriatim.policies import policy_from_dict
 from seriatim.tables.histories import table_history
 from seriatim.tables.reader import read_table

@@ -17,7 +17,7 @@ import numpy.typing as npt
 from seriatim.errors import Fault, PolicyError, TableError
 from seriatim.model.chance import secret_chance
 from seriatim.model.scale import IntArray, Scale
-from seriatim.model.several_records import several_records_fault
+from seriatim.model.table_faults import several_records_fault
 from seriatim.ports import Workers
 
 if TYPE_CHECKING:

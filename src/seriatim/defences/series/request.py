@@ -20,10 +20,11 @@ from seriatim.defences.series.inherited import InheritedValues
 from seriatim.defences.series.memory import RememberedRows
 from seriatim.defences.series.shuffle import ShuffledView, shuffled_draft, stage_shuffle
 from seriatim.errors import Fault, PolicyError
-from seriatim.model import Candidates, Draft, History, Policy, PriorSets, SeriesState, View
+from seriatim.model import Draft, History, Policy, PriorSets, SeriesState, View
+from seriatim.model.candidate_values import Candidates
 from seriatim.model.history import no_history
-from seriatim.model.identity import identity_numbers
 from seriatim.model.methods import method_named
+from seriatim.model.text_hash import identity_numbers
 from seriatim.ports import Workers
 
 

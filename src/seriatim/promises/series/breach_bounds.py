@@ -15,7 +15,7 @@ import numpy as np
 
 from seriatim.knowledge.breach import breach_probability
 from seriatim.model import Estimate, Finding, Policy
-from seriatim.model.judged import JudgedHistory
+from seriatim.model.history import JudgedHistory
 from seriatim.model.methods import quoted_methods
 from seriatim.ports.promise import Need
 

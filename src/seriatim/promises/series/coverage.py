@@ -16,7 +16,7 @@ import pyarrow.compute as pc
 from seriatim.model import CodedColumn, Draft, Finding, Generalised, Policy, View
 from seriatim.model.classes import class_text_codes, number_classes
 from seriatim.model.draft import COUNTERFEITS
-from seriatim.model.judged import JudgedHistory, judged_draft_and_view
+from seriatim.model.history import JudgedHistory, judged_draft_and_view
 from seriatim.model.scale import IntArray
 from seriatim.ports.promise import Need
 

@@ -15,8 +15,7 @@ from seriatim.knowledge.knowledge_files import knowledge_of_adversary
 from seriatim.knowledge.revised_beliefs import revised_beliefs
 from seriatim.knowledge.sequential_adversary import SequentialAdversary
 from seriatim.model import Finding, Policy
-from seriatim.model.history import History
-from seriatim.model.judged import JudgedHistory
+from seriatim.model.history import History, JudgedHistory
 from seriatim.model.methods import Method, quoted_methods
 
 _SLACK = 1e-5

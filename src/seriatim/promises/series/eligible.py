@@ -13,7 +13,7 @@ from typing import ClassVar, Literal
 import pyarrow.compute as pc
 
 from seriatim.model import Finding, Policy
-from seriatim.model.judged import JudgedHistory, judged_draft_and_view
+from seriatim.model.history import JudgedHistory, judged_draft_and_view
 from seriatim.model.methods import method_named, quoted_methods
 from seriatim.model.promises import ELIGIBLE
 

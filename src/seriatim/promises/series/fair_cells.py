@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from seriatim.model import Finding
-from seriatim.model.judged import JudgedHistory
+from seriatim.model.history import JudgedHistory
 from seriatim.promises.series.stored_shares import stored_shares_too_large
 from seriatim.promises.series.value_caps import PARTS, ValueCaps
 

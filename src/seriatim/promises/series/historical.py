@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from seriatim.kernels.check.groups import correlated_groups
 from seriatim.model import Finding
-from seriatim.model.judged import JudgedHistory
+from seriatim.model.history import JudgedHistory
 from seriatim.model.scale import IntArray
 from seriatim.promises.series.releases import releases_met_before, releases_of, releases_taken_apart
 

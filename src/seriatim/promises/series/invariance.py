@@ -11,7 +11,7 @@ import numpy as np
 
 from seriatim.kernels.check.groups import groups_met_others
 from seriatim.model import Finding
-from seriatim.model.judged import JudgedHistory
+from seriatim.model.history import JudgedHistory
 from seriatim.promises.series.releases import ReleaseGroups, releases_met_before, releases_of, releases_taken_apart
 
 

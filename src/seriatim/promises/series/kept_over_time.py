@@ -9,7 +9,7 @@ from typing import ClassVar, Literal
 from seriatim.errors import Fault, PolicyError
 from seriatim.knowledge.breach import breach_degree_chosen
 from seriatim.model import Adversary, Finding, Policy
-from seriatim.model.judged import JudgedHistory
+from seriatim.model.history import JudgedHistory
 from seriatim.model.methods import JUDGED_ANYHOW, Method, MethodDegree, method_named
 from seriatim.promises.series.historical import hc_safety, no_subtraction
 from seriatim.promises.series.limits import group_limit, lifespan_limit

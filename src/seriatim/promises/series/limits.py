@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from seriatim.model import Finding
-from seriatim.model.judged import JudgedHistory
+from seriatim.model.history import JudgedHistory
 from seriatim.promises.series.releases import releases_taken_apart
 
 

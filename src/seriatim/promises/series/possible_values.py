@@ -17,7 +17,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from seriatim.model import Draft, Finding, Policy, PriorSets, View
-from seriatim.model.judged import JudgedHistory, judged_draft_and_view
+from seriatim.model.history import JudgedHistory, judged_draft_and_view
 from seriatim.promises.series.value_caps import ValueCaps
 
 Key = tuple[frozenset[str] | None, frozenset[str]]

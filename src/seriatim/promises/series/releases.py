@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from seriatim.kernels.check.groups import describe_groups, group_value_sets, groups_met_in, rows_of_groups
 from seriatim.model import PastRelease
-from seriatim.model.judged import JudgedHistory
+from seriatim.model.history import JudgedHistory
 from seriatim.model.scale import IntArray
 
 

@@ -13,8 +13,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from seriatim.model import Candidates, Finding
-from seriatim.model.judged import JudgedHistory, judged_draft_and_view
+from seriatim.model import Finding
+from seriatim.model.candidate_values import Candidates
+from seriatim.model.history import JudgedHistory, judged_draft_and_view
 
 
 @dataclass(frozen=True, slots=True)

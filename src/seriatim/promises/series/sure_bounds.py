@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 from seriatim.model import Finding, Policy
-from seriatim.model.judged import JudgedHistory
+from seriatim.model.history import JudgedHistory
 from seriatim.ports.promise import Need
 
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from seriatim.kernels.check.union_cuts import smallest_cuts, union_graph, unions_to_cut
 from seriatim.model import Finding
-from seriatim.model.judged import JudgedHistory
+from seriatim.model.history import JudgedHistory
 from seriatim.model.scale import IntArray
 from seriatim.promises.series.releases import ReleaseGroups, releases_met_before, releases_of, releases_taken_apart
 

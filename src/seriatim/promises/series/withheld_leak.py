@@ -17,8 +17,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from seriatim.model import Finding, Policy
-from seriatim.model.history import History
-from seriatim.model.judged import JudgedHistory
+from seriatim.model.history import History, JudgedHistory
 from seriatim.model.methods import quoted_methods
 
 RULE = "withheld_leak"

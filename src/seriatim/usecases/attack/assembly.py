@@ -12,9 +12,9 @@ import pyarrow.compute as pc
 from seriatim.errors import Fault, TableError
 from seriatim.model.classes import classes_of
 from seriatim.model.foreign_tables import foreign_plain_numbers, foreign_written_alike
-from seriatim.model.header import header_of
 from seriatim.model.history import History, PastRelease
 from seriatim.model.scale import IntArray
+from seriatim.model.table_faults import header_of
 from seriatim.usecases.attack.row_owners import (
     missing_owner_columns,
     owner_positions,

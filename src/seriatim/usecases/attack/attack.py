@@ -23,13 +23,13 @@ from seriatim.kernels.arrays import Longs, Singles
 from seriatim.knowledge.appearances import appearances_of
 from seriatim.knowledge.sequential_adversary import SequentialAdversary
 from seriatim.knowledge.value_texts import value_texts
+from seriatim.model.adversary import PriorSets
 from seriatim.model.chart import Bars, Chart, ChartAxis, Line, Lines
-from seriatim.model.header import header_of
 from seriatim.model.history import History, people_numbered
 from seriatim.model.methods import method_named
 from seriatim.model.policy import Policy
-from seriatim.model.priors import PriorSets
 from seriatim.model.recipients import Holder, Holdings
+from seriatim.model.table_faults import header_of
 from seriatim.model.verdict import Estimate
 from seriatim.model.view import View
 from seriatim.ports import Progress, no_progress

@@ -12,11 +12,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from seriatim.errors import Fault, TableError
-from seriatim.model.cell_types import check_single_cells
 from seriatim.model.foreign_tables import COUNT, foreign_counts, spread_foreign_rows
-from seriatim.model.header import header_of
-from seriatim.model.name_order import name_order
+from seriatim.model.names import name_order
 from seriatim.model.scale import IntArray
+from seriatim.model.table_faults import check_single_cells, header_of
 
 COLUMNS = ("release", "row", "respondent")
 _ENDING = re.compile(r"\.(csv|tsv|txt|parquet|pq)$", re.IGNORECASE)

@@ -9,10 +9,9 @@ from seriatim.measures.noise_hits import noise_beliefs
 from seriatim.model import CodedColumn, DefenceSettings, Draft, View
 from seriatim.model.chance import open_chance
 from seriatim.model.class_counts import ClassCounts, ValueCounts
-from seriatim.model.classes import number_classes
+from seriatim.model.classes import number_classes, published_of
 from seriatim.model.nearness import nearness_distances
 from seriatim.model.noise_bell import noise_bell_step
-from seriatim.model.published import published_of
 from seriatim.model.scale import FloatArray
 from seriatim.queries.query_bounds import Bounds, query_bounds_chained
 from seriatim.queries.query_kinds import LongArray, query_kind_rounding

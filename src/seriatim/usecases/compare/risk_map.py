@@ -22,13 +22,13 @@ from seriatim.measures.equivocation_rows import equivocations
 from seriatim.measures.loss import loss_by_column
 from seriatim.measures.query_error import query_error
 from seriatim.model import CodedColumn, DefenceSettings, Draft, Policy, SeriesState, View
-from seriatim.model.arguments import limited_argument
 from seriatim.model.chance import open_chance
+from seriatim.model.doors import limited_argument
 from seriatim.model.methods import all_methods, methods_where
 from seriatim.model.nearness import has_nearness, nearness_distances, nearness_of, nearness_reach, usual_nearness
 from seriatim.model.noise_bell import SPREAD, noise_bell_sizes
-from seriatim.model.number_limits import ARGUMENT_LIMITS
 from seriatim.model.policy import DefenceOptions
+from seriatim.model.policy_keys import ARGUMENT_LIMITS
 from seriatim.model.scale import FloatArray
 from seriatim.ports import Workers, no_progress
 from seriatim.ports.workers import Progress

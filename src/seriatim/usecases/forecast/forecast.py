@@ -22,7 +22,7 @@ from seriatim.errors import InputError
 from seriatim.knowledge.sequential_adversary import SequentialAdversary
 from seriatim.model import Chart, ChartAxis, Estimate, History, Line, Lines, PastRelease, PriorSets
 from seriatim.model.chance import open_chance
-from seriatim.model.judged import JudgedHistory
+from seriatim.model.history import JudgedHistory
 from seriatim.model.methods import OF_IMPORTED, Method, MethodDegree, method_named, serial_methods
 from seriatim.ports import Progress, Workers, no_progress
 from seriatim.promises.series.rules_of_m import TermsOfM, rule_of_m

@@ -18,8 +18,8 @@ from seriatim.gate.decision import Outcome
 from seriatim.gate.dependencies import Dependencies
 from seriatim.gate.intake import decided
 from seriatim.gate.rules import Rules
-from seriatim.model.arguments import limited_argument
-from seriatim.model.number_limits import ARGUMENT_LIMITS
+from seriatim.model.doors import limited_argument
+from seriatim.model.policy_keys import ARGUMENT_LIMITS
 from seriatim.ports.journal import JournalRecord
 
 LongArray = npt.NDArray[np.int64]

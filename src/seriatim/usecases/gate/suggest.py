@@ -11,9 +11,9 @@ import numpy as np
 
 from seriatim.errors import Fault, InputError
 from seriatim.gate.statistics import divergences, mutual_information
-from seriatim.model.arguments import limited_argument
+from seriatim.model.doors import limited_argument
 from seriatim.model.input_bounds import MOST_PAIRED
-from seriatim.model.number_limits import ARGUMENT_LIMITS
+from seriatim.model.policy_keys import ARGUMENT_LIMITS
 from seriatim.report import Grid, Page, Prose, Section
 from seriatim.report.filed_report import NO_ROWS, FiledReport
 from seriatim.report.formats import format_count, format_number, format_percent, format_plain

@@ -19,8 +19,7 @@ from seriatim.knowledge.knowledge_files import knowledge_of_adversary
 from seriatim.knowledge.value_texts import value_texts
 from seriatim.model import Estimate, Policy
 from seriatim.model.chance import open_chance
-from seriatim.model.history import History
-from seriatim.model.judged import JudgedHistory
+from seriatim.model.history import History, JudgedHistory
 from seriatim.model.methods import method_named
 from seriatim.usecases.publish.followed_people import FollowedPeople
 

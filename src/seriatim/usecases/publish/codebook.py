@@ -6,7 +6,7 @@ from typing import Any
 
 from seriatim.model import TOP, Draft, Generalised, Kind, Policy, Verdict
 from seriatim.model.draft import PLAIN
-from seriatim.model.hierarchies.paths import Hierarchy
+from seriatim.model.hierarchies import Hierarchy
 from seriatim.model.own_tables import folders_of_own_tables
 from seriatim.report import promises_for_recipients
 from seriatim.report.formats import format_percent

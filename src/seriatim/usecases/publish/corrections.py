@@ -16,7 +16,7 @@ import pyarrow.compute as pc
 
 from seriatim.errors import Fault, TableError
 from seriatim.model import History, Policy, View
-from seriatim.model.header import header_of
+from seriatim.model.table_faults import header_of
 
 COLUMNS = ("respondent", "column", "old", "new")
 _WHERE = "corrections"

@@ -23,8 +23,7 @@ from seriatim.knowledge.sequential_adversary import SequentialAdversary
 from seriatim.knowledge.smoothing import SmoothingStart, smoothing_forward, smoothing_start
 from seriatim.knowledge.value_texts import value_texts
 from seriatim.model import Estimate, Policy
-from seriatim.model.history import BELIEFS, History
-from seriatim.model.judged import JudgedHistory
+from seriatim.model.history import BELIEFS, History, JudgedHistory
 from seriatim.ports import Ledger
 from seriatim.usecases.publish.belief_memory import BeliefMemory, belief_memory_after
 

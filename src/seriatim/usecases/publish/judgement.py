@@ -16,7 +16,6 @@ from seriatim.measures.query_error import query_error
 from seriatim.measures.value_query_error import value_query_error
 from seriatim.model import (
     Approval,
-    Candidates,
     CodedColumn,
     Draft,
     Estimate,
@@ -28,11 +27,10 @@ from seriatim.model import (
     View,
 )
 from seriatim.model.class_counts import ClassCounts
-from seriatim.model.history import no_history
-from seriatim.model.judged import JudgedHistory
+from seriatim.model.classes import published_of
+from seriatim.model.history import JudgedHistory, no_history
 from seriatim.model.methods import JUDGED_ANYHOW, method_named
 from seriatim.model.promises import ELIGIBLE, PROMISES
-from seriatim.model.published import published_of
 from seriatim.model.recipients import Holder
 from seriatim.ports import Promise, Workers
 from seriatim.ports.promise import is_of_cells, need_of
@@ -41,6 +39,7 @@ from seriatim.usecases.publish.relation_kept import joined_group_measures, relat
 from seriatim.usecases.publish.too_many_withheld import withheld_with_cause
 
 if TYPE_CHECKING:
+    from seriatim.model.candidate_values import Candidates
     from seriatim.usecases.publish.followed_people import FollowedPeople
     from seriatim.usecases.publish.simulation import SimulationOutcome
     from seriatim.usecases.publish.taken_over import TakenOver

@@ -19,11 +19,12 @@ from seriatim.attacks.leavers import reveal_leavers
 from seriatim.attacks.method import method_cuts
 from seriatim.errors import TableError
 from seriatim.knowledge.appearances import appearances_of
-from seriatim.model import Candidates, Draft, Estimate, History, Policy
-from seriatim.model.judged import JudgedHistory, judged_draft_and_view
+from seriatim.model import Draft, Estimate, History, Policy
+from seriatim.model.candidate_values import Candidates
+from seriatim.model.history import JudgedHistory, judged_draft_and_view
 from seriatim.model.methods import method_named
 from seriatim.model.recipients import Holder
-from seriatim.model.several_records import several_records_fault
+from seriatim.model.table_faults import several_records_fault
 from seriatim.usecases.attack.attack import attack_places
 from seriatim.usecases.publish.foreknowledge import foreknowledge_by_person
 

@@ -13,8 +13,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from seriatim.model import Candidates, Draft, History, PastRelease, Policy, View
-from seriatim.model.candidate_values import CANDIDATES, candidates_remembered
+from seriatim.model import Draft, History, PastRelease, Policy, View
+from seriatim.model.candidate_values import CANDIDATES, Candidates, candidates_remembered
 from seriatim.model.methods import method_named
 from seriatim.promises.series.remaining_values import RemainingValues
 from seriatim.usecases.publish.foreknowledge import foreknowledge_by_person

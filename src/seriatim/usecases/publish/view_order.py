@@ -20,7 +20,7 @@ import numpy.typing as npt
 
 from seriatim.model import CodedColumn, Verdict, View
 from seriatim.model.history import PastView
-from seriatim.model.name_order import name_order
+from seriatim.model.names import name_order
 from seriatim.model.text_hash import WordArray, text_hashes
 from seriatim.ports import Workers
 

@@ -16,9 +16,9 @@ import pyarrow.compute as pc
 
 from seriatim.model import Draft, Grouping
 from seriatim.model.class_counts import ClassCounts
+from seriatim.model.classes import CLASS, RESPONDENT, PublishedTable, published_class_of_groups, published_of
 from seriatim.model.draft import TABLE
 from seriatim.model.history import no_history
-from seriatim.model.published import CLASS, RESPONDENT, PublishedTable, published_class_of_groups, published_of
 from seriatim.ports.promise import need_of
 from seriatim.promises.single.worst_classes import worst_classes_all_named
 from seriatim.usecases.publish.foreknowledge import foreknowledge_by_person

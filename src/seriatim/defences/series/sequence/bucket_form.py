@@ -14,8 +14,8 @@ import pyarrow as pa
 
 from seriatim.kernels.arrays import Longs
 from seriatim.model import CodedColumn, Draft, Grouping, View
+from seriatim.model.classes import GROUP
 from seriatim.model.draft import TABLE
-from seriatim.model.published import GROUP
 
 
 def in_bucket_form(draft: Draft, view: View, chance: np.random.Generator) -> Draft:

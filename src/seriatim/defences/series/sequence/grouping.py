@@ -50,8 +50,8 @@ from seriatim.knowledge.knowledge_files import knowledge_of_adversary
 from seriatim.knowledge.revised_beliefs import revised_beliefs
 from seriatim.model import CodedColumn, Draft, Policy, Role, SeriesState, View
 from seriatim.model.chance import secret_chance
+from seriatim.model.classes import GROUP
 from seriatim.model.history import no_history
-from seriatim.model.published import GROUP
 from seriatim.ports import Workers
 
 _NOTHING = 1e12

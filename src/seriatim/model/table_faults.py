@@ -1,11 +1,16 @@
-"""Detects a missing header line: the first record is in its place, and no message may print it."""
+"""Faults of a table that show before its cells are read: no header line, cells of no single value, several records.
+
+Without a header line the first record is in its place, and no message may print it.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
+import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.types as pat
@@ -93,3 +98,86 @@ def some_header_faults(faults: Sequence[Fault], where: str) -> list[Fault]:
     if len(faults) <= MOST_NAMED:
         return list(faults)
     return [*faults[:MOST_NAMED], Fault(where, f"{len(faults) - MOST_NAMED} more faults of these kinds")]
+
+
+def check_single_cells(where: str, table: pa.Table, names: Iterable[str]) -> None:
+    """Raise for columns whose cells are lists, structures, maps or bytes: they are neither compared nor written."""
+    kinds = {field.name: field.type for field in table.schema}
+    faults = [
+        Fault(f"{where}, column {name!r}", f"the column holds {kinds[name]}", "cells that hold one value",
+              "turn it into text, or leave it out")
+        for name in names if name in kinds and _is_several(kinds[name])
+    ]  # fmt: skip
+    if faults:
+        raise TableError(some_header_faults(faults, where))
+
+
+def check_time_zones(where: str, table: pa.Table) -> None:
+    """Raise for a time zone that this machine does not know: no cell of such a column can be read."""
+    faults = [
+        Fault(f"{where}, column {field.name!r}", "its time zone is not known here", "UTC, or a zone such as Asia/Tokyo",
+              "write its times in another zone")
+        for field in table.schema if not _zone_is_known(_words(field.type))
+    ]  # fmt: skip
+    if faults:
+        raise TableError(some_header_faults(faults, where))
+
+
+def without_views(data: pa.Table) -> tuple[pa.Table, dict[str, pa.DataType]]:
+    """Return a table with plain texts and bytes for views, from which Arrow cannot pick rows; and what they were."""
+    kinds = {}
+    for place, field in enumerate(data.schema):
+        if pat.is_string_view(field.type) or pat.is_binary_view(field.type):
+            kinds[field.name] = field.type
+            plain = pa.large_string() if pat.is_string_view(field.type) else pa.large_binary()
+            data = data.set_column(place, field.name, data.column(place).cast(plain))
+    return data, kinds
+
+
+def _words(kind: pa.DataType) -> pa.DataType:
+    return kind.value_type if pat.is_dictionary(kind) else kind
+
+
+def _is_several(kind: pa.DataType) -> bool:
+    kind = _words(kind)
+    return bool(
+        pat.is_nested(kind) or pat.is_binary(kind) or pat.is_large_binary(kind) or pat.is_fixed_size_binary(kind)
+    )
+
+
+def _zone_is_known(kind: pa.DataType) -> bool:
+    if not pat.is_timestamp(kind) or kind.tz is None:
+        return True
+    try:
+        pc.cast(pa.array([0], kind), pa.string())
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+        return False
+    return True
+
+
+REMEDY = (
+    "keep one record per person, such as the first or the latest, or one that sums them up; or publish each kind of "
+    "record as a series of its own name; or make a column of each record (visit_1, visit_2), which a serial method "
+    "publishes in a table of its own"
+)
+
+
+def several_records_fault(where: str, records: npt.NDArray[np.integer], further: str = "") -> Fault | None:
+    """Return the fault if anyone has several records, with how many people have, and the most that one has.
+
+    ``records`` has the number of records of everyone.
+    """
+    several = int((records > 1).sum())
+    if not several:
+        return None
+    found = f"{several} respondents with more than one record, up to {int(records.max())}"
+    return Fault(where, found, "one each", f"{REMEDY}{further}")
+
+
+def most_records_at_once(person: npt.NDArray[np.integer], release: npt.NDArray[np.integer]) -> npt.NDArray[np.int64]:
+    """Return the most records that each person has in one release; an entry of both arrays per record."""
+    pairs, counts = np.unique(np.stack((person, release)), axis=1, return_counts=True)
+    _, number = np.unique(pairs[0], return_inverse=True)
+    most = np.zeros(int(number.max(initial=-1)) + 1, dtype=np.int64)
+    np.maximum.at(most, number, counts)
+    return most

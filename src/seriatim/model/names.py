@@ -1,8 +1,10 @@
-"""Names and reasons: the ledger keeps them for good, so each must be text that anyone can read."""
+"""Names and reasons: the ledger keeps them for good, so each must be text that anyone can read; and their order."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
+from pathlib import Path
 from typing import Any
 
 from seriatim.errors import Fault, InputError
@@ -40,3 +42,19 @@ def recipient_names(given: Any, where: str = "recipients") -> tuple[str, ...]:
     if not isinstance(given, Iterable):
         raise InputError(Fault(where, f"a {type(given).__name__}", "a list of names"))
     return tuple(visible_text(where, name) for name in given)
+
+
+def printable_file_name(path: Path | str) -> str:
+    """Return a path with a question mark for whatever a terminal cannot show, such as half a character."""
+    return "".join(mark if mark.isprintable() else "?" for mark in str(path))
+
+
+_DIGITS = re.compile(r"(\d+)")
+_LONGEST = 4_000
+"""Python reads no longer number."""
+
+
+def name_order(name: str) -> tuple[str | int, ...]:
+    """Return a key to sort and compare by: ``m-09``, ``m-9`` and ``M-9`` are equal."""
+    parts = _DIGITS.split(name.casefold().strip())
+    return tuple(int(part[-_LONGEST:]) if at % 2 else part for at, part in enumerate(parts))

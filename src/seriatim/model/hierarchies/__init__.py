@@ -1,1 +1,0 @@
-"""How values become coarser, level by level: paths, and builders for dates, numbers and texts."""
