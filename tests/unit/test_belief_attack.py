@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections import Counter
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -11,19 +12,21 @@ from hypothesis import HealthCheck, assume, given, settings
 from support.histories import grouped, histories, history_of
 from support.stands import Stand, claimed
 
-from seriatim.attacks import belief, reveal_leavers
+from seriatim.attacks import _belief, belief, reveal_leavers
 from seriatim.attacks.traces_by_person import trace
 from seriatim.errors import TableError
-from seriatim.model.history import History
+from seriatim.model.history import History, PastRelease
 
 
 def enumerated(history: History) -> dict[str, dict[str, float]]:
-    """The posterior of everyone by all worlds, each weighed by the margin of the history's people.
+    """The posterior of everyone by all worlds, each weighed by how often every value is published.
 
     A counterfeit is one more person, of a single group.
     """
     traces = trace(history)
-    n_real, margin = len(traces.respondent), Counter(traces.value.tolist())
+    n_real, margin = len(traces.respondent), Counter(dict.fromkeys(range(traces.n_values), 0))
+    for value, count in zip(traces.sig_val.tolist(), traces.sig_cnt.tolist(), strict=True):
+        margin[value] += count
     members = [traces.people[a:b].tolist() for a, b in itertools.pairwise(traces.group_ptr)]
     truth = [
         Counter(dict(zip(traces.sig_val[a:b].tolist(), traces.sig_cnt[a:b].tolist(), strict=True)))
@@ -36,7 +39,7 @@ def enumerated(history: History) -> dict[str, dict[str, float]]:
     total, found = 0.0, np.zeros((n, traces.n_values))
     for world in itertools.product(sorted(margin), repeat=n):
         if all(Counter(world[e] for e in who) == held for who, held in zip(members, truth, strict=True)):
-            weight = float(np.prod([margin[v] / n_real for v in world]))
+            weight = float(np.prod([margin[v] / margin.total() for v in world]))
             total += weight
             found[np.arange(n), list(world)] += weight
     values, ids = history.values.to_pylist(), history.respondents.take(traces.respondent).to_pylist()
@@ -114,3 +117,43 @@ def test_leavers_are_read_from_slots() -> None:
     assert told.releases[1].person.tolist() == [0, 2, 1, 3]
     assert told.releases[2].person.tolist() == [-1, 2, 0, 1, 3]
     assert np.array_equal(told.releases[1].marks["slot"], [0, 2, 1, 3])
+
+
+def latin(n: int) -> History:
+    """n x n people, grouped by row and then by column; every group shows each of n values once."""
+    spots = [(f"{i} {j}", i, j, str((i + j) % n)) for i in range(n) for j in range(n)]
+    return history_of([(who, i, v) for who, i, _, v in spots], [(who, j, v) for who, _, j, v in spots])
+
+
+def published(past: PastRelease) -> list[tuple[int, int]]:
+    return sorted(zip(past.group.tolist(), past.value.tolist(), strict=True))
+
+
+def truths(history: History) -> list[History]:
+    """Return all histories that publish the same groups and counts as this one."""
+    traces = trace(history)
+    people = history.respondents.take(traces.respondent).to_pylist()
+    found = []
+    for world in itertools.product(range(traces.n_values), repeat=len(people)):
+        held = dict(zip(traces.respondent.tolist(), world, strict=True))
+        moved = [replace(past, value=np.array([held[p] for p in past.person], dtype=np.int32)) for past in history]
+        if all(published(a) == published(b) for a, b in zip(history, moved, strict=True)):
+            found.append(replace(history, releases=tuple(moved)))
+    return found
+
+
+@pytest.mark.parametrize("history", [refilled(), latin(3)])
+def test_belief_is_the_same_whichever_truth_gave_the_release(history: History, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The chain began at the truth, so what it said depended on it."""
+    monkeypatch.setattr(_belief, "STEPS", 20_000)
+    first, worlds = belief(history), truths(history)
+    assert len(worlds) > 5
+    for other in worlds:
+        assert np.array_equal(first.by_cell, belief(other).by_cell)
+
+
+def test_nobody_is_judged_where_chains_from_several_tables_stay_apart(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A Latin square of five: no move leads from one to another, and each that the chain began at seemed certain."""
+    monkeypatch.setattr(_belief, "STEPS", 50_000)
+    found = belief(latin(5))
+    assert (found.sure(), len(found.people), found.n_unjudged, found.n_disputed) == (0, 0, 25, 25)

@@ -3,9 +3,11 @@
 Where a person's value never changes, the releases tell how often values occur in groups. People who were in the same
 groups form a cell. If the published counts fix how often each value occurs in a cell, someone without reason to prefer
 one of its people believes in v about each of them as much as its share there: that is exact
-(``docs/guarantees/cohort.md``). Elsewhere, as in lineages whose slots are passed on, many tables of counts fit. They
-are sampled by a Markov chain: two values change places along a combination of cells that no group notices. Its weights
-are exact; that its moves reach every table is not proved.
+(``docs/guarantees/cohort.md``). Elsewhere, as where people returned to another cohort, many tables of counts fit. They
+are sampled by Markov chains: two values change places along a combination of cells that no group notices. The weights
+are exact; that the moves reach every table is not proved. So chains start at several tables far from each other, which
+a solver finds from what is published, never from the truth; a cell about which they do not come to the same belief is
+not judged.
 
 A counterfeit that nobody is told about may be any row of its group: it counts as one more person there, who is in no
 other group.
@@ -41,6 +43,14 @@ CHUNK = 1 << 16
 """Steps for which chance is drawn at once."""
 MOST = 15_000
 """Cells times values that are sampled, over all parts; nobody in the parts beyond is judged: it would take too long."""
+CHAINS = 4
+"""Chains of a part, each from a table of its own."""
+LONGER = 3
+"""How many times as many steps chains take that disagree at first."""
+AGREE = 0.1
+"""Chains disagree about a cell if their beliefs about it differ by more."""
+NODES = 50
+"""Nodes of the solver's search for a table at most; hardly any part needs one."""
 ELIMINATED = 2e9
 """A part is not judged either if finding its moves takes more multiplications than this."""
 
@@ -59,7 +69,9 @@ class Beliefs:
     exact: Flags
     """For each cell, whether its belief is exact; the others are sampled."""
     n_unjudged: int
-    """People in parts that are too large to sample."""
+    """People in parts that are too large to sample, or in cells about which chains disagree."""
+    n_disputed: int
+    """Those of them about whom chains disagree, or for whom no table was found to start at."""
 
     @cached_property
     def largest(self) -> Floats:
@@ -112,10 +124,10 @@ def belief(history: History, compromised: Iterable[Any] = (), seed: int = 1) -> 
     exact[cell] = zero[rows]
     beliefs = counts / np.maximum(counts.sum(axis=1), 1)[:, None]
     people = rows[rows < len(known)]
-    margin = np.bincount(traces.value[people], minlength=counts.shape[1]) / max(len(people), 1)
-    skipped = _sampled(BeliefCells(*_incidence(everyone, rows, cell), counts, exact, margin), beliefs, seed)
+    fitting = BeliefCells(*_incidence(everyone, rows, cell), counts, exact, published_shares(everyone))
+    skipped, disputed = _sampled(fitting, beliefs, seed)
     cell = cell[: len(people)]
-    judged = ~skipped[cell]
+    judged = ~(skipped | disputed)[cell]
     return Beliefs(
         traces=traces,
         people=people[judged].astype(np.int32),
@@ -123,7 +135,14 @@ def belief(history: History, compromised: Iterable[Any] = (), seed: int = 1) -> 
         by_cell=beliefs,
         exact=exact,
         n_unjudged=int((~judged).sum()),
+        n_disputed=int(disputed[cell].sum()),
     )
+
+
+def published_shares(traces: Traces) -> Floats:
+    """Return how often each value is published, of all values published: what is believed of people not yet seen."""
+    counts = np.bincount(traces.sig_val, weights=traces.sig_cnt, minlength=max(traces.n_values, 1))
+    return np.asarray(counts / max(counts.sum(), 1))
 
 
 def _with_counterfeits(history: History) -> History:
@@ -145,15 +164,15 @@ class BeliefCells(NamedTuple):
     """Groups, each beside one of the cells in it."""
     cols: Longs
     counts: Longs
-    """Cell by value, in truth."""
+    """Cell by value, in truth. Of cells that are not exact only sums over groups are read: these are published."""
     exact: Flags
     margin: Floats
-    """The share of every value among the people."""
+    """The share of every value among what is published."""
 
 
-def _sampled(fitting: BeliefCells, beliefs: Floats, seed: int) -> Flags:
-    """Overwrite the beliefs of cells that are not exact, and return the cells that were not judged."""
-    skipped = np.zeros(len(fitting.counts), dtype=np.bool_)
+def _sampled(fitting: BeliefCells, beliefs: Floats, seed: int) -> tuple[Flags, Flags]:
+    """Overwrite the beliefs of cells that are not exact; return cells in parts too large, and cells disputed."""
+    skipped, disputed = np.zeros((2, len(fitting.counts)), dtype=np.bool_)
     parts = _parts(fitting.rows, fitting.cols, fitting.exact)
     sizes = np.array([len(part) * np.count_nonzero(fitting.counts[part].sum(axis=0)) for part in parts], dtype=np.int64)
     groups = np.array([_groups(fitting, part) for part in parts], dtype=np.float64)
@@ -162,10 +181,53 @@ def _sampled(fitting: BeliefCells, beliefs: Floats, seed: int) -> Flags:
     for part, size, fits in zip(parts, sizes.tolist(), judged.tolist(), strict=True):
         skipped[part] = not fits
         if fits:
-            moves = _moves(fitting.rows, fitting.cols, part)
-            steps, chance = int(size * min(share, ENOUGH)), open_chance(seed, "belief")
-            beliefs[part] = _walked(fitting.counts[part], moves, fitting.margin, steps, chance)
-    return skipped
+            beliefs[part], disputed[part] = _agreed(fitting, part, int(size * min(share, ENOUGH)), seed)
+    return skipped, disputed
+
+
+def _agreed(fitting: BeliefCells, part: Longs, n_steps: int, seed: int) -> tuple[Floats, Flags]:
+    """Return the beliefs about a part's cells that chains from several tables come to, and where they disagree."""
+    chance = open_chance(seed, "belief")
+    starts = _tables(fitting, part, chance)
+    if len(starts) < CHAINS:
+        return np.zeros((len(part), fitting.counts.shape[1])), np.ones(len(part), dtype=np.bool_)
+    moves = _moves(fitting.rows, fitting.cols, part)
+    for steps in (n_steps, n_steps * LONGER):
+        found = np.stack([_walked(start, moves, fitting.margin, steps, chance) for start in starts])
+        disputed = (found.max(axis=0) - found.min(axis=0)).max(axis=1) > AGREE
+        if not disputed.any():
+            break
+    return np.where(disputed[:, None], 0.0, found.mean(axis=0)), disputed
+
+
+def _tables(fitting: BeliefCells, part: Longs, chance: np.random.Generator) -> list[Longs]:
+    """Return tables of a part that fit what is published, each as far as it goes in a direction drawn at random."""
+    from scipy.optimize import Bounds, LinearConstraint, milp
+    from scipy.sparse import block_diag, coo_matrix, hstack, identity, vstack
+
+    counts = fitting.counts[part]
+    place = np.full(len(fitting.counts), -1, dtype=np.int64)
+    place[part] = np.arange(len(part))
+    inside = place[fitting.cols] >= 0
+    _, row = np.unique(fitting.rows[inside], return_inverse=True)
+    holds = coo_matrix((np.ones(len(row)), (row, place[fitting.cols[inside]]))).tocsr()
+    shown = np.asarray(holds @ counts)
+    values = np.flatnonzero(shown.sum(axis=0))
+    # one value after the other: what groups show of it, then how many people each cell has over all values
+    fits = vstack([block_diag([holds] * len(values)), hstack([identity(len(part))] * len(values))])
+    sums = np.concatenate([*shown[:, values].T, counts.sum(axis=1)])
+    most = Bounds(0, np.inf)
+    found = []
+    for _ in range(CHAINS):
+        aim = chance.standard_normal(len(part) * len(values))
+        made = milp(aim, integrality=1, bounds=most, constraints=LinearConstraint(fits, sums, sums),
+                    options={"node_limit": NODES, "mip_rel_gap": 0.5})  # fmt: skip
+        if made.x is None:
+            break
+        table = np.zeros(counts.shape, dtype=np.int64)
+        table[:, values] = np.round(made.x).astype(np.int64).reshape(len(values), len(part)).T
+        found.append(table)
+    return found
 
 
 def _groups(fitting: BeliefCells, part: Longs) -> int:
@@ -234,7 +296,7 @@ def _moves(rows: Longs, cols: Longs, part: Longs) -> list[tuple[Longs, Longs]]:
 def _walked(
     start: Longs, moves: list[tuple[Longs, Longs]], margin: Floats, n_steps: int, chance: np.random.Generator
 ) -> Floats:
-    """Return the mean share of every value in every cell over a Markov chain that starts at the truth."""
+    """Return the mean share of every value in every cell over a Markov chain that starts at a table."""
     counts, values = start.copy(), np.flatnonzero(start.sum(axis=0))
     size = np.maximum(start.sum(axis=1), 1)[:, None]
     if not moves or len(values) < 2:

@@ -43,14 +43,18 @@ class SureShare:
         seen = estimate.detail.get("releases")
         window = "" if seen is None else f", looking back over the newest {seen}"
         by = estimate.detail.get("by_knowledge", {})
+        unjudged = estimate.detail.get("unjudged", 0)
+        open_ = f"; {unjudged:,} people not judged: what is believed of them depends on where sampling starts"
         worst = "; worst of " + ", ".join(f"{name} {share:.1%}" for name, share in by.items()) if by else ""
         return Finding(
             self.rule,
             kept,
-            estimate.share,
+            float("nan") if kept and unjudged and unjudged == estimate.n_people else estimate.share,
             self.allowed,
             column=estimate.detail.get("column"),
             n_people=0 if kept else round(estimate.share * estimate.n_people),
-            detail=f"share of people inferred with a certainty above {sure:g} after all releases{window}{rate}{worst}",
+            detail=f"share of people inferred with a certainty above {sure:g} after all releases{window}{rate}{worst}"
+            + (open_ if unjudged else ""),
             remedy="" if kept else "a larger k, or values published in wider bands; forecast says which k holds",
+            n_unjudged=unjudged,
         )

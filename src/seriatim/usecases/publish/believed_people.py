@@ -12,7 +12,7 @@ from collections.abc import Hashable
 import numpy as np
 import pyarrow as pa
 
-from seriatim.attacks._belief import Beliefs, belief
+from seriatim.attacks._belief import Beliefs, belief, published_shares
 from seriatim.attacks.leavers import reveal_leavers
 from seriatim.kernels.arrays import Flags
 from seriatim.knowledge.knowledge_files import knowledge_of_adversary
@@ -34,7 +34,7 @@ def believed_people(judged: JudgedHistory, policy: Policy) -> FollowedPeople | N
     history = reveal_leavers(judged.history)
     share = policy.adversary.share_known
     found = [belief(history, _known(history, share, seed), seed) for seed in (SEEDS if share > 0 else SEEDS[:1])]
-    if any(one.n_unjudged for one in found):
+    if any(one.n_unjudged > one.n_disputed for one in found):
         return None
     about = {"column": judged.column} if policy.sensitive[1:] else {}
     return FollowedPeople(_estimate(found, policy, about), {})
@@ -51,7 +51,8 @@ def _known(history: History, share: float, seed: int) -> list[str]:
 def _estimate(found: list[Beliefs], policy: Policy, about: dict[str, str | None]) -> Estimate:
     known = knowledge_of_adversary(policy.adversary)
     counts = [_certain(one, known.sure, known.raised, known.harmless) for one in found]
-    shares = [right / max(len(one.people), 1) for one, (right, _) in zip(found, counts, strict=True)]
+    everyone = [len(one.people) + one.n_unjudged for one in found]
+    shares = [right / max(n, 1) for n, (right, _) in zip(everyone, counts, strict=True)]
     claimed = sum(n for _, n in counts)
     detail = {
         "sure": known.sure,
@@ -63,16 +64,17 @@ def _estimate(found: list[Beliefs], policy: Policy, about: dict[str, str | None]
         "expected_belief": float(np.mean([one.expected for one in found])),
         "exact": bool(all(one.exact[one.cell].all() for one in found)),
         "compromised": policy.adversary.share_known,
+        "unjudged": max(one.n_unjudged for one in found),
         **about,
     }
     low, high = min(shares), max(shares)
-    return Estimate("belief", float(np.mean(shares)), low, high, n_people=len(found[0].people), detail=detail)
+    return Estimate("belief", float(np.mean(shares)), low, high, n_people=everyone[0], detail=detail)
 
 
 def _certain(found: Beliefs, sure: float, raised: float, harmless: frozenset[Hashable]) -> tuple[int, int]:
     """Count the people inferred with certainty that the releases raised, and all whom such a belief is about."""
     values, spared = value_texts(found.traces.history.values.to_pylist()), set(value_texts(harmless))
-    margin = np.bincount(found.traces.value, minlength=len(values)) / max(len(found.traces.value), 1)
+    margin = published_shares(found.traces)[: len(values)]
     odds = found.by_cell / np.maximum(1 - found.by_cell, 1e-12)
     before = margin / np.maximum(1 - margin, 1e-12)
     minds = np.array([value not in spared for value in values], dtype=np.bool_)
