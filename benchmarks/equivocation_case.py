@@ -13,9 +13,9 @@ from seriatim.kernels.equivocation.sweep_lanes import sweep_lane_areas
 from seriatim.kernels.equivocation.window_entropies import window_entropies
 from seriatim.measures import equivocation
 from seriatim.measures._equivocation import equivocation_pairs
-from seriatim.queries.linear_bounds import linear_bounds
 from seriatim.queries.query_bounds import query_bounds_chained
 from seriatim.queries.query_kinds import Query
+from seriatim.queries.range_bounds import linear_bounds
 
 TRIED = 40
 """Breakpoints, or records, that the slow way is timed on; the rest is extrapolated."""

@@ -27,8 +27,7 @@ from seriatim.kernels.series.belief_segments import (
     belief_segments_greedily,
     belief_segments_optimally,
 )
-from seriatim.knowledge._posterior import posterior_of_groups
-from seriatim.knowledge.divergence import BITS, entropies_for_divergence
+from seriatim.knowledge._posterior import BITS, entropies_for_divergence, posterior_of_groups
 from seriatim.knowledge.sequence_model import SequenceModel
 from seriatim.model.history import History, PastRelease
 from seriatim_papers import js_reduce

@@ -13,7 +13,7 @@ from support.old_cut import OldCut
 import seriatim as sr
 from seriatim.defences.series import shuffle
 from seriatim.defences.series.cohort import newcomers
-from seriatim.defences.series.cohort.workbench import CohortMaking
+from seriatim.defences.series.cohort.memory import CohortMaking
 from seriatim.testing.hospital import hospital_months
 
 

@@ -20,8 +20,7 @@ from seriatim.model.history import JudgedHistory, WithheldPeople, no_history
 from seriatim.model.promises import PROMISES, PromiseSubject
 from seriatim.ports import Promise
 from seriatim.promises import promised_bounds, promises_of
-from seriatim.promises.series.breach_bounds import BreachChance, BreachShare
-from seriatim.promises.series.sure_bounds import SureShare
+from seriatim.promises.series.breach_bounds import BreachChance, BreachShare, SureShare
 from seriatim.promises.single.suppression import Suppression
 from seriatim.testing import ContractBroken, check_promise, published_counts
 from seriatim.testing.defence import DefenceTrial

@@ -19,7 +19,7 @@ from support.gates import ask
 
 from seriatim.gate import Baseline, Gate, JointGate, replay
 from seriatim.gate.attribute import Attribute
-from seriatim.gate.cells import Codes
+from seriatim.gate.inputs import Codes
 from seriatim.gate.rules import Rules
 from seriatim.usecases.gate.request_book import RequestBook
 

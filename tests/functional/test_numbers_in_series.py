@@ -12,7 +12,7 @@ import pyarrow as pa
 import pytest
 
 import seriatim as sr
-from seriatim.defences.series.value_scale import value_scale
+from seriatim.defences.series.shuffle import value_scale
 from seriatim.model import CodedColumn, scale_of
 
 DAY = datetime.date(2026, 1, 1)

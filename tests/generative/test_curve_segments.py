@@ -17,8 +17,7 @@ from support import random_lattices as plain
 
 from seriatim.defences.single.class_tests import class_tests
 from seriatim.defences.single.curve.order import curve_order, curve_order_axes, rows_in_order
-from seriatim.defences.single.curve.segments import SegmentDemand, curve_pieces
-from seriatim.defences.single.curve.widths import widths_of
+from seriatim.defences.single.curve.segments import SegmentDemand, curve_pieces, widths_of
 from seriatim.engines.threads import Threads
 from seriatim.kernels.single.hilbert import HilbertScramble, hilbert_keys
 from seriatim.kernels.single.packed_rows import fetch_packed_rows

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from seriatim.defences.labels import LabelPieces
-from seriatim.defences.single.enough_people import bounds_with_enough_people, with_enough_people
+from seriatim.defences.single.trim import bounds_with_enough_people, with_enough_people
 from seriatim.model import Table, View
 
 

@@ -16,12 +16,13 @@ from seriatim.model.class_counts import ClassCounts
 from seriatim.model.classes import PublishedTable, classes_of
 from seriatim.ports import TablePromise
 from seriatim.promises import promises_of
-from seriatim.promises.single.leakage import distribution_leakage, entropy_leakage
-from seriatim.promises.single.likeness import (
+from seriatim.promises.single.closeness import (
     basic_likeness,
     disclosure_likeness,
+    distribution_leakage,
     dominant_value_likeness,
     enhanced_likeness,
+    entropy_leakage,
 )
 from seriatim.promises.single.value_bounds import value_bounds
 

@@ -15,20 +15,19 @@ from support import plain_promises
 from support import random_lattices as plain
 
 from seriatim.defences.single.class_tests import class_tests
-from seriatim.defences.single.lattice import optimum, sources
+from seriatim.defences.single.lattice import optimum
 from seriatim.defences.single.lattice.generalisation import (
     GeneralisationTask,
     generalisation_bars,
     generalisation_pieces,
 )
-from seriatim.defences.single.lattice.nodes import finest_node_classes, nodes_of_lattice
+from seriatim.defences.single.lattice.nodes import LatticeLoss, finest_node_classes, nodes_of_lattice
 from seriatim.defences.single.lattice.optimum import (
     OptimumDemand,
     OptimumSearch,
     find_minimal_beside_optimum,
     find_optimum,
 )
-from seriatim.defences.single.lattice.prices import LatticeLoss
 from seriatim.engines.threads import Threads
 from seriatim.kernels.single.rollup import RollupClasses, rollup_counts
 from seriatim.kernels.single.shortfall import shortfall
@@ -127,11 +126,11 @@ def few_being(n: int) -> Iterator[None]:
     """With this many classes taken for few: with none, failing nodes are sifted and sources kept also here."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(optimum, "SMALL", n)
-        patch.setattr(sources, "SMALL", n)
+        patch.setattr(optimum, "SMALL", n)
         yield
 
 
-SMALL = pytest.mark.parametrize("small", [0, sources.SMALL])
+SMALL = pytest.mark.parametrize("small", [0, optimum.SMALL])
 
 
 @SMALL

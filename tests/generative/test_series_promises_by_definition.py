@@ -11,10 +11,9 @@ from hypothesis import strategies as st
 from support.histories import histories
 
 from seriatim.model.history import History, JudgedHistory
-from seriatim.promises.series.historical import hc_safety, no_subtraction
+from seriatim.promises.series.historical import hc_safety, no_subtraction, union_safety
 from seriatim.promises.series.invariance import m_invariance, m_uniqueness, weak_m_invariance, weak_m_uniqueness
-from seriatim.promises.series.limits import group_limit, lifespan_limit
-from seriatim.promises.series.unions import union_safety
+from seriatim.promises.series.kept_over_time import group_limit, lifespan_limit
 
 BOUNDED = settings(max_examples=150, deadline=None)
 Group = tuple[frozenset[int], Counter[int], int]

@@ -13,16 +13,17 @@ from seriatim.model import CodedColumn, Finding, scale_of
 from seriatim.model.class_counts import ClassCounts
 from seriatim.model.classes import PublishedTable, classes_of
 from seriatim.ports import TablePromise
-from seriatim.promises.single.closeness import closeness
-from seriatim.promises.single.crowd import Crowd
-from seriatim.promises.single.diversity import DistinctValues, EntropyOfValues, RecursiveValues
-from seriatim.promises.single.leakage import distribution_leakage, entropy_leakage
-from seriatim.promises.single.likeness import (
+from seriatim.promises.single.closeness import (
     basic_likeness,
+    closeness,
     disclosure_likeness,
+    distribution_leakage,
     dominant_value_likeness,
     enhanced_likeness,
+    entropy_leakage,
 )
+from seriatim.promises.single.crowd import Crowd
+from seriatim.promises.single.diversity import DistinctValues, EntropyOfValues, RecursiveValues
 from seriatim.promises.single.remedies import remedy_loosened, remedy_withheld_together
 from seriatim.promises.single.value_bounds import value_bounds
 

@@ -12,7 +12,7 @@ import pyarrow.csv as pc
 import pytest
 
 from seriatim.defences.series.caps import Caps
-from seriatim.defences.series.cohort.cells import drawn_cells, planned_cells
+from seriatim.defences.series.cohort.newcomers import drawn_cells, planned_cells
 
 Floats = npt.NDArray[np.float64]
 ADULT = Path(os.environ.get("SERIATIM_ADULT", Path(__file__).parents[2].parent / "shared" / "data" / "adult.csv"))

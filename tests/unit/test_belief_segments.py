@@ -12,7 +12,7 @@ from seriatim.kernels.series.belief_segments import (
     belief_segments_optimally,
     belief_segments_with_leftovers,
 )
-from seriatim.knowledge.divergence import divergence_of_groups, entropies_for_divergence
+from seriatim.knowledge._posterior import divergence_of_groups, entropies_for_divergence
 
 
 def people(n: int, seed: int) -> SegmentRows:

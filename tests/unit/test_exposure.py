@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from seriatim.errors import InputError
 from seriatim.measures._leakage import leakage, leakage_by_class
-from seriatim.measures.chance_leakage import chance_leakage_p_values, leakage_by_chance
+from seriatim.measures.against_original import distance_linkage
 from seriatim.measures.exposure import (
     exposed_domain_size,
     exposure_given_unique,
@@ -32,12 +32,13 @@ from seriatim.measures.information_loss import (
 )
 from seriatim.measures.leakage_given import (
     GivenAttribute,
+    chance_leakage_p_values,
+    leakage_by_chance,
     leakage_given,
     leakage_given_pairs,
     leakage_given_subsets,
     worst_leakage_given_records,
 )
-from seriatim.measures.linkage import distance_linkage
 from seriatim.measures.uniqueness import special_uniqueness
 from seriatim.model import CodedColumn, Draft, Generalised, Grouping, Table, View, scale_of
 from seriatim.model.class_counts import ValueCounts

@@ -9,8 +9,7 @@ import pytest
 import seriatim as sr
 from seriatim.defences.single.lattice import nodes
 from seriatim.defences.single.lattice.generalisation import generalisation_loss, minimal_generalisations
-from seriatim.defences.single.lattice.nodes import nodes_of_lattice
-from seriatim.defences.single.lattice.prices import LatticeLoss
+from seriatim.defences.single.lattice.nodes import LatticeLoss, nodes_of_lattice
 from seriatim.engines.threads import Threads
 from seriatim.errors import PolicyError
 from seriatim.model import CodedColumn, scale_of

@@ -11,7 +11,7 @@ import pytest
 import seriatim
 from seriatim.model.methods import METHODS, MethodFamily, all_methods, methods_where, quoted_methods
 from seriatim.model.policy import DefenceOptions, DefenceSettings
-from seriatim.promises.series.rules_of_m import rule_of_m
+from seriatim.promises.series.kept_over_time import rule_of_m
 
 PACKAGE = Path(seriatim.__file__).parent
 ROWS = "model/methods.py"

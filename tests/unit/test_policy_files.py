@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from seriatim.defences.single.lattice.prices import LatticeLoss
+from seriatim.defences.single.lattice.nodes import LatticeLoss
 from seriatim.errors import PolicyError
 from seriatim.model.adversary import Adversary
 from seriatim.model.methods import all_methods

@@ -27,9 +27,15 @@ from seriatim.kernels.series.belief_segments import (
     belief_segments_greedily,
 )
 from seriatim.kernels.single.median import MedianRules
-from seriatim.knowledge._posterior import MessageGroups, Rule, posterior_of_groups
+from seriatim.knowledge._posterior import (
+    BITS,
+    MessageGroups,
+    Rule,
+    divergence_of_groups,
+    entropies_for_divergence,
+    posterior_of_groups,
+)
 from seriatim.knowledge.appearances import appearances_of
-from seriatim.knowledge.divergence import BITS, divergence_of_groups, entropies_for_divergence
 from seriatim.knowledge.sequence_model import SequenceModel
 from seriatim.knowledge.sequential_adversary import SequentialAdversary
 from seriatim.knowledge.smoothing import smoothing_prediction

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from seriatim.kernels.arrays import Floats, Ints, Longs
-from seriatim.knowledge.divergence import BITS, entropies_for_divergence
+from seriatim.knowledge._posterior import BITS, entropies_for_divergence
 from seriatim.knowledge.sequence_model import SequenceModel
 from seriatim_papers.js_reduce import Grouper, JsReduceRun
 from seriatim_papers.worlds.patients import STAGES, VALUES, PatientWeek

@@ -13,8 +13,7 @@ import numpy as np
 
 from seriatim.errors import Fault, InputError
 from seriatim.gate.baseline import Baseline, Column, baseline_from_json, joined_target, target_column
-from seriatim.gate.cells import Codes, Places
-from seriatim.gate.inputs import LongArray
+from seriatim.gate.inputs import Codes, LongArray, Places
 
 SCHEMA = "seriatim.gate.dependencies/1"
 

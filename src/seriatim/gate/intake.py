@@ -15,9 +15,8 @@ import numpy as np
 import numpy.typing as npt
 
 from seriatim.errors import Fault, InputError
-from seriatim.gate.cells import Codes, Places
 from seriatim.gate.decision import Outcome
-from seriatim.gate.inputs import LongArray
+from seriatim.gate.inputs import Codes, LongArray, Places
 from seriatim.gate.rules import Rules
 
 IntArray = npt.NDArray[np.int32]

@@ -3,10 +3,13 @@
 Riboni, Pareschi and Bettini (JS-reduce, section 5.2) weigh a configuration by the SUM of its beliefs (``sum``) and run
 the omega estimate of Li, Li and Zhang (``omega``). Neither is a posterior: a certain adversary stays uncertain. The
 product of independent beliefs is (``bayes``); it is exact while the group is small, by belief propagation above.
+
+How far beliefs about the people of a group differ is their Jensen-Shannon divergence, in nats.
 """
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -107,3 +110,25 @@ def _bad(rows: Floats) -> int:
 
 
 __all__ = ["RULES", "MessageGroups", "Posterior", "Rule", "posterior", "posterior_messages", "posterior_of_groups"]
+
+
+BITS = math.log(2.0)
+"""Nats in a bit: j = 0.6 nats are 0.866 bits."""
+
+
+def divergence_of_groups(beliefs: Floats, group: Any, n_groups: int) -> Floats:
+    """Return the divergence of the beliefs in each group, with equal weights; rows of ``beliefs`` sum to 1."""
+    sizes = np.bincount(group, minlength=n_groups)
+    mixed = np.zeros((n_groups, beliefs.shape[1]))
+    np.add.at(mixed, group, beliefs)
+    entropies = np.bincount(group, entropies_for_divergence(beliefs), minlength=n_groups)
+    per = np.maximum(sizes, 1)
+    found: Floats = np.maximum(entropies_for_divergence(mixed / per[:, None]) - entropies / per, 0.0)
+    return found
+
+
+def entropies_for_divergence(rows: Floats) -> Floats:
+    """Return the entropy of each row."""
+    logs = np.log(np.where(rows > 0, rows, 1.0))
+    found: Floats = -(rows * logs).sum(axis=1)
+    return found

@@ -2,6 +2,13 @@
 
 An n-step table has an axis for each of the last n values, the oldest first, and one for the next. People with a shorter
 past are given what the table says in the long run, when nothing older is known.
+
+Knowledge need not have been mined from the history it is used on: then its values are matched to the history's.
+
+``marginal_revision`` is revision as Riboni, Pareschi and Bettini print it (JS-reduce, section 4.4): the chance of a run
+of values is the product of the marginals of a person's past releases, as if what one release says about a value said
+nothing about the next. The forward filter (:meth:`SequenceModel.revise`) is exact for the same knowledge: it weighs a
+run by how likely its steps are. Over single steps both are the same.
 """
 
 from __future__ import annotations
@@ -9,6 +16,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import replace
 from itertools import product
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -17,6 +25,23 @@ from seriatim.errors import AdversaryError, Fault
 from seriatim.kernels.arrays import Floats
 from seriatim.knowledge.sequence_mining import mining_automaton
 from seriatim.knowledge.sequence_model import ByClass, SequenceModel, model_numbers, model_priors
+from seriatim.knowledge.value_texts import value_texts
+
+
+def marginal_revision(model: SequenceModel, runs: Floats | None, posterior: Floats) -> Floats:
+    """Return the weight of each state after a posterior, from those before it (None for people without a history).
+
+    A state remembers a run of values; its weight is that of the run before times the posterior of the newest value.
+    """
+    after = np.zeros((len(posterior), model.n_states))
+    if runs is None:
+        after[:, model.start] = posterior
+        return after
+    for state in range(model.n_states):
+        if runs[:, state].any():
+            np.add.at(after.T, model.then[state], (runs[:, state, None] * posterior).T)
+    return after
+
 
 MOST_STATES = 5_000
 _SLACK = 1e-6
@@ -194,3 +219,66 @@ def _check_chances(table: Floats) -> None:
         raise AdversaryError(
             Fault("sequence", f"{rows} rows sum to more than 1", "at most 1", "divide each by its sum")
         )
+
+
+def respelled_model(model: SequenceModel, values: tuple[Hashable, ...], floor: float) -> SequenceModel:
+    """Return the automaton over these values: states of others go, and a new value has a state of its own."""
+    known = {text: at for at, text in enumerate(value_texts(model.values))}
+    old = np.array([known.get(text, -1) for text in value_texts(values)])
+    new = np.flatnonzero(old < 0)
+    place = np.full(len(model.values), -1)
+    place[old[old >= 0]] = np.flatnonzero(old >= 0)
+    prior = np.where(old[None, :] < 0, floor, model.prior[:, old])
+    prior /= prior.sum(axis=1, keepdims=True)
+    kept = np.flatnonzero(place[model.value_of] >= 0)
+    number = np.full(model.n_states, -1)
+    number[kept] = np.arange(len(kept))
+    start = np.where(old < 0, 0, number[model.start[old]])
+    start[new] = len(kept) + np.arange(len(new))
+    then = np.where(old[None, :] < 0, start[None, :], number[model.then[kept][:, old]])
+    margin = replace(model, prior=prior).margin
+
+    def moved(table: Floats, states: npt.NDArray[Any]) -> Floats:
+        inner = np.where(old[None, None, :] < 0, floor, table[:, states][:, :, old])
+        fresh = np.broadcast_to(margin, (len(table), len(new), len(values)))
+        rows = np.concatenate((inner, fresh), axis=1)
+        whole = rows.sum(axis=2, keepdims=True)
+        scaled: Floats = np.where(whole > 1.0, rows / np.maximum(whole, 1e-300), rows)
+        return scaled
+
+    level = moved(model.value_level[None], old[old >= 0])[0]
+    order = np.argsort(np.concatenate((np.flatnonzero(old >= 0), new)))
+    found = replace(
+        model,
+        values=values,
+        prior=prior.reshape(len(model.classes), -1),
+        steps={gap: moved(table, kept) for gap, table in model.steps.items()},
+        value_of=np.concatenate((place[model.value_of[kept]], new)).astype(np.int32),
+        start=start.astype(np.int32),
+        then=np.concatenate((then, np.tile(start, (len(new), 1)))).astype(np.int32),
+        value_level=level[order],
+        runs=_respelled_runs(model, place, kept, new),
+    )
+    return found if found.n_states != len(values) else respelled_model_by_value(found)
+
+
+def _respelled_runs(
+    model: SequenceModel, place: npt.NDArray[Any], kept: npt.NDArray[Any], new: npt.NDArray[Any]
+) -> tuple[tuple[int, ...], ...]:
+    """Return what each state remembers; a value that is gone is written -1, which no later value is."""
+    if not model.runs:
+        return ()
+    spelled = [tuple(int(place[value]) for value in model.runs[state]) for state in kept.tolist()]
+    return (*spelled, *((int(value),) for value in new))
+
+
+def respelled_model_by_value(model: SequenceModel) -> SequenceModel:
+    """Return a model whose states are its values, with the states in the order of the values."""
+    flat = np.arange(len(model.values), dtype=np.int32)
+    return replace(
+        model,
+        steps={gap: np.ascontiguousarray(table[:, model.start]) for gap, table in model.steps.items()},
+        value_of=flat,
+        start=flat,
+        then=np.tile(flat, (len(flat), 1)),
+    )

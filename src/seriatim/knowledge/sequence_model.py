@@ -215,7 +215,7 @@ class SequenceModel:
         return Revision(out, self.beliefs_of(out))
 
     def _by_product(self, state: npt.ArrayLike | None, seen: Floats, own: Ints, gaps: Ints) -> Revision:
-        from seriatim.knowledge.marginal_revision import marginal_revision
+        from seriatim.knowledge.given_tables import marginal_revision
 
         runs = None if state is None else self._state(state, len(seen))
         after = marginal_revision(self, runs, seen)
@@ -294,7 +294,7 @@ class SequenceModel:
         if missing and (given or missing == len(values)):
             found = f"{missing} values that the knowledge does not cover"
             raise AdversaryError(Fault("sequence", found, "every value", "add them, or mine it with these values"))
-        from seriatim.knowledge.respelled_model import respelled_model
+        from seriatim.knowledge.given_tables import respelled_model
 
         lost = len(values) - missing < len(self.values)
         return respelled_model(self._with_short_gaps() if lost else self, tuple(values), floor)
@@ -325,7 +325,7 @@ class SequenceModel:
         """Return what this model knows of the last value alone; None unless it remembers runs of values."""
         if self.n_states == len(self.values) or not self.runs:
             return None
-        from seriatim.knowledge.respelled_model import respelled_model_by_value
+        from seriatim.knowledge.given_tables import respelled_model_by_value
 
         return respelled_model_by_value(replace(self, runs=()))
 

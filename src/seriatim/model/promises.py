@@ -188,7 +188,7 @@ _ROWS = (
         per_column=True,
         limits=number_above(0, 1),
         summary="no value has a larger share of a class",
-        home=_SINGLE + "likeness:dominant_value_likeness",
+        home=_SINGLE + "closeness:dominant_value_likeness",
     ),
     PromiseRow(
         key="beta",
@@ -196,7 +196,7 @@ _ROWS = (
         per_column=True,
         limits=number_above(0),
         summary="no value becomes much likelier in a class than it is in the table",
-        home=_SINGLE + "likeness:likeness",
+        home=_SINGLE + "closeness:likeness",
         parameters=(
             _kind("beta_kind", "whether gains of frequent values are bounded more closely", "basic", "enhanced"),
         ),
@@ -207,7 +207,7 @@ _ROWS = (
         per_column=True,
         limits=number_above(0),
         summary="no value's share in a class is far from its share in the table, as a log ratio",
-        home=_SINGLE + "likeness:disclosure_likeness",
+        home=_SINGLE + "closeness:disclosure_likeness",
     ),
     PromiseRow(
         key="value_bounds",
@@ -223,7 +223,7 @@ _ROWS = (
         per_column=True,
         limits=number_from(0),
         summary="no class moves a belief far, as a distance",
-        home=_SINGLE + "leakage:distribution_leakage",
+        home=_SINGLE + "closeness:distribution_leakage",
     ),
     PromiseRow(
         key="entropy_leakage",
@@ -232,7 +232,7 @@ _ROWS = (
         limits=number_from(0),
         values=", in bits",
         summary="no class changes certainty by much",
-        home=_SINGLE + "leakage:entropy_leakage",
+        home=_SINGLE + "closeness:entropy_leakage",
     ),
     PromiseRow(
         key="min_entropy_at",
@@ -316,7 +316,7 @@ _ROWS = (
         judges=PromiseSubject.SERIES,
         limits=SHARE,
         summary="at most this share of people is ever inferred with certainty, looking back over all releases",
-        home=_SERIES + "sure_bounds:sure_share",
+        home=_SERIES + "breach_bounds:sure_share",
         parameters=(
             _known(
                 "sure",

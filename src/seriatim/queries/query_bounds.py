@@ -125,7 +125,7 @@ def _by(way: Way | None, queries: list[Query], totals: FloatArray, low: FloatArr
 
         least, most, blur = range_bounds([query.span or (0, 0) for query in queries], totals, low, high)
         return Bounds(least, most, "paths", blur)
-    from seriatim.queries.linear_bounds import linear_bounds
+    from seriatim.queries.range_bounds import linear_bounds
 
     blur = query_kind_rounding(float(low.min()), float(high.max()))
     return Bounds(*linear_bounds(queries, totals, low, high), "programme", blur)

@@ -20,7 +20,7 @@ from seriatim.defences import defence_named
 from seriatim.errors import Fault, InputError
 from seriatim.knowledge import SequenceModel
 from seriatim.knowledge.sequential_adversary import SequentialAdversary
-from seriatim.measures.loss import loss_measures
+from seriatim.measures.information_loss import loss_measures
 from seriatim.model.classes import published_of
 from seriatim.model.history import History, SeriesState
 from seriatim.policies import policy_from_dict

@@ -6,6 +6,10 @@ cells of a real row there. A second table says how many counterfeits each box ha
 
 Boxes of cohorts cross groups, and most people are alone with their box and group together. Plain columns
 therefore stand in a table of their own, beside the boxes and without groups, its rows in an order of their own.
+
+The scale of its values holds those of the view and of earlier releases together. Promises about numbers need their
+distances, and values that only earlier releases had may come back as counterfeits. Serial methods themselves see values
+as names without an order.
 """
 
 from __future__ import annotations
@@ -28,13 +32,47 @@ from seriatim.defences.series.contract import (
     SerialView,
     WithheldReason,
 )
-from seriatim.defences.series.value_scale import value_scale
 from seriatim.errors import Fault, PolicyError
 from seriatim.kernels.series.by_key import rows_by_key
-from seriatim.model import CodedColumn, Draft, Generalised, Grouping, View
+from seriatim.model import CodedColumn, Draft, Generalised, Grouping, Scale, View, scale_of
 from seriatim.model.draft import COUNTERFEITS, PLAIN, TABLE
-from seriatim.model.scale import IntArray
+from seriatim.model.scale import FloatArray, IntArray
 from seriatim.ports import Workers
+
+
+def value_scale(column: CodedColumn, domain: pa.Array) -> tuple[Scale, IntArray]:
+    """Return the scale of the domain, and the place on it of each of the domain's values."""
+    texts = domain.cast(pa.string())
+    positions = _positions(column.scale, domain, texts)
+    if positions is None:
+        n = len(domain)
+        return scale_of("set", texts, np.arange(n, dtype=np.float64)), np.arange(n, dtype=np.int32)
+    order = np.argsort(positions, kind="stable")
+    place = np.empty(len(order), dtype=np.int32)
+    place[order] = np.arange(len(order), dtype=np.int32)
+    known = len(domain) - domain.null_count
+    beyond = np.arange(1, domain.null_count + 1) + np.nanmax(positions, initial=0.0)
+    rising = np.append(positions[order][:known], beyond)
+    scale = scale_of(column.scale.form, texts.take(pa.array(order)), rising)
+    return replace(scale, ranked=column.scale.ranked, dated=column.scale.dated), place
+
+
+def _positions(scale: Scale, domain: pa.Array, texts: pa.StringArray) -> FloatArray | None:
+    """Return the number, day or declared rank of each value, nan for a missing one; None if they have no distances."""
+    if scale.form == "interval":
+        try:
+            if scale.dated:
+                return _floats(domain.cast(pa.date32()).cast(pa.int32()))
+            return _floats(domain.cast(pa.float64()))
+        except (pa.ArrowInvalid, pa.ArrowNotImplementedError):  # codes of earlier releases that are no numbers
+            return None
+    ranks = pc.index_in(texts, value_set=scale.texts)
+    return _floats(ranks) if scale.ranked and ranks.null_count == 0 else None
+
+
+def _floats(numbers: pa.Array) -> FloatArray:
+    return np.asarray(numbers.cast(pa.float64()).to_numpy(zero_copy_only=False), dtype=np.float64)
+
 
 GROUP = "group"
 

@@ -12,8 +12,7 @@ import numpy.typing as npt
 
 from seriatim.defences.labels import LabelPieces
 from seriatim.defences.single.draft import draft_of
-from seriatim.defences.single.enough_people import with_enough_people
-from seriatim.defences.single.trim import trimmed_view
+from seriatim.defences.single.trim import trimmed_view, with_enough_people
 from seriatim.kernels.single.acceptance import AcceptanceTests
 from seriatim.kernels.single.median import LANES, MedianRows, MedianRules, MedianScales, cut_by_median
 from seriatim.model import CodedColumn, Draft, Policy, Scale, SeriesState, View

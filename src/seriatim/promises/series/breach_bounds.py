@@ -4,6 +4,10 @@ There are two independent bounds: ``breach`` on the closed form, for an adversar
 ``breach_share`` on a simulation of one who builds on each finding until nothing new follows, completed by a solver for
 a sample of the people whom rules leave undecided; anyone it cannot decide counts as breached, and so does anyone whose
 being withheld gives their value away. The use case runs the attack; the promise only judges what it found.
+
+Where values change, ``sure_share`` counts PEOPLE, over all releases, about whom an attacker who knows how values
+usually change is certain and right about some value (the sequence attack, looking back), where the releases raised the
+odds.
 """
 
 from __future__ import annotations
@@ -165,3 +169,48 @@ def _solver_words(estimate: Estimate) -> str:
         return ""
     whom = f"{asked} of the people whom the rules did not decide"
     return f"; a solver checked {whom}: {certain} certain, {undecided} undecided"
+
+
+def sure_share(policy: Policy) -> list[SureShare]:
+    """Return the bound ``sure_share`` for every sensitive column: each is attacked, and each must keep it."""
+    allowed = policy.adversary.sure_share
+    if allowed is None or policy.respondent is None:
+        return []
+    return [SureShare(allowed, column.name) for column in policy.sensitive]
+
+
+@dataclass(frozen=True, slots=True)
+class SureShare:
+    """The share of people ever inferred with certainty is at most ``allowed``."""
+
+    allowed: float
+    column: str
+    rule: str = "sure_share"
+    judges: ClassVar[Literal["series"]] = "series"
+    needs: ClassVar[Need] = "belief"
+
+    def check(self, judged: JudgedHistory) -> Finding:
+        estimate = judged.believed
+        if estimate is None:
+            raise ValueError("sure_share judges an estimate, but no attack was run")
+        kept = estimate.share <= self.allowed
+        sure, hit = estimate.detail["sure"], estimate.detail["hit_rate"]
+        rate = f", hit rate of such beliefs {hit:.0%}" if hit == hit else ""
+        seen = estimate.detail.get("releases")
+        window = "" if seen is None else f", looking back over the newest {seen}"
+        by = estimate.detail.get("by_knowledge", {})
+        unjudged = estimate.detail.get("unjudged", 0)
+        open_ = f"; {unjudged:,} people not judged: what is believed of them depends on where sampling starts"
+        worst = "; worst of " + ", ".join(f"{name} {share:.1%}" for name, share in by.items()) if by else ""
+        return Finding(
+            self.rule,
+            kept,
+            float("nan") if kept and unjudged and unjudged == estimate.n_people else estimate.share,
+            self.allowed,
+            column=estimate.detail.get("column"),
+            n_people=0 if kept else round(estimate.share * estimate.n_people),
+            detail=f"share of people inferred with a certainty above {sure:g} after all releases{window}{rate}{worst}"
+            + (open_ if unjudged else ""),
+            remedy="" if kept else "a larger k, or values published in wider bands; forecast says which k holds",
+            n_unjudged=unjudged,
+        )

@@ -10,10 +10,10 @@ from typing import ClassVar, Literal
 
 import pyarrow.compute as pc
 
-from seriatim.knowledge.divergence import divergence_of_groups
+from seriatim.knowledge._posterior import divergence_of_groups
 from seriatim.knowledge.knowledge_files import knowledge_of_adversary
-from seriatim.knowledge.revised_beliefs import revised_beliefs
 from seriatim.knowledge.sequential_adversary import SequentialAdversary
+from seriatim.knowledge.smoothing import revised_beliefs
 from seriatim.model import Finding, Policy
 from seriatim.model.history import History, JudgedHistory
 from seriatim.model.methods import Method, quoted_methods

@@ -16,8 +16,7 @@ import numpy.typing as npt
 
 from seriatim.model import Finding
 from seriatim.model.history import JudgedHistory
-from seriatim.promises.series.stored_shares import stored_shares_too_large
-from seriatim.promises.series.value_caps import PARTS, ValueCaps
+from seriatim.promises.series.value_caps import PARTS, ValueCaps, stored_shares_too_large
 
 LongArray = npt.NDArray[np.int64]
 RULE = "fair_cells"

@@ -1,4 +1,8 @@
-"""The promises ``m``, ``n``, ``lifespan`` and ``group_cap`` of a series, in the form that its method can keep."""
+"""The promises ``m``, ``n``, ``lifespan`` and ``group_cap`` of a series, in the form that its method can keep.
+
+``m`` can stand for several rules: the row of a method says which of them judge it, and its past. The limits say how
+often, and in how many different groups, a person may be published.
+"""
 
 from __future__ import annotations
 
@@ -6,15 +10,78 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import ClassVar, Literal
 
+import numpy as np
+
 from seriatim.errors import Fault, PolicyError
 from seriatim.knowledge.breach import breach_degree_chosen
 from seriatim.model import Adversary, Finding, Policy
 from seriatim.model.history import JudgedHistory
 from seriatim.model.methods import JUDGED_ANYHOW, Method, MethodDegree, method_named
-from seriatim.promises.series.historical import hc_safety, no_subtraction
-from seriatim.promises.series.limits import group_limit, lifespan_limit
-from seriatim.promises.series.rules_of_m import TermsOfM, rule_of_m
-from seriatim.promises.series.unions import union_safety
+from seriatim.promises.series.fair_cells import CellsAsked, fair_cells
+from seriatim.promises.series.historical import hc_safety, no_subtraction, union_safety
+from seriatim.promises.series.invariance import m_invariance, m_uniqueness, weak_m_invariance, weak_m_uniqueness
+from seriatim.promises.series.releases import releases_taken_apart
+
+
+@dataclass(frozen=True, slots=True)
+class TermsOfM:
+    """What a rule of m is judged with."""
+
+    m: int
+    odds: float | None = None
+    known: float = 0.0
+    """The share of people about whom the attacker knows the value."""
+
+
+RuleOfM = Callable[[JudgedHistory, TermsOfM, bool], Finding]
+"""Judges a whole history, or its newest release alone if the last argument is true."""
+
+
+def rule_of_m(name: str) -> RuleOfM:
+    """Return the rule that a method's row names; an unknown one is an error, for nothing would be judged by it."""
+    if name not in _RULES:
+        raise LookupError(f"no rule of m is called {name!r}; a method's row may name {', '.join(sorted(_RULES))}")
+    return _RULES[name]
+
+
+_RULES: dict[str, RuleOfM] = {
+    "fair_cells": lambda judged, terms, _: fair_cells(judged, CellsAsked(terms.m, terms.odds, terms.known)),
+    "m_uniqueness": lambda judged, terms, newest: m_uniqueness(judged, terms.m, newest),
+    "m_invariance": lambda judged, terms, newest: m_invariance(judged, terms.m, newest),
+    "weak_m_uniqueness": lambda judged, terms, newest: weak_m_uniqueness(judged, terms.m, newest),
+    "weak_m_invariance": lambda judged, terms, newest: weak_m_invariance(judged, terms.m, newest),
+}
+
+
+def lifespan_limit(judged: JudgedHistory, most: int) -> Finding:
+    """Check that nobody is published more than L times in all."""
+    count = np.zeros(len(judged.history.respondents), dtype=np.int64)
+    for past in judged.history.releases:
+        np.add.at(count, past.person[past.person >= 0], 1)
+    return _finding("lifespan", count, most, "publications of one person")
+
+
+def group_limit(judged: JudgedHistory, most: int) -> Finding:
+    """Check the number of DIFFERENT groups a person is in; one republished unchanged is the same."""
+    n_people = len(judged.history.respondents)
+    salt = np.random.default_rng(20100801).integers(1, 1 << 63, size=n_people + 1, dtype=np.uint64)
+    keys = np.zeros((n_people, len(judged.history)), dtype=np.uint64)
+    for at, groups in enumerate(releases_taken_apart(judged)):
+        key = np.zeros(len(groups.sizes), dtype=np.uint64)
+        np.add.at(key, groups.past.group, salt[groups.past.person])
+        where = groups.group_of
+        keys[where >= 0, at] = key[where[where >= 0]]
+    keys.sort(axis=1)
+    fresh = keys != 0
+    fresh[:, 1:] &= keys[:, 1:] != keys[:, :-1]
+    return _finding("group_cap", fresh.sum(axis=1), most, "different groups of one person")
+
+
+def _finding(rule: str, count: np.ndarray, most: int, detail: str) -> Finding:
+    over = int((count > most).sum())
+    worst = float(count.max(initial=0))
+    remedy = f"withhold those {over} people, or allow {int(worst)}" if over else ""
+    return Finding(rule, over == 0, worst, float(most), n_classes=0, n_people=over, detail=detail, remedy=remedy)
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,6 +2,8 @@
 
 A value may have 1/m of whatever can be counted, or, with ``[promise] odds`` = c, c q / (1 + (c - 1) q) if that is
 more, where q is its largest share so far. The second is rounded down to millionths.
+
+The stored shares are judged too: they must be those of the history's tables, and never fall.
 """
 
 from __future__ import annotations
@@ -11,6 +13,10 @@ from typing import Self
 
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from seriatim.model.history import JudgedHistory
 
 LongArray = npt.NDArray[np.int64]
 PARTS = 1_000_000
@@ -59,3 +65,56 @@ def value_caps_baseline(value: LongArray, new: npt.NDArray[np.bool_], before: Lo
             counts = np.bincount(part[part >= 0], minlength=len(before))
             out = np.maximum(out, -(-counts * PARTS // len(part)))
     return out
+
+
+MARK = "baseline"
+
+
+def stored_shares(judged: JudgedHistory) -> tuple[LongArray, int]:
+    """Return the largest stored share of every value, in millionths, and how many rows contradict another.
+
+    A share must be the same for all rows of a value in a release and must never fall. Releases without shares, from
+    before the series had caps, say nothing.
+    """
+    out, odd = np.zeros(max(len(judged.history.values), 1), dtype=np.int64), 0
+    for past in judged.history.releases:
+        share = past.marks.get(MARK)
+        if share is None:
+            odd += int(out.any())
+            continue
+        lowest = np.full(len(out), np.iinfo(np.int64).max)
+        np.minimum.at(lowest, past.value, share)
+        odd += int((share < out[past.value]).sum()) + int((share != lowest[past.value]).sum())
+        np.maximum.at(out, past.value, share)
+    return out, odd
+
+
+def newcomer_shares_judged(judged: JudgedHistory) -> tuple[LongArray, npt.NDArray[np.bool_], npt.NDArray[np.bool_]]:
+    """Return the value of everyone in the draft's view (-1: never published), who is new, and who is withheld."""
+    assert judged.draft is not None
+    assert judged.view is not None
+    rows = judged.draft.groups.slice(0, len(judged.view)).filter(pa.array(~judged.view.suppressed))
+    values = pc.cast(judged.history.values, pa.string())
+    code = pc.index_in(pc.cast(rows.column(judged.column), pa.string()), value_set=values).fill_null(-1)
+    earlier = [past.person[past.person >= 0] for past in judged.history.releases[:-1]]
+    known = np.unique(np.concatenate(earlier)) if earlier else np.empty(0, dtype=np.int64)
+    old = pc.cast(judged.history.respondents.take(pa.array(known)), pa.string())
+    new = pc.invert(pc.is_in(pc.cast(rows.column("respondent"), pa.string()), value_set=old))
+    hidden = pc.is_null(rows.column("group"))
+    return (
+        code.to_numpy().astype(np.int64),
+        new.to_numpy(zero_copy_only=False).astype(np.bool_),
+        hidden.to_numpy(zero_copy_only=False).astype(np.bool_),
+    )
+
+
+def stored_shares_too_large(judged: JudgedHistory, stored: LongArray) -> int:
+    """Count the values whose stored share is larger than the draft's people and those before allow."""
+    if judged.draft is None or judged.view is None or judged.column is None:
+        return 0
+    before = np.zeros_like(stored)
+    for past in judged.history.releases[:-1]:
+        if MARK in past.marks:
+            np.maximum.at(before, past.value, past.marks[MARK])
+    value, new, _ = newcomer_shares_judged(judged)
+    return int((stored > value_caps_baseline(value, new, before)).sum())

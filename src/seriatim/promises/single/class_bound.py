@@ -13,8 +13,13 @@ import numpy as np
 from seriatim.model import Finding, Scale
 from seriatim.model.class_counts import BoolArray, ClassCounts, ValueCounts
 from seriatim.model.scale import FloatArray
-from seriatim.promises.single.remedies import TIE, remedy_loosened, remedy_withheld_alone, remedy_withheld_together
-from seriatim.promises.single.worst_classes import worst_classes
+from seriatim.promises.single.remedies import (
+    TIE,
+    remedy_loosened,
+    remedy_withheld_alone,
+    remedy_withheld_together,
+    worst_classes,
+)
 
 MARGIN = "prior: published margin"
 Figure = Callable[[ValueCounts, Scale], FloatArray]

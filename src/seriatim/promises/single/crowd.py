@@ -10,8 +10,7 @@ import numpy as np
 from seriatim.model import Finding, Policy
 from seriatim.model.class_counts import BoolArray, ClassCounts
 from seriatim.model.methods import quoted_methods
-from seriatim.promises.single.remedies import remedy_withheld_alone
-from seriatim.promises.single.worst_classes import worst_classes
+from seriatim.promises.single.remedies import remedy_withheld_alone, worst_classes
 
 
 def crowd(policy: Policy) -> list[Crowd]:

@@ -4,15 +4,40 @@ A promise about a class alone (its size, its values) is repaired by withholding 
 promise measured against the published margin is not: withholding shifts the margin, so classes that passed may break
 and the other way round. Then the change is found by trial: all sets of classes if there are few, else rounds of
 withholding what breaks, after which every class that may stay is put back.
+
+The classes that break a promise are named as well: the first few by number, worst first, for a steward to look up.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 
 import numpy as np
 import numpy.typing as npt
+
+NAMED = 10
+_named: ContextVar[int | None] = ContextVar("named", default=NAMED)
+
+
+@contextmanager
+def worst_classes_all_named() -> Iterator[None]:
+    """Name all broken classes, not the first few: for private lists."""
+    before = _named.set(None)
+    try:
+        yield
+    finally:
+        _named.reset(before)
+
+
+def worst_classes(broken: npt.NDArray[np.bool_], badness: npt.NDArray[np.float64]) -> tuple[int, ...]:
+    """Return the numbers of broken classes, from the largest ``badness`` down; ties in the order of first records."""
+    numbers = np.flatnonzero(broken)
+    order = np.argsort(-badness[numbers], kind="stable")
+    return tuple(int(c) for c in numbers[order[: _named.get()]])
+
 
 BoolArray = npt.NDArray[np.bool_]
 Breaks = Callable[[BoolArray], BoolArray]

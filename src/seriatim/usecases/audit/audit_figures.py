@@ -8,9 +8,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
-from seriatim.measures.chance_leakage import chance_leakage_p_values, leakage_by_chance
 from seriatim.measures.exposure import exposed_domain_size
-from seriatim.measures.leakage_given import GivenAttribute, worst_leakage_given_records
+from seriatim.measures.leakage_given import (
+    GivenAttribute,
+    chance_leakage_p_values,
+    leakage_by_chance,
+    worst_leakage_given_records,
+)
 from seriatim.model import Measure
 from seriatim.model.audited import AuditedTable
 from seriatim.model.classes import Classes

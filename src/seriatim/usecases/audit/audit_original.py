@@ -11,13 +11,13 @@ from seriatim.measures.against_original import (
     label_bits_against_original,
     label_steps_against_original,
     label_widths_against_original,
+    linkage_of_points,
     mean_against_original,
     points_against_original,
     untrue_share_of_original,
 )
 from seriatim.measures.exposure import exposed_domain_size, exposure_risk
 from seriatim.measures.information_loss import LEVELS, WIDTHS
-from seriatim.measures.linkage import linkage_of_points
 from seriatim.measures.query_error import query_error_of_boxes
 from seriatim.model import Measure
 from seriatim.model.audited import AuditedOriginal, AuditedQuasi, AuditedTable

@@ -19,7 +19,7 @@ import numpy as np
 from seriatim.defences import defence_named
 from seriatim.errors import Fault, InputError, PolicyError
 from seriatim.measures.equivocation_rows import equivocations
-from seriatim.measures.loss import loss_by_column
+from seriatim.measures.information_loss import loss_by_column
 from seriatim.measures.query_error import query_error
 from seriatim.model import CodedColumn, DefenceSettings, Draft, Policy, SeriesState, View
 from seriatim.model.chance import open_chance

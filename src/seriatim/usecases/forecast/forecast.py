@@ -25,7 +25,7 @@ from seriatim.model.chance import open_chance
 from seriatim.model.history import JudgedHistory
 from seriatim.model.methods import OF_IMPORTED, Method, MethodDegree, method_named, serial_methods
 from seriatim.ports import Progress, Workers, no_progress
-from seriatim.promises.series.rules_of_m import TermsOfM, rule_of_m
+from seriatim.promises.series.kept_over_time import TermsOfM, rule_of_m
 from seriatim.usecases.forecast.made_up_people import (
     MadeUpCrowd,
     MadeUpWorld,

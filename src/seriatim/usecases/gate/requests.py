@@ -13,9 +13,9 @@ import numpy.typing as npt
 from seriatim.errors import Fault, InputError
 from seriatim.gate.attribute import Attribute, equal_bands, listed, numbers_of
 from seriatim.gate.baseline import baseline_from, target_column
-from seriatim.gate.cells import Places
 from seriatim.gate.decision import Outcome
 from seriatim.gate.dependencies import Dependencies
+from seriatim.gate.inputs import Places
 from seriatim.gate.intake import decided
 from seriatim.gate.rules import Rules
 from seriatim.model.doors import limited_argument

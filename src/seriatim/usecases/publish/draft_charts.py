@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from seriatim.measures.loss import loss_by_column
+from seriatim.measures.information_loss import loss_by_column
 from seriatim.model import Bars, Chart, ChartAxis, Draft, Measure, Policy, Thresholds, histogram_chart
 from seriatim.model.chart import Threshold
 from seriatim.model.class_counts import ClassCounts

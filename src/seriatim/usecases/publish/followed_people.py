@@ -18,8 +18,8 @@ from seriatim.attacks._sequence import SequenceBeliefs, SequenceCase, tempered_s
 from seriatim.attacks._sequence_figures import sequence_figures
 from seriatim.knowledge.appearances import Appearances, appearances_of
 from seriatim.knowledge.knowledge_files import knowledge_of_adversary
-from seriatim.knowledge.revised_beliefs import WINDOW as WINDOW_OF_J
 from seriatim.knowledge.sequential_adversary import SequentialAdversary
+from seriatim.knowledge.smoothing import WINDOW as WINDOW_OF_J
 from seriatim.knowledge.smoothing import SmoothingStart, smoothing_forward, smoothing_start
 from seriatim.knowledge.value_texts import value_texts
 from seriatim.model import Estimate, Policy

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import pyarrow as pa
 
-from seriatim.measures.information_loss import information_measures
-from seriatim.measures.loss import loss_measures
+from seriatim.measures.information_loss import information_measures, loss_measures
 from seriatim.measures.margin import margin_measures
 from seriatim.measures.query_error import query_error
 from seriatim.measures.value_query_error import value_query_error

@@ -20,7 +20,7 @@ from seriatim.model.classes import CLASS, RESPONDENT, PublishedTable, published_
 from seriatim.model.draft import TABLE
 from seriatim.model.history import no_history
 from seriatim.ports.promise import need_of
-from seriatim.promises.single.worst_classes import worst_classes_all_named
+from seriatim.promises.single.remedies import worst_classes_all_named
 from seriatim.usecases.publish.foreknowledge import foreknowledge_by_person
 from seriatim.usecases.publish.judgement import JudgementCase
 

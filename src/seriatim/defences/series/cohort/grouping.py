@@ -7,6 +7,10 @@ then how often each occurs in a cell (people who entered and were given up toget
 it is at most the largest share in their cell. ``docs/guarantees/cohort.md`` has the theorem and what it does not cover.
 
 Boxes are cut over everyone in the table, since they say nothing about values.
+
+Of those who have left a cohort all are given up or none is: anyone who is passed over would stand out, since only
+holders of too frequent values are. That they have not gone yet says that they were not fair;
+``docs/guarantees/cohort.md`` has what it says of whom.
 """
 
 from __future__ import annotations
@@ -17,10 +21,8 @@ import numpy as np
 
 from seriatim.defences.series.boxes import number_serial_boxes
 from seriatim.defences.series.caps import Caps, caps_baseline
-from seriatim.defences.series.cohort.exits import exit_cohorts
-from seriatim.defences.series.cohort.memory import CohortMemory
+from seriatim.defences.series.cohort.memory import CohortMaking, CohortMemory
 from seriatim.defences.series.cohort.newcomers import newcomers_into_cohorts
-from seriatim.defences.series.cohort.workbench import CohortMaking
 from seriatim.defences.series.contract import (
     BoolArray,
     LongArray,
@@ -31,10 +33,30 @@ from seriatim.defences.series.contract import (
     SerialView,
     WithheldReason,
 )
-from seriatim.defences.series.inherited import TRIES, InheritedExchange
+from seriatim.defences.series.inherited import TRIES, InheritedExchange, narrowed_inherited
 from seriatim.defences.series.memory import RememberedRows
 from seriatim.model.scale import IntArray
 from seriatim.ports import Workers
+
+
+def exit_cohorts(making: CohortMaking) -> None:
+    """Give up the slots of leavers where they and those who stay are fair; end cohorts without a real person."""
+    left = making.record < 0
+    whole, gone = making.counts(np.ones(len(left), dtype=np.bool_)), making.counts(left)
+    sizes = np.diff(making.starts)
+    empty = gone.sum(axis=1) == sizes
+    out = left & np.repeat(empty | _may_go(making, gone, whole - gone), sizes)
+    if making.view.inherited is not None:
+        out &= ~np.repeat(narrowed_inherited(making.view, making.standing, out, making.rules.m), sizes)
+    making.counters.update(closed=int(empty.sum()), exited=int(out.sum()))
+    making.keep(~out)
+
+
+def _may_go(making: CohortMaking, gone: LongArray, stay: LongArray) -> BoolArray:
+    """Return which leavers may go, by the counts of both sides: fair, large enough, with enough strangers."""
+    least, strangers, caps = making.rules.batch, making.rules.strangers, making.caps
+    enough = (gone.sum(axis=-1) >= least) & (stay.sum(axis=-1) >= least)
+    return np.asarray(enough & caps.fair(gone, strangers) & caps.fair(stay, strangers))
 
 
 def cohort(

@@ -1,24 +1,171 @@
 """Newcomers form cohorts of their own: few and large, no value above its cap.
 
-Cells are dealt to all of them first (``cells``), before anybody's value decides anything. Then usually everyone enters.
-If a value is too frequent among them, its surplus waits; if they are few, all of them wait instead, since a surplus
-that waits alone would reveal its value. People who return after their slot was given up enter beside them where
-``returns`` lets them.
+Cells are dealt to all of them first, before anybody's value decides anything: everyone knows the method, and if a cut
+looked at values, who stands on which side of it would reveal some of them; even a bit such as 'this half could not be
+cut' does. So a tree over quasi-identifiers, drawn from the secret, proposes cells of near people. Everyone stays in
+theirs with the chance ``stay``, and all others are dealt over the cells at random. That chance follows from how often
+each value occurs among all of them: even if everyone who stays in a cell held the same value, its share would hardly
+ever exceed its cap. In real tables only a part of them do, so a larger chance is tried first. Whether a share exceeds
+its cap is looked at once all cells are there; if it does even with the smaller chance there is one cell. Who is near
+whom still shows, a little in each of many cells.
+
+Then usually everyone enters. If a value is too frequent among them, its surplus waits; if they are few, all of them
+wait instead, since a surplus that waits alone would reveal its value.
+
+People who return after their slot was given up enter beside them where a new cohort may take them in. Such a person is
+in two cells, and anyone who knows it multiplies what both say. If values were drawn independently with the shares p,
+and the counts of a person's cells are n_1 .. n_k, the belief in value v is in proportion to p_v^(1 - k) times the
+product of n_i(v), leaving out the others who returned. A person is let in only where no value's belief exceeds its cap.
+This is measured, not proved: the counts still include the others who returned, and cells change after somebody has
+entered.
 """
 
 from __future__ import annotations
 
 from itertools import pairwise
+from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from seriatim.defences.series.caps import Caps
-from seriatim.defences.series.cohort.cells import drawn_cells, planned_cells
-from seriatim.defences.series.cohort.returns import Returns
-from seriatim.defences.series.cohort.workbench import CohortMaking
+from seriatim.defences.series.cohort.memory import CohortMaking, CohortMemory
 from seriatim.defences.series.contract import BoolArray, LongArray, SerialView
 from seriatim.defences.series.inherited import inherited_known_records
 from seriatim.kernels.series.by_key import rows_by_key
+from seriatim.model.scale import IntArray
+
+SMALLEST = 360
+"""Leavers of smaller cells are seldom fair and stay counterfeits: at odds 2 three times as many with cells of 180."""
+CELLS = 64
+"""So many cells tell how values go with columns; more people make larger cells, in which more of them may stay."""
+MARGIN = 3.5
+"""Standard deviations that a share may be off before a cell is unfair: 1 in 4,000 for a value in a cell, at worst."""
+RARE = 0.02
+"""Rarer values are far from their cap in any cell."""
+BOLD, FEW = 6, 0.12
+"""So many times as many people may stay at the first look as is safe if all in a cell who stay held the same value.
+
+But few of all: looks that fail tell whoever knows the secret more, and at a share of .12 hardly any does.
+"""
+WORTH = 0.02
+"""Cells are larger where this share of people may stay only then, if any size allows it."""
+
+
+class CellPlan(NamedTuple):
+    """How large a cell is at least, and the chance that a person stays in the cell of people near them."""
+
+    least: int
+    stay: float
+
+    @property
+    def tried(self) -> tuple[CellPlan, ...]:
+        """Return the plans to deal by: the second one only if a cell of the first is not fair."""
+        bold = min(BOLD * self.stay, FEW)
+        return (self,) if bold <= self.stay else (CellPlan(self.least, bold), self)
+
+
+def planned_cells(counts: LongArray, caps: Caps, least: int | None) -> CellPlan:
+    """Return the plan for people with these counts of values; it depends on nothing else about values.
+
+    ``least`` is the size that the policy asks for. Cells grow from it until enough of their people may stay.
+    """
+    people = int(counts.sum())
+    start = least or max(SMALLEST, -(-people // CELLS))
+    plans = [CellPlan(size, _stay(counts, caps, size)) for size in (start << i for i in range(6)) if 2 * size <= people]
+    fair = [plan for plan in plans if plan.stay >= 0]
+    return next((plan for plan in fair if plan.stay >= WORTH), fair[0] if fair else CellPlan(people, 0.0))
+
+
+def _stay(counts: LongArray, caps: Caps, size: int) -> float:
+    """Return the largest chance at which a cell hardly ever exceeds a cap; below 0 if even dealing at random does."""
+    people = int(counts.sum())
+    share = counts / people
+    spread = np.sqrt(share * (1 - share) * (1 - size / people) / size)
+    room = (caps.num / caps.den - share - MARGIN * spread) / np.maximum(1 - share, 1e-9)
+    return float(room[share >= RARE].min(initial=1.0))
+
+
+def drawn_cells(quasi: IntArray, first: tuple[int, ...], plan: CellPlan, chance: np.random.Generator) -> LongArray:
+    """Return everyone's cell: that of the people near them, or one at random. Sizes are those of the tree's leaves."""
+    cell = _leaves(quasi, first, plan.least, chance)
+    moved = np.flatnonzero(chance.random(len(cell)) >= plan.stay)
+    cell[moved] = cell[chance.permutation(moved)]
+    return cell
+
+
+def _leaves(quasi: IntArray, first: tuple[int, ...], least: int, chance: np.random.Generator) -> LongArray:
+    """Return everyone's leaf of a tree that halves people between two codes of a column drawn from the secret.
+
+    Columns in ``first`` are cut while they can be; the others in an order drawn anew for every node.
+    """
+    leaf = np.zeros(len(quasi), dtype=np.int64)
+    nodes, n_leaves = [np.arange(len(quasi))], 0
+    while nodes:
+        node = nodes.pop()
+        halves = _halved(node, quasi, first, least, chance) if len(node) >= 2 * least else None
+        if halves is None:
+            leaf[node] = n_leaves
+            n_leaves += 1
+        else:
+            nodes.extend(halves)
+    return leaf
+
+
+def _halved(
+    node: LongArray, quasi: IntArray, first: tuple[int, ...], least: int, chance: np.random.Generator
+) -> tuple[LongArray, LongArray] | None:
+    drawn = chance.permutation(quasi.shape[1]).tolist()
+    for column in sorted(drawn, key=lambda one: one not in first):
+        codes = quasi[node, column]
+        before = np.bincount(codes).cumsum()[:-1]
+        allowed = np.flatnonzero((before >= least) & (before <= len(node) - least))
+        if len(allowed):
+            last = int(allowed[np.abs(2 * before[allowed] - len(node)).argmin()])
+            left = codes <= last
+            return node[~left], node[left]
+    return None
+
+
+FloatArray = npt.NDArray[np.float64]
+
+SURE = 1e-9
+
+
+class Returns:
+    """What the cells that each of these people left say about their values, as logarithms against the shares of all."""
+
+    def __init__(self, memory: CohortMemory, person: LongArray, n_values: int) -> None:
+        self._at = np.full(int(person.max(initial=-1)) + 2, -1, dtype=np.int64)
+        self._at[person] = np.arange(len(person))
+        everyone = np.bincount(memory.value, minlength=n_values) + SURE
+        self._prior = np.log(everyone / everyone.sum())
+        self._said = np.zeros((len(person), n_values))
+        own = np.flatnonzero(np.isin(memory.holder, person))
+        cells, cell_of = np.unique(memory.cohort * (memory.n_releases + 1) + memory.last, return_inverse=True)
+        wanted = np.unique(cell_of[own])
+        number = np.full(len(cells), -1, dtype=np.int64)
+        number[wanted] = np.arange(len(wanted))
+        inside = np.flatnonzero(number[cell_of] >= 0)
+        keys = number[cell_of[inside]] * n_values + memory.value[inside]
+        counts = np.bincount(keys, minlength=len(wanted) * n_values).reshape(len(wanted), n_values).astype(float)
+        with np.errstate(divide="ignore"):
+            said = np.log(counts / np.maximum(counts.sum(axis=1, keepdims=True), 1.0)) - self._prior
+        np.add.at(self._said, self._at[memory.holder[own]], said[number[cell_of[own]]])
+
+    def admitted(self, person: LongArray, counts: LongArray, caps: Caps, slack: float) -> BoolArray:
+        """Return who may enter a cohort with these counts: no value's belief exceeds its cap by more than ``slack``."""
+        belief = self.beliefs(person, counts)
+        return np.asarray((belief <= (1.0 + slack) * (caps.num / caps.den) + SURE).all(axis=1))
+
+    def beliefs(self, person: LongArray, counts: LongArray) -> FloatArray:
+        """Return the belief in each value about each of these people, beside a cohort with these counts."""
+        with np.errstate(divide="ignore"):
+            log = self._said[self._at[person]] + np.log(counts / max(int(counts.sum()), 1))
+        log -= log.max(axis=1, keepdims=True, initial=-np.inf, where=np.isfinite(log))
+        weight = np.exp(log)
+        return np.asarray(weight / weight.sum(axis=1, keepdims=True))
+
 
 FEW = 50
 """Newcomers of at most one in this many people wait together if they are not fair."""

@@ -14,10 +14,10 @@ import numpy as np
 import pyarrow as pa
 
 from seriatim.defences.labels import label_column
-from seriatim.defences.series.sequence.leaks import leaks_values_pass
+from seriatim.defences.series.sequence.blind_cuts import leaks_values_pass
 from seriatim.kernels.arrays import Floats, Longs
 from seriatim.kernels.series.belief_segments import BeliefSegmentRules, SegmentRows
-from seriatim.knowledge.divergence import entropies_for_divergence
+from seriatim.knowledge._posterior import entropies_for_divergence
 from seriatim.model import CodedColumn, Draft, Grouping, View
 from seriatim.model.draft import TABLE
 

@@ -20,14 +20,21 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from seriatim.defences.labels import LabelPieces
-from seriatim.defences.series.sequence.blind_cuts import Cut, blind_cut, blind_cuts_by_values, blind_rules
+from seriatim.defences.series.sequence.blind_cuts import (
+    Cut,
+    blind_cut,
+    blind_cuts_by_values,
+    blind_rules,
+    leak_notes,
+    leaks_of_segments,
+    leaks_values_pass,
+)
 from seriatim.defences.series.sequence.bucket_form import in_bucket_form
 from seriatim.defences.series.sequence.counterfeits import (
     Counterfeits,
     counterfeits_of_segments,
     with_counterfeits,
 )
-from seriatim.defences.series.sequence.leaks import leak_notes, leaks_of_segments, leaks_values_pass
 from seriatim.defences.series.sequence.public_cells import (
     cells_left_by_drift,
     cells_memory,
@@ -45,9 +52,9 @@ from seriatim.kernels.series.belief_segments import (
     belief_segments_optimally,
     belief_segments_with_leftovers,
 )
-from seriatim.knowledge.divergence import divergence_of_groups, entropies_for_divergence
+from seriatim.knowledge._posterior import divergence_of_groups, entropies_for_divergence
 from seriatim.knowledge.knowledge_files import knowledge_of_adversary
-from seriatim.knowledge.revised_beliefs import revised_beliefs
+from seriatim.knowledge.smoothing import revised_beliefs
 from seriatim.model import CodedColumn, Draft, Policy, Role, SeriesState, View
 from seriatim.model.chance import secret_chance
 from seriatim.model.classes import GROUP

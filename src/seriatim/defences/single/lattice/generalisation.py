@@ -12,7 +12,14 @@ import numpy.typing as npt
 from seriatim.defences.labels import LabelPieces, labels_of_ranges
 from seriatim.defences.single.class_tests import chosen_class_tests, class_tests
 from seriatim.defences.single.draft import draft_of
-from seriatim.defences.single.lattice.nodes import Heights, Lattice, finest_node_classes, nodes_of_lattice
+from seriatim.defences.single.lattice.nodes import (
+    Heights,
+    Lattice,
+    LatticeLoss,
+    finest_node_classes,
+    nodes_of_lattice,
+    width_prices,
+)
 from seriatim.defences.single.lattice.optimum import (
     OptimumDemand,
     OptimumNode,
@@ -20,7 +27,6 @@ from seriatim.defences.single.lattice.optimum import (
     find_minimal_beside_optimum,
     find_optimum,
 )
-from seriatim.defences.single.lattice.prices import LatticeLoss, width_prices
 from seriatim.defences.single.trim import trim_to_publishable
 from seriatim.errors import Fault, PolicyError
 from seriatim.kernels.single.acceptance import L_DISTINCT, L_ENTROPY, L_RECURSIVE, AcceptanceTests
