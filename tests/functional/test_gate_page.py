@@ -11,7 +11,7 @@ from support.browsers import ARGUMENTS, CHROMIUM, picture
 from support.gate_services import served_journal, serving
 from support.gates import AT, GATE, ask, drawn, rules
 
-from seriatim.report.html import html_file
+from seriatim.report.html import rendered_file
 from seriatim.usecases.gate.officer_view import exposure_curves, officer_page, officer_view
 from seriatim.usecases.gate.request_book import RequestBook
 from seriatim_papers.safe_release_counts import AGES, LOCATIONS
@@ -32,10 +32,10 @@ def test_curves_stay_below_the_critical_value() -> None:
     page = officer_page(view)
     assert len(page.sections) == 4
     for later, said in ((5_000, "less than a minute"), (5_400_000, "1.5 hours"), (3 * 86_400_000, "3.0 days")):
-        assert f"oldest: {said}" in html_file(officer_page(officer_view(book, GATE, "v", AT + later, 1_000)))
-    few = html_file(officer_page(replace(view, charted=2)))
+        assert f"oldest: {said}" in rendered_file(officer_page(officer_view(book, GATE, "v", AT + later, 1_000)))
+    few = rendered_file(officer_page(replace(view, charted=2)))
     assert "Of 5 targets the 2 with most records waiting are drawn; /officer?targets=5 draws all." in few
-    assert "are drawn" not in html_file(page)
+    assert "are drawn" not in rendered_file(page)
     nothing = officer_page(officer_view(RequestBook(rules), GATE, "v", AT, 1_000))
     assert len(nothing.sections) == 4
 

@@ -13,7 +13,7 @@ from support import reports as made_up
 from support.browsers import ARGUMENTS, CHROMIUM, picture
 
 from seriatim.model import Bars, Chart, ChartAxis, Heatmap, Line, Lines, Threshold, histogram_chart
-from seriatim.report import Charts, Report, Section, SignOff, SignOffFacts, html_page
+from seriatim.report import Charts, Report, Section, SigningFacts, SignOff, rendered_page
 from seriatim.usecases.compare.compare import ComparedMethod
 from seriatim.usecases.compare.compare_page import Comparison
 from seriatim.usecases.compare.map_page import RiskMap
@@ -149,7 +149,7 @@ def test_it_goes_on_paper(browser, tmp_path, case: str) -> None:
 
 
 def to_sign(recipients: tuple[str, ...] = ("Dr Weber",)) -> SignOff:
-    signed = SignOffFacts(
+    signed = SigningFacts(
         date="2026-11-16 13:20 UTC",
         version="0.1.0",
         input_name="visits-2026-10.csv",
@@ -238,7 +238,7 @@ def test_odd_numbers_and_long_names_are_drawn_and_fit_a_phone(browser, tmp_path)
     ]
     charts = {str(i): Chart("w" * 90, d, x=plain, y=y, threshold=t, value=share) for i, (d, y, t) in enumerate(data)}
     path = tmp_path / "page.html"
-    path.write_text(html_page("w" * 300, [Section("v" * 300, (Charts(charts),))]), "utf-8")
+    path.write_text(rendered_page("w" * 300, [Section("v" * 300, (Charts(charts),))]), "utf-8")
     for width in (360, 1280):
         visit = Visit(browser, path, width)
 
@@ -259,7 +259,7 @@ def test_dense_lines_have_no_dots_and_a_logarithmic_axis_names_powers_of_ten(bro
     share = ChartAxis("share", "percent", log=True)
     charts = {str(n): Chart(f"{n} points", line(n), x=ChartAxis("release"), y=share) for n in (4, 100)}
     path = tmp_path / "page.html"
-    path.write_text(html_page("page", [Section("lines", (Charts(charts),))]), "utf-8")
+    path.write_text(rendered_page("page", [Section("lines", (Charts(charts),))]), "utf-8")
     visit = Visit(browser, path)
     plots = visit.page.locator(".plot > svg")
 
@@ -303,7 +303,7 @@ def test_ticks_differ_and_counts_have_whole_ones(browser, tmp_path) -> None:
         ("x", Chart("long", Lines((Line("n", tuple(map(float, range(90))), (1.0,) * 90),)), x=size, y=people)),
     ]
     path = tmp_path / "charts.html"
-    path.write_text(html_page("charts", [Section("all", (Charts({str(i): c for i, (_, c) in enumerate(cases)}),))]))
+    path.write_text(rendered_page("charts", [Section("all", (Charts({str(i): c for i, (_, c) in enumerate(cases)}),))]))
     for width in (360, 1280):
         visit = Visit(browser, path, width)
         for at, (axis, chart) in enumerate(cases):
@@ -320,7 +320,7 @@ def test_a_line_of_zeros_lies_on_the_axis(browser, tmp_path) -> None:
     forms = (ChartAxis("share", "percent"), ChartAxis("people"))
     charts = {form.label: Chart("zeros", zeros, x=ChartAxis("release"), y=form) for form in forms}
     path = tmp_path / "charts.html"
-    path.write_text(html_page("charts", [Section("all", (Charts(charts),))]))
+    path.write_text(rendered_page("charts", [Section("all", (Charts(charts),))]))
     visit = Visit(browser, path)
 
     for at in range(len(charts)):

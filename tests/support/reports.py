@@ -30,7 +30,7 @@ from seriatim.model import (
     Verdict,
     histogram_chart,
 )
-from seriatim.report import Facts, Report, column_facts
+from seriatim.report import Facts, Report, reported_columns
 
 DIGEST = "9f2c41d07be85a6633d10e4fbb6f0a3c5d7e8190a2b4c6d8e0f1a3b5c7d9eb0f"
 
@@ -214,7 +214,7 @@ def facts(asked: Policy, number: int | None = 3) -> Facts:
         n_published=12_301,
         n_suppressed=107,
         n_groups=1_877,
-        columns=column_facts(asked, forms),
+        columns=reported_columns(asked, forms),
         seed=20_261,
     )
 

@@ -228,4 +228,4 @@ def test_files_are_left_to_the_journal(monkeypatch) -> None:
     resource = pytest.importorskip("resource")
     for files, most in ((256, 192), (100, 50), (1 << 20, 1_000), (resource.RLIM_INFINITY, 1_000)):
         monkeypatch.setattr(resource, "getrlimit", lambda _, files=files: (files, files))
-        assert connections.most_connections() == most
+        assert connections.most_open() == most

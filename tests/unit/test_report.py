@@ -29,10 +29,9 @@ from seriatim.model import (
     Verdict,
 )
 from seriatim.model.policy import SeriesTerms, Thresholds
-from seriatim.report import Charts, Facts, Grid, Prose, Report, Section, html_page
-from seriatim.report.chart_views import chart_data, chart_sentence, chart_table
+from seriatim.report import Charts, Facts, Grid, Prose, Report, Section, chart_views, rendered_page
 from seriatim.report.formats import format_number, format_percent, format_plain, format_with_unit
-from seriatim.report.html import LICENCES, html_asset, html_data_block
+from seriatim.report.html import LICENCES, asset_text, data_block
 
 HOSTILE = "</script><script>x()</script><!--<b>&\"'\u2028\u2029"
 CASES = {"released": made_up.released, "refused": made_up.refused, "overridden": made_up.overridden}
@@ -239,7 +238,7 @@ def test_hostile_names_add_no_element() -> None:
 @settings(max_examples=100, deadline=None)
 @given(st.text(alphabet=st.sampled_from("<>&/!-script\u2028\u2029\"'\\"), max_size=30))
 def test_a_data_block_cannot_end_its_element(text: str) -> None:
-    block = str(html_data_block({"a": text}))
+    block = str(data_block({"a": text}))
 
     assert not set(block) & set("<>&\u2028\u2029")
     assert json.loads(block) == {"a": text}
@@ -254,7 +253,7 @@ def test_the_page_says_nothing_of_time_or_version() -> None:
 
 def test_a_page_of_anything() -> None:
     grid = Grid("Results", ("method", "leak"), (("median", "3%"),), frozenset({1}))
-    page = html_page("A study", [Section("Outcome", (Prose(("It was <fine>.",)), grid))])
+    page = rendered_page("A study", [Section("Outcome", (Prose(("It was <fine>.",)), grid))])
 
     assert "It was &lt;fine&gt;." in page
     assert "script-src &#39;none&#39;" in page
@@ -264,8 +263,8 @@ def test_a_page_of_anything() -> None:
 def test_every_kind_of_chart_has_a_table_and_a_sentence() -> None:
     x, y = ChartAxis("month"), ChartAxis("share", "percent")
     bins = Chart("Sizes", Histogram((5, 6, 8, math.inf), (3, 2, 1)), x=ChartAxis("size"), y=ChartAxis("classes"))
-    assert chart_table(bins).rows == (("5", "3"), ("6 to 7", "2"), ("8 and more", "1"))
-    assert "6 in all, most of them (3) at 5" in chart_sentence(bins)
+    assert chart_views.table(bins).rows == (("5", "3"), ("6 to 7", "2"), ("8 and more", "1"))
+    assert "6 in all, most of them (3) at 5" in chart_views.sentence(bins)
 
     lines = Chart(
         "Growth",
@@ -273,20 +272,20 @@ def test_every_kind_of_chart_has_a_table_and_a_sentence() -> None:
         x=x,
         y=y,
     )
-    assert chart_table(lines).rows == (("1", "10% (5% to 20%)", ""), ("2", "20% (10% to 30%)", "50%"))
-    assert "a goes from 10% to 20%" in chart_sentence(lines)
+    assert chart_views.table(lines).rows == (("1", "10% (5% to 20%)", ""), ("2", "20% (10% to 30%)", "50%"))
+    assert "a goes from 10% to 20%" in chart_views.sentence(lines)
 
     cells = Chart("Heat", Heatmap(("r",), ("c", "d"), ((0.25, math.nan),)), x=x, y=ChartAxis("age"), value=y)
-    assert chart_table(cells).rows == (("r", "25%", "could not be measured"),)
-    assert "from 25% to 25%" in chart_sentence(cells)
+    assert chart_views.table(cells).rows == (("r", "25%", "could not be measured"),)
+    assert "from 25% to 25%" in chart_views.sentence(cells)
 
     bars = Chart("Loss", Bars(("age",), (0.5,)), x=ChartAxis("column"), y=y)
-    assert chart_table(bars).rows == (("age", "50%"),)
-    assert chart_data(bars)["data"] == {"labels": ["age"], "values": [0.5]}
+    assert chart_views.table(bars).rows == (("age", "50%"),)
+    assert chart_views.drawing(bars)["data"] == {"labels": ["age"], "values": [0.5]}
 
     for data in (Histogram((), ()), Bars((), ()), Lines(()), Heatmap((), (), ())):
-        assert "nothing to show" in chart_sentence(Chart("t", data, x=x, y=y))
-        assert "nothing to show" in html_page("t", [Section("s", (Charts({"c": Chart("t", data, x=x, y=y)}),))])
+        assert "nothing to show" in chart_views.sentence(Chart("t", data, x=x, y=y))
+        assert "nothing to show" in rendered_page("t", [Section("s", (Charts({"c": Chart("t", data, x=x, y=y)}),))])
 
 
 @pytest.mark.parametrize(
@@ -326,12 +325,12 @@ def test_figures_are_written_for_people(value: float, unit: str, text: str) -> N
 
 
 def test_the_libraries_are_what_their_list_says() -> None:
-    listed = html_asset("vendor/README.md")
+    listed = asset_text("vendor/README.md")
     for name in ("d3.min.js", "plot.min.js"):
-        text = html_asset(f"vendor/{name}")
+        text = asset_text(f"vendor/{name}")
         assert hashlib.sha256(text.encode()).hexdigest() in listed
         assert "</script" not in text.lower()
         assert "<!--" not in text
         assert "\r" not in text
     for name in LICENCES:
-        assert "*/" not in html_asset(f"vendor/{name}.LICENSE")
+        assert "*/" not in asset_text(f"vendor/{name}.LICENSE")

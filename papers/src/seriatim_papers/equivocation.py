@@ -21,8 +21,7 @@ from seriatim.model.chance import open_chance
 from seriatim.model.chart import Chart, ChartAxis, Line, Lines
 from seriatim.model.scale import FloatArray
 from seriatim.ports.workers import Progress, no_progress
-from seriatim.report import FiledReport
-from seriatim.report.chart_views import chart_data
+from seriatim.report import FiledReport, chart_views
 from seriatim.report.formats import format_number, format_plain
 from seriatim.report.page import Charts, Grid, Page, Prose, Section
 from seriatim.wiring import wired_workers
@@ -77,7 +76,7 @@ class EquivocationStudy(FiledReport):
             "left_out": self.left_out,
             "steps": [format_plain(asdict(step)) for step in self.steps],
             "salary_levels": [format_plain(level) for level in self.levels],
-            "charts": {name: chart_data(chart) for name, chart in self.charts.items()},
+            "charts": {name: chart_views.drawing(chart) for name, chart in self.charts.items()},
         }
 
     @property

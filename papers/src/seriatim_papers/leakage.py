@@ -10,8 +10,7 @@ from typing import Any
 import numpy as np
 
 from seriatim.model.chart import Chart, ChartAxis, Line, Lines
-from seriatim.report import FiledReport
-from seriatim.report.chart_views import chart_data
+from seriatim.report import FiledReport, chart_views
 from seriatim.report.formats import format_number, format_plain
 from seriatim.report.page import Cell, Charts, Grid, Page, Prose, Section, Tile, Tiles
 from seriatim_papers.adult import read_adult
@@ -58,7 +57,7 @@ class LeakageStudy(FiledReport):
             "tables": [_record(table) for table in self.tables],
             "qid_choices": [_record(table) for table in self.choices],
             "growth": [_record(table) for table in self.growth],
-            "charts": {name: chart_data(chart) for name, chart in self.charts.items()},
+            "charts": {name: chart_views.drawing(chart) for name, chart in self.charts.items()},
         }
 
     def page(self) -> Page:

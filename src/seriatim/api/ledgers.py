@@ -15,7 +15,7 @@ from seriatim.wiring import wired_ledger
 
 if TYPE_CHECKING:
     from seriatim.ledger.sql_ledger import SqlLedger
-    from seriatim.report import SignOff, SignOffFacts
+    from seriatim.report import SigningFacts, SignOff
 
 
 def open_ledger(url: str | Path, shelf: str | Path | None = None, create: bool = True) -> SqlLedger:
@@ -60,16 +60,16 @@ def ledger_pasts_of_folder(history: str | Path, respondents: Any, policy: Policy
     return pasts, files.notes
 
 
-def signed_in_ledger(ledger: Ledger, series: str, number: int) -> SignOffFacts:
+def signed_in_ledger(ledger: Ledger, series: str, number: int) -> SigningFacts:
     """Return what the page to sign says beside the report, as the ledger knows it today."""
     record = ledger.record(series, number)
     if record is None or record.state == "imported":
         ledger_records(ledger, series)  # a series that does not exist is another mistake
         what = "was made before this ledger" if record is not None else f"has no release {number}"
         raise InputError(Fault(f"series {series!r}", what, "a release made with it", "seriatim ledger show lists them"))
-    from seriatim.report import SignOffFacts
+    from seriatim.report import SigningFacts
 
-    return SignOffFacts(
+    return SigningFacts(
         date=f"{record.reserved_at[:16].replace('T', ' ')} UTC",
         version=record.version,
         input_name=record.input_name,
@@ -81,10 +81,10 @@ def signed_in_ledger(ledger: Ledger, series: str, number: int) -> SignOffFacts:
 
 def sign_off_in_ledger(ledger: SqlLedger, series: str, number: int) -> SignOff:
     """Return the page to sign of any release in the ledger, made again with the recipients it has today."""
-    from seriatim.report import SignOff, report_read_back
+    from seriatim.report import SignOff, read_back
 
     signed = signed_in_ledger(ledger, series, number)
-    return SignOff(report_read_back(ledger.report_record(series, number)), signed)
+    return SignOff(read_back(ledger.report_record(series, number)), signed)
 
 
 def ledger_holdings(ledger: Ledger, series: str) -> Holdings:

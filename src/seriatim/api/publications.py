@@ -24,7 +24,7 @@ from seriatim.tables.writer import writer_like_source
 from seriatim.wiring import wired_rehearsal, wired_standing_ledger
 
 if TYPE_CHECKING:
-    from seriatim.report import Report, SignOff, SignOffFacts
+    from seriatim.report import Report, SigningFacts, SignOff
     from seriatim.usecases.publish.corrections import Corrections
 
 
@@ -35,7 +35,7 @@ class Published:
     release: Release | Refusal
     policy: Policy
     view: View
-    signed: SignOffFacts | None = None
+    signed: SigningFacts | None = None
     """What the page to sign says beside the report; None unless something was released."""
     papers: tuple[Path, ...] = ()
     """The publisher's own files beside the release: the page to sign, or the report of a refusal."""
@@ -193,7 +193,7 @@ def publish(
     return published if destination is None or dry_run else _with_papers(published, destination, ledger)
 
 
-def _signed(made: Release | Refusal, series: str, ledger: Ledger) -> SignOffFacts | None:
+def _signed(made: Release | Refusal, series: str, ledger: Ledger) -> SigningFacts | None:
     """Return what the page to sign says; it may hold the time, since it is made after the release."""
     if made.number is None or made.manifest is None:
         return None

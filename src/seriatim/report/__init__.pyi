@@ -1,9 +1,9 @@
 from seriatim.report.document import Report
-from seriatim.report.facts import ColumnFacts, Facts, TableCounts, column_facts
+from seriatim.report.facts import Facts, ReportedColumn, TableCounts, reported_columns
 from seriatim.report.filed_report import NO_ROWS, FiledReport
-from seriatim.report.for_recipients import PublicReport, promises_for_recipients
-from seriatim.report.html import html_page
-from seriatim.report.json_record import report_read_back
+from seriatim.report.for_recipients import PublicReport, promises_told
+from seriatim.report.html import rendered_page
+from seriatim.report.json_record import read_back
 from seriatim.report.page import (
     Banner,
     Block,
@@ -20,7 +20,7 @@ from seriatim.report.page import (
     Tile,
     Tiles,
 )
-from seriatim.report.sign_off import SignOff, SignOffFacts
+from seriatim.report.sign_off import SigningFacts, SignOff
 
 __all__ = [
     "NO_ROWS",
@@ -28,7 +28,6 @@ __all__ = [
     "Block",
     "Cell",
     "Charts",
-    "ColumnFacts",
     "Definitions",
     "Facts",
     "FiledReport",
@@ -39,15 +38,16 @@ __all__ = [
     "Prose",
     "PublicReport",
     "Report",
+    "ReportedColumn",
     "Section",
     "SignOff",
-    "SignOffFacts",
     "Signatures",
+    "SigningFacts",
     "TableCounts",
     "Tile",
     "Tiles",
-    "column_facts",
-    "html_page",
-    "promises_for_recipients",
-    "report_read_back",
+    "promises_told",
+    "read_back",
+    "rendered_page",
+    "reported_columns",
 ]

@@ -9,33 +9,33 @@ from seriatim.model.chart import Bars, Chart, ChartAxis, Threshold
 from seriatim.model.methods import method_named
 from seriatim.model.policy import Policy, Role
 from seriatim.model.verdict import Estimate, Measure, Verdict
+from seriatim.report import outcome
 from seriatim.report.facts import Facts
 from seriatim.report.formats import format_count, format_number, format_percent, format_with_unit
-from seriatim.report.outcome import is_serial_outcome, outcome_charts
 from seriatim.report.page import Block, Cell, Definitions, Grid, Points, Prose, Section
-from seriatim.report.words import ATTACKS, FORMS, GLOSSARY, PUBLISHED, ROLES, measure_words
+from seriatim.report.words import ATTACKS, FORMS, GLOSSARY, PUBLISHED, ROLES, titled_measure
 
 
-def background_usefulness(policy: Policy, verdict: Verdict, facts: Facts) -> Section:
+def usefulness(policy: Policy, verdict: Verdict, facts: Facts) -> Section:
     columns = ("Measure", "Figure", "What it means")
     rows = tuple(row for row in map(_measure_row, verdict.measures) if row[-1])  # a figure without meaning helps nobody
     grid: tuple[Block, ...] = (
         (Grid("Measures of how useful the table is", columns, rows, frozenset({1})),) if rows else ()
     )
-    shown = outcome_charts(verdict, "usefulness", {"withheld": _withheld(policy, facts)})
+    shown = outcome.charts_about(verdict, "usefulness", {"withheld": _withheld(policy, facts)})
     lead = "Protection costs detail. These measures say how much; none of them affects the verdict."
     return Section("How useful the table is", (*grid, *shown), lead)
 
 
-def background_over_time(verdict: Verdict) -> tuple[Section, ...]:
-    shown = outcome_charts(verdict, "series")
+def over_time(verdict: Verdict) -> tuple[Section, ...]:
+    shown = outcome.charts_about(verdict, "series")
     lead = "What all releases reveal together: months, refreshes, re-runs."
     return (Section("All releases so far, together", shown, lead),) if shown else ()
 
 
-def background_attacks(verdict: Verdict) -> tuple[Section, ...]:
+def attacks(verdict: Verdict) -> tuple[Section, ...]:
     """Return the section on attacks, if any ran."""
-    shown = outcome_charts(verdict, "attack")
+    shown = outcome.charts_about(verdict, "attack")
     if not (verdict.estimates or shown):
         return ()
     columns = ("Attack", "People it succeeds on", "95% interval", "People tried", "Wrong inferences")
@@ -45,7 +45,7 @@ def background_attacks(verdict: Verdict) -> tuple[Section, ...]:
     return (Section("Attacks we tried", (*(grid if rows else ()), *shown), lead),)
 
 
-def background_limits(policy: Policy, verdict: Verdict) -> Section:
+def limits(policy: Policy, verdict: Verdict) -> Section:
     points = [_time_limit(policy), *(("Not judged.", note) for note in verdict.notes)]
     checked = {finding.column for finding in verdict.findings if finding.column}
     uncovered = [column.name for column in policy.sensitive if column.name not in checked]
@@ -76,7 +76,7 @@ def background_limits(policy: Policy, verdict: Verdict) -> Section:
     return Section("What this report does not promise", (Points(tuple(points)),))
 
 
-def background_method(policy: Policy, facts: Facts) -> Section:
+def method(policy: Policy, facts: Facts) -> Section:
     entries: list[tuple[str, str]] = []
     if policy.defence:
         settings = policy.defence
@@ -98,7 +98,7 @@ def background_method(policy: Policy, facts: Facts) -> Section:
     return Section("How it was done", (Definitions(tuple(entries)), how))
 
 
-def background_columns(facts: Facts) -> Section:
+def columns_published(facts: Facts) -> Section:
     heads = ("Column", "Role", "Read as", "Generalised by", "Published as")
     rows = tuple(
         (
@@ -113,7 +113,7 @@ def background_columns(facts: Facts) -> Section:
     return Section("Columns", (Grid("The columns and their roles in the policy", heads, rows),))
 
 
-def background_glossary() -> Section:
+def glossary() -> Section:
     return Section("Words", (Definitions(GLOSSARY),))
 
 
@@ -133,7 +133,7 @@ def _withheld(policy: Policy, facts: Facts) -> Chart:
 
 
 def _measure_row(measure: Measure) -> tuple[str | Cell, ...]:
-    words = measure_words(measure.name)
+    words = titled_measure(measure.name)
     title = words.title if words else measure.name.replace("_", " ")
     return (
         Cell(title, note=_details(measure.detail)),
@@ -178,7 +178,7 @@ def _scalar(value: object) -> str:
 
 
 def _time_limit(policy: Policy) -> tuple[str, str]:
-    if is_serial_outcome(policy):
+    if outcome.is_serial(policy):
         return (
             "What comes later.",
             "The promises hold over all releases so far. The next release will be judged together with them.",

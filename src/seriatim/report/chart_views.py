@@ -11,7 +11,7 @@ from seriatim.report.formats import format_number, format_percent, format_plain
 from seriatim.report.page import Grid
 
 
-def chart_data(chart: Chart) -> dict[str, Any]:
+def drawing(chart: Chart) -> dict[str, Any]:
     """Return everything needed to draw a chart, ready for JSON."""
     limit = chart.threshold
     return {
@@ -27,7 +27,7 @@ def chart_data(chart: Chart) -> dict[str, Any]:
     }
 
 
-def chart_table(chart: Chart) -> Grid:
+def table(chart: Chart) -> Grid:
     """Return the numbers of a chart as a table."""
     match chart.data:
         case Histogram() as data:
@@ -45,13 +45,13 @@ def chart_table(chart: Chart) -> Grid:
             return Grid(chart.title, (f"{chart.y.label} / {chart.x.label}", *columns), grid, numeric)
 
 
-def chart_sentence(chart: Chart) -> str:
+def sentence(chart: Chart) -> str:
     """Describe a chart to readers who cannot see it."""
     limit = f" The limit is marked: {chart.threshold.label}." if chart.threshold else ""
     return f"{chart.title}. {_shown(chart)}{limit}"
 
 
-def is_empty_chart(chart: Chart) -> bool:
+def is_empty(chart: Chart) -> bool:
     match chart.data:
         case Histogram(counts=numbers) | Bars(labels=numbers):
             return not numbers
@@ -62,7 +62,7 @@ def is_empty_chart(chart: Chart) -> bool:
 
 
 def _shown(chart: Chart) -> str:
-    if is_empty_chart(chart):
+    if is_empty(chart):
         return "There is nothing to show."
     match chart.data:
         case Histogram() as data:

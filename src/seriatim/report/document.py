@@ -10,7 +10,7 @@ from seriatim.model.verdict import Verdict
 from seriatim.report import background, outcome
 from seriatim.report.facts import Facts
 from seriatim.report.filed_report import NO_ROWS, FiledReport
-from seriatim.report.json_record import record_of
+from seriatim.report.json_record import canonical_dict
 from seriatim.report.page import Page
 
 
@@ -26,20 +26,20 @@ class Report(FiledReport):
     facts: Facts
 
     def record(self) -> dict[str, Any]:
-        return record_of(self.policy, self.verdict, self.facts)
+        return canonical_dict(self.policy, self.verdict, self.facts)
 
     def page(self) -> Page:
         policy, verdict, facts = self.policy, self.verdict, self.facts
         sections = (
-            outcome.outcome_summary(policy, verdict, facts),
-            outcome.outcome_promises(verdict),
-            *background.background_attacks(verdict),
-            *background.background_over_time(verdict),
-            background.background_usefulness(policy, verdict, facts),
-            background.background_limits(policy, verdict),
-            background.background_columns(facts),
-            background.background_method(policy, facts),
-            background.background_glossary(),
+            outcome.summary(policy, verdict, facts),
+            outcome.promises(verdict),
+            *background.attacks(verdict),
+            *background.over_time(verdict),
+            background.usefulness(policy, verdict, facts),
+            background.limits(policy, verdict),
+            background.columns_published(facts),
+            background.method(policy, facts),
+            background.glossary(),
         )
         number = f"release {facts.number}" if facts.number is not None else "not released"
         return Page(
@@ -47,6 +47,6 @@ class Report(FiledReport):
             sections=sections,
             kicker="Release report",
             subtitle=f"{number}, epoch {facts.epoch}",
-            banner=outcome.outcome_banner(verdict, facts),
+            banner=outcome.banner(verdict, facts),
             footer=NO_ROWS,
         )

@@ -11,7 +11,7 @@ RESPONDENT = "respondent"
 
 
 @dataclass(frozen=True, slots=True)
-class ColumnFacts:
+class ReportedColumn:
     """One column: what it is and how it is published."""
 
     name: str
@@ -52,17 +52,17 @@ class Facts(TableCounts):
     policy_digest: str
     tables: tuple[tuple[str, TableCounts], ...] = ()
     """The counts by sensitive column, where each has a table of its own; the others are then of the first."""
-    columns: tuple[ColumnFacts, ...] = ()
+    columns: tuple[ReportedColumn, ...] = ()
     seed: int | None = None
     """The seed of the queries and attacks, so that anyone can repeat them."""
 
 
-def column_facts(policy: Policy, forms: Mapping[str, str] | None = None) -> tuple[ColumnFacts, ...]:
+def reported_columns(policy: Policy, forms: Mapping[str, str] | None = None) -> tuple[ReportedColumn, ...]:
     """Return the columns of a policy, with the form in which each generalised one is published."""
     noise = policy.defence.noise if policy.defence is not None else {}
     known = {**(forms or {}), **{name: f"with noise, at most {amount} either way" for name, amount in noise.items()}}
     columns = [
-        ColumnFacts(
+        ReportedColumn(
             name=column.name,
             role=column.role.value,
             kind=column.kind.value if column.kind else "",
@@ -73,5 +73,5 @@ def column_facts(policy: Policy, forms: Mapping[str, str] | None = None) -> tupl
         for column in policy.columns.values()
     ]
     if policy.respondent and policy.respondent not in policy.columns:
-        columns.insert(0, ColumnFacts(policy.respondent, RESPONDENT))
+        columns.insert(0, ReportedColumn(policy.respondent, RESPONDENT))
     return tuple(columns)

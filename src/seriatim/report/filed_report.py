@@ -5,8 +5,8 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from typing import Any
 
-from seriatim.report.html import html_file, html_fragment
-from seriatim.report.json_record import json_record_text
+from seriatim.report.html import notebook_fragment, rendered_file
+from seriatim.report.json_record import canonical_text
 from seriatim.report.page import Page
 
 NO_ROWS = "This report has counts, figures and column names. It has no row and no value of a person."
@@ -26,11 +26,11 @@ class FiledReport(ABC):
 
     def to_json(self) -> str:
         """Return the record as canonical JSON; an infinite figure becomes "inf"."""
-        return json_record_text(self.record())
+        return canonical_text(self.record())
 
     def to_html(self) -> str:
         """Return the page as one HTML file that works offline."""
-        return html_file(self.page())
+        return rendered_file(self.page())
 
     def _repr_html_(self) -> str:
-        return html_fragment(self.page())
+        return notebook_fragment(self.page())

@@ -11,10 +11,10 @@ from math import ceil
 from typing import Any
 
 from seriatim.model.verdict import Finding, Verdict
+from seriatim.report import outcome
 from seriatim.report.facts import RESPONDENT, Facts
 from seriatim.report.filed_report import FiledReport
 from seriatim.report.formats import format_number, format_plain
-from seriatim.report.outcome import outcome_promised
 from seriatim.report.page import Cell, Definitions, Grid, Note, Page, Prose, Section
 from seriatim.report.promise_words import promise_words
 from seriatim.report.words import FORMS
@@ -31,9 +31,9 @@ _ROLES = {
 _FOOTER = "This report says what was promised and how to read the table. It holds no row and no figure about people."
 
 
-def promises_for_recipients(verdict: Verdict) -> tuple[Finding, ...]:
+def promises_told(verdict: Verdict) -> tuple[Finding, ...]:
     """Return the promises to people that this release keeps, as far as everyone was judged."""
-    return tuple(_in_round_numbers(finding) for finding in outcome_promised(verdict) if finding.result == "kept")
+    return tuple(_in_round_numbers(finding) for finding in outcome.promised(verdict) if finding.result == "kept")
 
 
 def _in_round_numbers(finding: Finding) -> Finding:

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 from markupsafe import Markup
 
 from seriatim.model.chart import Chart
-from seriatim.report.chart_views import chart_data, chart_sentence, chart_table, is_empty_chart
+from seriatim.report import chart_views
 from seriatim.report.page import Block, Charts, Page, Section
 
 if TYPE_CHECKING:
@@ -27,12 +27,12 @@ if TYPE_CHECKING:
 LICENCES = ("d3", "plot", "interval-tree-1d", "binary-search-bounds", "isoformat")
 
 
-def html_page(title: str, sections: Iterable[Section], footer: str = "") -> str:
+def rendered_page(title: str, sections: Iterable[Section], footer: str = "") -> str:
     """Render a title and sections, as a study has them. Reports of releases add a banner and use ``render``."""
-    return html_file(Page(title, tuple(sections), footer=footer))
+    return rendered_file(Page(title, tuple(sections), footer=footer))
 
 
-def html_file(page: Page) -> str:
+def rendered_file(page: Page) -> str:
     """Return the whole file. Equal pages give equal bytes."""
     charts = [chart for section in page.sections for block in section.blocks for chart in _drawn(block)]
     numbers = {id(chart): position for position, chart in enumerate(charts)}
@@ -42,22 +42,22 @@ def html_file(page: Page) -> str:
         .get_template("page.html.j2")
         .render(
             page=page,
-            style=Markup(html_asset("templates/page.css")),  # noqa: S704 - our own file
+            style=Markup(asset_text("templates/page.css")),  # noqa: S704 - our own file
             script=script,
             script_hash=script_hash,
-            charts=html_data_block([chart_data(chart) for chart in charts]),
+            charts=data_block([chart_views.drawing(chart) for chart in charts]),
             position=lambda chart: numbers.get(id(chart)),
         )
     )
 
 
-def html_fragment(page: Page) -> str:
+def notebook_fragment(page: Page) -> str:
     """Return a short version for a notebook: no script, and styles that apply to nothing else."""
-    style = Markup(html_asset("templates/notebook.css"))  # noqa: S704 - our own file
+    style = Markup(asset_text("templates/notebook.css"))  # noqa: S704 - our own file
     return _html_environment().get_template("notebook.html.j2").render(page=page, style=style)
 
 
-def html_data_block(value: object) -> Markup:
+def data_block(value: object) -> Markup:
     """Return JSON that is safe inside a script element: it cannot end it, open a comment or break a line."""
     text = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
     for mark in "<>&\u2028\u2029":
@@ -77,19 +77,21 @@ def _html_environment() -> Environment:
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
-    made.globals.update(chart_sentence=chart_sentence, chart_table=chart_table, is_empty=is_empty_chart)
+    made.globals.update(
+        chart_sentence=chart_views.sentence, chart_table=chart_views.table, is_empty=chart_views.is_empty
+    )
     return made
 
 
 @cache
 def _drawing_script() -> tuple[Markup, str]:
     """Return the libraries with their licences and the function that draws every kind of chart; and their hash."""
-    notices = "\n\n".join(f"{name}\n{html_asset(f'vendor/{name}.LICENSE').strip()}" for name in LICENCES)
+    notices = "\n\n".join(f"{name}\n{asset_text(f'vendor/{name}.LICENSE').strip()}" for name in LICENCES)
     parts = (
         f"/*!\n{notices}\n*/",
-        html_asset("vendor/d3.min.js"),
-        html_asset("vendor/plot.min.js"),
-        html_asset("templates/draw.js"),
+        asset_text("vendor/d3.min.js"),
+        asset_text("vendor/plot.min.js"),
+        asset_text("templates/draw.js"),
     )
     script = "\n".join(part.strip() for part in parts)
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
@@ -97,9 +99,13 @@ def _drawing_script() -> tuple[Markup, str]:
 
 
 @cache
-def html_asset(path: str) -> str:
+def asset_text(path: str) -> str:
     return files("seriatim.report").joinpath(path).read_text(encoding="utf-8")
 
 
 def _drawn(block: Block) -> list[Chart]:
-    return [chart for chart in block.charts.values() if not is_empty_chart(chart)] if isinstance(block, Charts) else []
+    return (
+        [chart for chart in block.charts.values() if not chart_views.is_empty(chart)]
+        if isinstance(block, Charts)
+        else []
+    )

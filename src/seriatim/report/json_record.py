@@ -9,15 +9,15 @@ from typing import Any
 
 from seriatim.model.policy import Policy, Thresholds
 from seriatim.model.verdict import Approval, Estimate, Finding, Measure, Verdict
-from seriatim.report.chart_views import chart_data
+from seriatim.report import chart_views
 from seriatim.report.facts import Facts, TableCounts
 from seriatim.report.formats import format_plain
-from seriatim.report.outcome import outcome_of
+from seriatim.report.outcome import word_of
 
 SCHEMA = "seriatim.report/1"
 
 
-def record_of(policy: Policy, verdict: Verdict, facts: Facts) -> dict[str, Any]:
+def canonical_dict(policy: Policy, verdict: Verdict, facts: Facts) -> dict[str, Any]:
     """Return everything the page shows, with all digits."""
     approval = verdict.approval
     return {
@@ -25,7 +25,7 @@ def record_of(policy: Policy, verdict: Verdict, facts: Facts) -> dict[str, Any]:
         "series": facts.series,
         "release": facts.number,
         "epoch": facts.epoch,
-        "outcome": outcome_of(verdict, facts),
+        "outcome": word_of(verdict, facts),
         "released": verdict.released and facts.number is not None,
         "reasons": list(verdict.reasons),
         "remedies": list(verdict.remedies),
@@ -35,7 +35,7 @@ def record_of(policy: Policy, verdict: Verdict, facts: Facts) -> dict[str, Any]:
         "findings": [format_plain({**_fields(finding), "result": finding.result}) for finding in verdict.findings],
         "estimates": [format_plain(_fields(estimate)) for estimate in verdict.estimates],
         "measures": [format_plain(_fields(measure)) for measure in verdict.measures],
-        "charts": {name: chart_data(chart) for name, chart in verdict.charts.items()},
+        "charts": {name: chart_views.drawing(chart) for name, chart in verdict.charts.items()},
         "policy": _policy(policy, facts),
     }
 
@@ -55,7 +55,7 @@ def _counts(table: TableCounts) -> dict[str, int]:
     }
 
 
-def json_record_text(record: Mapping[str, Any]) -> str:
+def canonical_text(record: Mapping[str, Any]) -> str:
     """Write JSON with sorted keys, two spaces and a final line feed, so that equal records are equal bytes."""
     return json.dumps(record, sort_keys=True, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
 
@@ -109,14 +109,14 @@ def _without_values(settings: Mapping[str, Any]) -> dict[str, Any]:
 
 
 @dataclass(frozen=True, slots=True)
-class RecordedReport:
+class FactsAndVerdict:
     """The facts and findings of a report that was written before."""
 
     facts: Facts
     verdict: Verdict
 
 
-def report_read_back(record: Mapping[str, Any]) -> RecordedReport:
+def read_back(record: Mapping[str, Any]) -> FactsAndVerdict:
     """Return the facts, findings, reasons and approval of a record; charts, measures and estimates are left out."""
     counts, approval = _counts_told(record["counts"]), record["approval"]
     facts = Facts(
@@ -139,7 +139,7 @@ def report_read_back(record: Mapping[str, Any]) -> RecordedReport:
         remedies=tuple(record["remedies"]),
         approval=Approval(approval["by"], approval["override"]) if approval else None,
     )
-    return RecordedReport(facts, verdict)
+    return FactsAndVerdict(facts, verdict)
 
 
 def _counts_told(told: Mapping[str, Any]) -> TableCounts:

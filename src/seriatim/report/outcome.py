@@ -18,7 +18,7 @@ Outcome = Literal["released", "refused", "overridden", "would be released"]
 NO_PROMISE = "Nothing in the policy protects the people in this table."
 
 
-def outcome_of(verdict: Verdict, facts: Facts) -> Outcome:
+def word_of(verdict: Verdict, facts: Facts) -> Outcome:
     if verdict.overridden:
         return "overridden"
     if not verdict.released:
@@ -26,8 +26,8 @@ def outcome_of(verdict: Verdict, facts: Facts) -> Outcome:
     return "released" if facts.number is not None else "would be released"
 
 
-def outcome_banner(verdict: Verdict, facts: Facts) -> Banner:
-    match outcome_of(verdict, facts):
+def banner(verdict: Verdict, facts: Facts) -> Banner:
+    match word_of(verdict, facts):
         case "refused":
             nothing = "This table cannot be released as it is. Nothing was published."
             return Banner("Refused", nothing, "bad", verdict.reasons)
@@ -38,11 +38,11 @@ def outcome_banner(verdict: Verdict, facts: Facts) -> Banner:
             return Banner("Released by override", who, "warn", verdict.reasons)
         case "would be released":
             nothing = "Dry run: nothing was written or recorded."
-            judged = outcome_promised(verdict) and not verdict.unjudged
+            judged = promised(verdict) and not verdict.unjudged
             return Banner("Would be released", nothing, "good" if judged else "warn", _unjudged(verdict))
         case "released":
             by = f" Approved by {verdict.approval.by}." if verdict.approval else ""
-            if not outcome_promised(verdict):
+            if not promised(verdict):
                 return Banner("Released", f"The policy has no promise, so nothing protects this table.{by}", "warn")
             if verdict.unjudged:
                 nobody = "No promise is broken, but not every one could be judged for everyone."
@@ -59,12 +59,12 @@ def _unjudged(verdict: Verdict) -> tuple[str, ...]:
     )
 
 
-def outcome_promised(verdict: Verdict) -> tuple[Finding, ...]:
+def promised(verdict: Verdict) -> tuple[Finding, ...]:
     """Return the findings of promises to people. The limit on withheld records is a promise to users of the table."""
     return tuple(finding for finding in verdict.findings if finding.rule not in promise_rules_for_users())
 
 
-def outcome_summary(policy: Policy, verdict: Verdict, facts: Facts) -> Section:
+def summary(policy: Policy, verdict: Verdict, facts: Facts) -> Section:
     blocks: list[Block] = [Prose((_story(policy, verdict, facts),))]
     blocks.append(_tables(facts) if facts.tables else _tiles(policy, facts))
     if verdict.remedies and not (verdict.released and not verdict.overridden):
@@ -72,23 +72,23 @@ def outcome_summary(policy: Policy, verdict: Verdict, facts: Facts) -> Section:
     return Section("In short", tuple(blocks))
 
 
-def outcome_promises(verdict: Verdict) -> Section:
-    nothing = () if outcome_promised(verdict) else (Note("The policy has no promise", (NO_PROMISE,), "warn"),)
+def promises(verdict: Verdict) -> Section:
+    nothing = () if promised(verdict) else (Note("The policy has no promise", (NO_PROMISE,), "warn"),)
     if not verdict.findings:
-        return Section("Promises", (*nothing, *outcome_charts(verdict, "protection")))
+        return Section("Promises", (*nothing, *charts_about(verdict, "protection")))
     columns = ("Promise", "Required", "Found", "Result", "Records affected", "What would pass")
     rows = tuple(_finding_row(finding) for finding in verdict.findings)
     grid = Grid("Each promise of the policy and what was found", columns, rows, frozenset({4}))
     lead = "Checked on the finished table, by code that shares nothing with the method that made it."
-    return Section("Promises", (*nothing, grid, *outcome_charts(verdict, "protection")), lead)
+    return Section("Promises", (*nothing, grid, *charts_about(verdict, "protection")), lead)
 
 
-def outcome_charts(verdict: Verdict, topic: Topic, further: dict[str, Chart] | None = None) -> tuple[Charts, ...]:
+def charts_about(verdict: Verdict, topic: Topic, further: dict[str, Chart] | None = None) -> tuple[Charts, ...]:
     charts = {name: chart for name, chart in verdict.charts.items() if chart.topic == topic} | (further or {})
     return (Charts(charts),) if charts else ()
 
 
-def is_serial_outcome(policy: Policy) -> bool:
+def is_serial(policy: Policy) -> bool:
     """Return whether any promise covers several releases."""
     bounded = policy.adversary.breach_share is not None or policy.adversary.sure_share is not None
     return bounded or any(name in promise_keys_over_releases() for name in policy.terms.series.stated)
@@ -102,13 +102,13 @@ def _story(policy: Policy, verdict: Verdict, facts: Facts) -> str:
         "overridden": f"{this} of the series “{facts.series}”, released despite a refusal.",
         "refused": f"This table was refused as a release of the series “{facts.series}”; the ledger is unchanged.",
         "would be released": f"This is a dry run for the series “{facts.series}”; the table could be released.",
-    }[outcome_of(verdict, facts)]
+    }[word_of(verdict, facts)]
     would = "would be" if facts.number is None else "are"
     counts = _told_tables(policy, facts, would) if facts.tables else _told_counts(policy, facts, would)
     kept = (
         f"Of {format_people(n_all, 'promise', 'promises')} {format_count(n_broken)} {would} broken."
         if n_broken
-        else _all_kept(n_all if outcome_promised(verdict) else 0, len(verdict.unjudged))
+        else _all_kept(n_all if promised(verdict) else 0, len(verdict.unjudged))
     )
     return f"{outcome} {counts} {kept}"
 
@@ -196,21 +196,21 @@ def _finding_row(finding: Finding) -> tuple[str | Cell, ...]:
     return (
         Cell(title, note=about),
         words.required(finding.threshold) if words else format_number(finding.threshold),
-        Cell(outcome_found(finding, words), note=finding.detail or (words.found if words else "")),
-        outcome_cell(finding),
+        Cell(figure_found(finding, words), note=finding.detail or (words.found if words else "")),
+        result_cell(finding),
         Cell(format_count(finding.n_people), note=classes),
         finding.remedy or ("–" if finding.kept else "not known"),
     )
 
 
-def outcome_cell(finding: Finding) -> Cell:
+def result_cell(finding: Finding) -> Cell:
     """Return what became of a promise, in its colour."""
     tone: dict[str, Tone] = {"kept": "good", "broken": "bad"}
     unjudged = f"{format_count(finding.n_unjudged)} people not judged" if finding.n_unjudged else ""
     return Cell(finding.result, tone.get(finding.result, "warn"), note=unjudged)
 
 
-def outcome_found(finding: Finding, words: PromiseWords | None) -> str:
+def figure_found(finding: Finding, words: PromiseWords | None) -> str:
     """Return the figure of a finding."""
     if finding.kept and math.isinf(finding.worst):
         return "no class to judge"

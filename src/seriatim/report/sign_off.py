@@ -10,10 +10,11 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from seriatim.model.verdict import Verdict
+from seriatim.report import outcome
 from seriatim.report.facts import Facts, TableCounts
 from seriatim.report.filed_report import FiledReport
 from seriatim.report.formats import format_count, format_number, format_percent
-from seriatim.report.outcome import outcome_banner, outcome_cell, outcome_found, outcome_of
+from seriatim.report.outcome import word_of
 from seriatim.report.page import Cell, Definitions, Grid, Page, Section, Signatures
 from seriatim.report.promise_words import promise_words
 
@@ -23,7 +24,7 @@ _FOOTER = "For the publisher's files. This page has counts, figures and column n
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SignOffFacts:
+class SigningFacts:
     """What the page has beside the report's own figures."""
 
     date: str
@@ -37,7 +38,7 @@ class SignOffFacts:
     recipients: tuple[str, ...] = ()
 
 
-class SignOffReport(Protocol):
+class ReleaseToSign(Protocol):
     """What the page takes from a report: that of a draft, or one read back from its record."""
 
     @property
@@ -51,8 +52,8 @@ class SignOffReport(Protocol):
 class SignOff(FiledReport):
     """A release on one page, to be read, printed and signed."""
 
-    report: SignOffReport
-    signed: SignOffFacts
+    report: ReleaseToSign
+    signed: SigningFacts
 
     def record(self) -> dict[str, Any]:
         facts, signed = self.report.facts, self.signed
@@ -60,7 +61,7 @@ class SignOff(FiledReport):
             "schema": SCHEMA,
             "series": facts.series,
             "release": facts.number,
-            "outcome": outcome_of(self.report.verdict, facts),
+            "outcome": word_of(self.report.verdict, facts),
             "date": signed.date,
             "version": signed.version,
             "recipients": list(signed.recipients),
@@ -80,7 +81,7 @@ class SignOff(FiledReport):
             ),
             kicker="Release to sign",
             subtitle=f"release {facts.number}, epoch {facts.epoch}",
-            banner=outcome_banner(self.report.verdict, facts),
+            banner=outcome.banner(self.report.verdict, facts),
             footer=_FOOTER,
         )
 
@@ -108,8 +109,8 @@ class SignOff(FiledReport):
                 (
                     Cell(words.title if words else finding.rule, note=about),
                     words.required(finding.threshold) if words else format_number(finding.threshold),
-                    outcome_found(finding, words),
-                    outcome_cell(finding),
+                    outcome.figure_found(finding, words),
+                    outcome.result_cell(finding),
                 )
             )
         return Grid("Each promise and what was found", ("Promise", "Required", "Found", "Result"), tuple(rows))

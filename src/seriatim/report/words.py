@@ -61,82 +61,82 @@ GLOSSARY: tuple[tuple[str, str], ...] = (
 
 
 @dataclass(frozen=True, slots=True)
-class MeasureWords:
+class TitledMeasure:
     """A measure in plain English."""
 
     title: str
     meaning: str
 
 
-MEASURES: dict[str, MeasureWords] = {
-    "gcp": MeasureWords(
+MEASURES: dict[str, TitledMeasure] = {
+    "gcp": TitledMeasure(
         "Detail lost (GCP)", "0% keeps every cell as it was, 100% keeps nothing; the mean over all cells."
     ),
-    "ncp": MeasureWords("Detail lost (NCP)", "How wide the published cells are, as a share of their column's range."),
-    "discernibility": MeasureWords(
+    "ncp": TitledMeasure("Detail lost (NCP)", "How wide the published cells are, as a share of their column's range."),
+    "discernibility": TitledMeasure(
         "Discernibility",
         "Pairs of records that cannot be told apart; a withheld one counts as alike to all. Lower is better.",
     ),
-    "average_class_size": MeasureWords(
+    "average_class_size": TitledMeasure(
         "Average class size", "Records that look alike. If it is close to k, little detail was lost without need."
     ),
-    "classes": MeasureWords("Classes", "Sets of records that look alike in every column a neighbour could know."),
-    "suppressed_share": MeasureWords("Withheld share", "Records withheld from the release to protect people."),
-    "noise_spread": MeasureWords(
+    "classes": TitledMeasure("Classes", "Sets of records that look alike in every column a neighbour could know."),
+    "suppressed_share": TitledMeasure("Withheld share", "Records withheld from the release to protect people."),
+    "noise_spread": TitledMeasure(
         "Standard deviation of the noise",
         "About an eighth of the amount in the policy, which is the most that noise moves a value either way.",
     ),
-    "noise_near": MeasureWords(
+    "noise_near": TitledMeasure(
         "Noise still near the truth",
         "The share of values that one noisy number comes near to (within 5% unless said otherwise).",
     ),
-    "noise_hit_chance": MeasureWords(
+    "noise_hit_chance": TitledMeasure(
         "Best guess behind the noise",
         "How often an attacker who knows the population and how noise is drawn comes near; beside it, the same without "
         "any release.",
     ),
-    "fresh_noise_near": MeasureWords(
+    "fresh_noise_near": TitledMeasure(
         "If every release had fresh noise",
         "The share of values that the mean of 8 releases would come near to. It does not happen here: a person with "
         "the same value has the same noise in every release of the series.",
     ),
-    "odds_in_group": MeasureWords(
+    "odds_in_group": TitledMeasure(
         "Odds in a group",
         "How much a group, read alone, raises the odds that its people hold a frequent value, at most.",
     ),
-    "own_part": MeasureWords(
+    "own_part": TitledMeasure(
         "Own part",
         "How much somebody's own group raises the odds of a frequent value beyond what all other groups show of people "
         "like them, for 99 in 100 people.",
     ),
-    "relation_kept": MeasureWords(
+    "relation_kept": TitledMeasure(
         "Relation kept",
         "How much of what ties values to columns a reader finds who joins all groups (`reading.relation`): 100% as in "
         "the truth, 0% as if everyone's value were drawn from the whole table. The mean over the columns.",
     ),
-    "margin_error": MeasureWords(
+    "margin_error": TitledMeasure(
         "Values off by (total variation)",
         "How far the published shares of the values are from the true ones; the worst column. 0% is the truth.",
     ),
-    "margin_worst_ratio": MeasureWords(
+    "margin_worst_ratio": TitledMeasure(
         "Worst value off by a factor", "The frequent value whose published share is farthest from the true one."
     ),
-    "value_query_error": MeasureWords(
+    "value_query_error": TitledMeasure(
         "Typical error of counts with a value,",
         "The median relative error when counting people with one of the frequent values in random ranges.",
     ),
-    "query_error": MeasureWords(
+    "query_error": TitledMeasure(
         "Typical error of counts",
         "The median relative error when counting people in random ranges of the published columns.",
     ),
 }
 
 
-def measure_words(name: str) -> MeasureWords | None:
+def titled_measure(name: str) -> TitledMeasure | None:
     """Return the words of a measure; ``query_error_5%`` is the query error of counts of about 5% of the people."""
     if name in MEASURES:
         return MEASURES[name]
     stem, _, share = name.rpartition("_")
     if stem in MEASURES and share.endswith("%"):
-        return MeasureWords(f"{MEASURES[stem].title} about {share} of people", MEASURES[stem].meaning)
+        return TitledMeasure(f"{MEASURES[stem].title} about {share} of people", MEASURES[stem].meaning)
     return None

@@ -194,7 +194,7 @@ class Connection(HttpToolsProtocol):
         self.transport.close()
 
 
-def most_connections() -> int:
+def most_open() -> int:
     """Return how many connections the limit on open files allows."""
     try:
         import resource
@@ -204,4 +204,4 @@ def most_connections() -> int:
     return MOST if files == resource.RLIM_INFINITY else min(MOST, max(files - RESERVE, files // 2))
 
 
-__all__ = ["Connection", "Connections", "most_connections"]
+__all__ = ["Connection", "Connections", "most_open"]

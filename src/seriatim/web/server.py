@@ -49,13 +49,13 @@ def serve(journal: SqlJournal, settings: Settings, quiet: bool = False) -> None:
     opened = opening_gate(journal, settings)  # the journal is read while the libraries of the web are loaded
     import uvicorn
 
-    from seriatim.web.connections import Connection, Connections, most_connections
+    from seriatim.web.connections import Connection, Connections, most_open
     from seriatim.web.service import application, assembled
 
     service = assembled(journal, settings, opened.result())
     with _listening(settings) as door:
         _tell_of_service(service, door.getsockname()[1])
-        counted = partial(Connection, Connections(settings.largest_body, most_connections()))
+        counted = partial(Connection, Connections(settings.largest_body, most_open()))
         config = uvicorn.Config(
             application(service), http=cast("type[asyncio.Protocol]", counted), log_config=None, access_log=False,
             server_header=False, timeout_keep_alive=60, timeout_graceful_shutdown=10,

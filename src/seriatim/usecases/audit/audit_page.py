@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from seriatim.model import Finding, Measure
-from seriatim.report import NO_ROWS, FiledReport
-from seriatim.report.chart_views import chart_data
+from seriatim.report import NO_ROWS, FiledReport, chart_views
 from seriatim.report.formats import format_count, format_number, format_people, format_percent, format_plain
 from seriatim.report.page import Banner, Cell, Charts, Definitions, Grid, Note, Page, Prose, Section, Tile, Tiles
 from seriatim.report.page import Block as PageBlock
@@ -44,7 +43,7 @@ class AuditReport(FiledReport):
             "findings": [format_plain(asdict(finding)) for finding in audit.findings],
             "measures": [format_plain(asdict(measure)) for measure in audit.measures],
             "worst_classes": {b.column: [format_plain(w) for w in _audit_worst_classes(b)] for b in audit.blocks},
-            "charts": {name: chart_data(chart) for name, chart in audit.charts.items()},
+            "charts": {name: chart_views.drawing(chart) for name, chart in audit.charts.items()},
             "notes": list(audit.notes),
         }
 

@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 
 from seriatim.model.chart import Chart, ChartAxis, Line, Lines
-from seriatim.report import Cell, Charts, Grid, Page, Prose, Section
-from seriatim.report.chart_views import chart_data
+from seriatim.report import Cell, Charts, Grid, Page, Prose, Section, chart_views
 from seriatim.report.filed_report import FiledReport
 from seriatim.report.formats import format_number, format_plain
 from seriatim.usecases.compare.risk_map import MapPoint, MapWish
@@ -51,7 +50,7 @@ class RiskMap(FiledReport):
             "seed": self.wish.seed,
             "statistics": list(self.wish.statistics or ()),
             "points": [format_plain(asdict(point)) for point in self.points],
-            "chart": chart_data(self.chart),
+            "chart": chart_views.drawing(self.chart),
         }
 
     @property

@@ -8,7 +8,7 @@ from seriatim.model import TOP, Draft, Generalised, Kind, Policy, Verdict
 from seriatim.model.draft import PLAIN
 from seriatim.model.hierarchies import Hierarchy
 from seriatim.model.own_tables import folders_of_own_tables
-from seriatim.report import promises_for_recipients
+from seriatim.report import promises_told
 from seriatim.report.formats import format_percent
 
 NOTATION = {
@@ -149,8 +149,7 @@ def codebook_of(policy: Policy, draft: Draft, verdict: Verdict, number: int) -> 
         "notation": NOTATION,
         "rows": rows_in_codebook(draft, policy),
         "promises": [
-            {"promise": one.rule, "column": one.column, "asked": one.threshold}
-            for one in promises_for_recipients(verdict)
+            {"promise": one.rule, "column": one.column, "asked": one.threshold} for one in promises_told(verdict)
         ],
         "files": WHO_MAY_READ,
     }

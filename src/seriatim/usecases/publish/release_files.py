@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 from seriatim.measures.query_error import SEED
 from seriatim.model import Draft, Policy, Release, Verdict
 from seriatim.ports import PRIVATE, PUBLIC, Writer
-from seriatim.report import Facts, PublicReport, Report, TableCounts, column_facts, promises_for_recipients
+from seriatim.report import Facts, PublicReport, Report, TableCounts, promises_told, reported_columns
 from seriatim.usecases.publish.codebook import NOTATION, rows_in_codebook
 
 
@@ -30,7 +30,7 @@ def release_files_report(policy: Policy, draft: Draft, verdict: Verdict, number:
         policy_digest=policy.digest,
         **asdict(_counts(draft)),
         tables=tuple((name, _counts(own)) for name, own in draft.own_tables.items()),
-        columns=column_facts(policy, forms),
+        columns=reported_columns(policy, forms),
         seed=SEED,
     )
     return Report(policy, verdict, facts)
@@ -64,7 +64,7 @@ def _public_report_of(report: Report, draft: Draft) -> PublicReport:
     """Return the report for recipients."""
     odds = next((one.value for one in report.verdict.measures if one.name == "odds_in_group"), None)
     return PublicReport(
-        report.facts, promises_for_recipients(report.verdict), rows_in_codebook(draft, report.policy), NOTATION, odds
+        report.facts, promises_told(report.verdict), rows_in_codebook(draft, report.policy), NOTATION, odds
     )
 
 
