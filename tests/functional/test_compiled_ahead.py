@@ -11,7 +11,7 @@ import pytest
 import seriatim as sr
 from seriatim.cli import compile_ahead as starting
 from seriatim.kernels import ahead
-from seriatim.kernels.check.box_counts import count_inside, estimate_box_counts
+from seriatim.kernels.check.box_counts import count_inside, estimate_box_counts, fit_box
 from seriatim.kernels.check.class_figures import class_figures
 from seriatim.kernels.check.classes import fold_class_keys, number_classes_direct, rows_by_class
 from seriatim.kernels.check.value_counts import value_counts_by_class
@@ -31,6 +31,7 @@ JUDGING = (
     value_counts_by_class,
     count_inside,
     estimate_box_counts,
+    fit_box,
 )
 ATTACKING = (
     alike_overlaps,

@@ -55,13 +55,14 @@ def cutting_ahead() -> None:
 
 def judging_ahead() -> None:
     """Compile what judges a draft: classes, their values, and query error."""
-    from seriatim.kernels.check.box_counts import count_inside, estimate_box_counts
+    from seriatim.kernels.check.box_counts import count_inside, estimate_box_counts, fit_box
     from seriatim.kernels.check.classes import fold_class_keys, number_classes_direct, rows_by_class
     from seriatim.kernels.check.value_counts import value_counts_by_class
 
     weights: Floats = np.zeros(1)
     estimate_box_counts(_ints(1, 1), _ints(1, 1), weights, _ints(1), _ints(1), _ints(1))
     count_inside(_ints(1, 1), _ints(1), _ints(1), _ints(1))
+    fit_box(_ints(1, 1), np.ones(1, dtype=np.int64), _ints(1), _ints(1), np.zeros(1), 1.0)
     value_counts_by_class(_ints(1), 1, _ints(1), 1)
     rows_by_class(_ints(1), 1)
     number_classes_direct(_longs(1), 1)

@@ -1,12 +1,14 @@
 """How well users of the table can still count: random range-count queries on the release, compared with the truth.
 
-A query is a range in each of a few quasi columns. Its estimate from the release spreads every record evenly over its
-label. The error is |estimate - truth| / truth, as the median over queries of similar selectivity.
+A query is a range in each of a few quasi columns, as wide as it takes to match the share of people in its name. (A
+range of that share of the domain matches several times as many: records are where it is dense.) Its estimate
+from the release spreads every record evenly over its label. The error is |estimate - truth| / truth, as the median over
+queries of one share.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from math import prod
 from typing import NamedTuple
@@ -14,10 +16,11 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from seriatim.kernels.check.box_counts import count_inside, estimate_box_counts
+from seriatim.kernels.check.box_counts import count_inside, estimate_box_counts, fit_box
 from seriatim.kernels.check.classes import rows_by_class
 from seriatim.model import CodedColumn, Draft, Measure, View
 from seriatim.model.chance import open_chance
+from seriatim.model.classes import LongArray
 from seriatim.model.scale import IntArray
 from seriatim.ports import Workers
 
@@ -26,6 +29,12 @@ QUERIES = 200
 SELECTIVITIES = (0.01, 0.05, 0.10)
 MOST_ROWS = 200_000
 """Above this many records, the truth and the estimate come from one random sample of them."""
+TRIES = 24
+"""So many places are tried until the ranges around one match the wanted share."""
+NEAR = 0.1
+"""A query matches the wanted share if it is off by less than this part of it."""
+FITTED_ROWS = 10_000
+"""The width of ranges is found on at most so many records; what a query matches is counted on all."""
 _PARTS = 2
 """Pieces of work that the queries of one selectivity are shared out in."""
 
@@ -38,6 +47,14 @@ class QueryBoxes:
     high: IntArray
     weight: npt.NDArray[np.float64]
     """Records in each group."""
+
+
+class DrawnQuery(NamedTuple):
+    """What a query may become, by try: the columns it asks for, a record, and the part of its ranges before that."""
+
+    asked: tuple[LongArray, ...]
+    around: IntArray
+    split: npt.NDArray[np.float64]
 
 
 class RangeQuery(NamedTuple):
@@ -62,10 +79,7 @@ def query_error(view: View, draft: Draft, workers: Workers, seed: int = SEED, ra
     boxes = QueryBoxes(boxes.low, boxes.high, boxes.weight / rate)
     codes = _in_any_order(np.stack([column.codes[rows] for column in view.quasi]))
     sizes = np.array([len(column.scale) for column in view.quasi], dtype=np.int64)
-    drawn = _queries_by_share(codes, sizes, chance)
-    parts = [queries[part::_PARTS] for queries in drawn.values() for part in range(_PARTS)]
-    errors = iter(workers.map(lambda queries: _errors(codes, boxes, queries), parts))
-    return tuple(_measure(share, [error for _ in range(_PARTS) for error in next(errors)], seed) for share in drawn)
+    return errors_by_share(codes, boxes, sizes, seed, workers)
 
 
 def query_error_of_boxes(quasi: tuple[CodedColumn, ...], boxes: QueryBoxes, seed: int = SEED) -> tuple[Measure, ...]:
@@ -76,8 +90,7 @@ def query_error_of_boxes(quasi: tuple[CodedColumn, ...], boxes: QueryBoxes, seed
     codes = _in_any_order(np.stack([column.codes[rows] for column in quasi]))
     sizes = np.array([len(column.scale) for column in quasi], dtype=np.int64)
     shrunk = QueryBoxes(boxes.low, boxes.high, boxes.weight * (len(rows) / n))
-    drawn = _queries_by_share(codes, sizes, chance)
-    return tuple(_measure(share, _errors(codes, shrunk, queries), seed) for share, queries in drawn.items())
+    return errors_by_share(codes, shrunk, sizes, seed, None)
 
 
 def _in_any_order(codes: IntArray) -> IntArray:
@@ -125,49 +138,76 @@ def _rows_by_group(group: IntArray, n_groups: int) -> tuple[npt.NDArray[np.int64
     return starts, rows if inside is None else inside[rows]
 
 
-def _queries_by_share(
-    codes: IntArray, sizes: npt.NDArray[np.int64], chance: np.random.Generator
-) -> dict[float, list[RangeQuery]]:
-    """Return all queries by selectivity, before any is answered: workers change nothing about them."""
-    return {share: draw_queries(codes, sizes, share, QUERIES, chance) for share in SELECTIVITIES}
+def errors_by_share(
+    codes: IntArray, boxes: QueryBoxes, sizes: LongArray, seed: int, workers: Workers | None
+) -> tuple[Measure, ...]:
+    """Return the error by share. All queries are drawn before any is answered: workers change nothing about them."""
+    chance = open_chance(seed, "queries of people")
+    drawn = {share: draw_queries(codes, sizes, QUERIES, chance) for share in SELECTIVITIES}
+    parts = [(share, queries[part::_PARTS]) for share, queries in drawn.items() for part in range(_PARTS)]
+
+    def answer(part: tuple[float, list[DrawnQuery]]) -> list[tuple[float, float]]:
+        return _answers(codes, boxes, sizes, *part)
+
+    found = iter(workers.map(answer, parts) if workers else map(answer, parts))
+    return tuple(_measure(share, [one for _ in range(_PARTS) for one in next(found)], seed) for share in drawn)
 
 
-def _errors(codes: IntArray, boxes: QueryBoxes, queries: Sequence[RangeQuery]) -> list[float]:
-    """Return the relative error of every query that anybody meets."""
-    errors = []
-    for query in queries:
-        truth = count_inside(codes, query.asked, query.low, query.high)
+def _answers(
+    codes: IntArray, boxes: QueryBoxes, sizes: LongArray, share: float, drawn: Sequence[DrawnQuery]
+) -> list[tuple[float, float]]:
+    """Return for every query the share of people it matches, and the relative error of its estimate."""
+    answers = []
+    for query in fit_queries(codes, sizes, share, drawn):
+        truth = count_inside(codes, *query)
         if truth > 0:
             estimate = estimate_box_counts(boxes.low, boxes.high, boxes.weight, *query)
-            errors.append(abs(estimate - truth) / truth)
-    return errors
+            answers.append((truth / codes.shape[1], abs(estimate - truth) / truth))
+    return answers
 
 
-def _measure(share: float, errors: Sequence[float], seed: int) -> Measure:
-    detail = {"selectivity": share, "queries": len(errors), "seed": seed}
-    value = float(np.median(errors)) if errors else float("nan")
-    return Measure(f"query_error_{share:.0%}", value, "share", detail)
+def _measure(share: float, answers: Sequence[tuple[float, float]], seed: int) -> Measure:
+    matched, error = np.median(np.array(answers), axis=0).tolist() if answers else (float("nan"), float("nan"))
+    detail = {"selectivity": share, "matched": matched, "queries": len(answers), "seed": seed}
+    return Measure(f"query_error_{share:.0%}", error, "share", detail)
 
 
-def draw_queries(
-    codes: IntArray, sizes: npt.NDArray[np.int64], share: float, count: int, chance: np.random.Generator
-) -> list[RangeQuery]:
-    """Draw one to three columns with ranges around a random record, so that about ``share`` of the records match."""
+def draw_queries(codes: IntArray, sizes: LongArray, count: int, chance: np.random.Generator) -> list[DrawnQuery]:
+    """Draw for each query a few records, each with one to three columns and how much of a range lies before it."""
     wide = np.flatnonzero(sizes > 1)
-    whole_low, whole_high = np.zeros(len(sizes), dtype=np.int32), (sizes - 1).astype(np.int32)
     if not len(wide):
-        return [RangeQuery(wide.astype(np.int32), whole_low, whole_high)] * count
-    asked = np.minimum(chance.integers(1, 4, count), len(wide))
-    chosen = wide[_different(len(wide), asked.max(), count, chance)]  # the first ``asked`` of each are used
-    centre = codes[chosen, chance.integers(codes.shape[1], size=count)[:, None]]
-    width = np.maximum(1, np.rint(share ** (1 / asked[:, None]) * sizes[chosen])).astype(np.int64)
-    first = np.clip(centre - chance.integers(width), 0, np.maximum(sizes[chosen] - width, 0))
-    last = np.minimum(first + width, sizes[chosen]) - 1
-    low, high = np.tile(whole_low, (count, 1)), np.tile(whole_high, (count, 1))
-    at = np.nonzero(np.arange(chosen.shape[1]) < asked[:, None])
-    low[at[0], chosen[at]], high[at[0], chosen[at]] = first[at], last[at]
-    columns = [row[:n] for row, n in zip(chosen.astype(np.int32), asked.tolist(), strict=True)]
-    return list(map(RangeQuery, columns, low, high))
+        return [DrawnQuery((wide,), np.zeros((1, len(sizes)), codes.dtype), np.zeros((1, 0)))] * count
+    shape = (count, TRIES)
+    # where few columns hold no small enough cell, the later tries ask for more
+    asked = np.minimum(chance.integers(1, 4, count)[:, None] + np.arange(TRIES) // 2, len(wide))
+    most = int(asked.max())
+    chosen = wide[_different(len(wide), most, count * TRIES, chance)].reshape(*shape, most)
+    around = codes[:, chance.integers(codes.shape[1], size=shape)]
+    split = chance.random((*shape, most))
+    return [
+        DrawnQuery(tuple(chosen[at, one, : asked[at, one]] for one in range(TRIES)), around[:, at].T, split[at])
+        for at in range(count)
+    ]
+
+
+def fit_queries(codes: IntArray, sizes: LongArray, share: float, drawn: Sequence[DrawnQuery]) -> Iterator[RangeQuery]:
+    """Widen each query until it matches about ``share`` of the records: the first try that can, else the nearest."""
+    step = -(-codes.shape[1] // FITTED_ROWS)
+    some = np.ascontiguousarray(codes[:, ::step])  # they are sorted: every step-th record stands for all
+    wanted = share * some.shape[1]
+    for query in drawn:
+        best, off = None, np.inf
+        for asked, around, split in zip(query.asked, query.around, query.split, strict=True):
+            low, high = np.zeros(len(sizes), dtype=np.int32), (sizes - 1).astype(np.int32)
+            columns = asked.astype(np.int32)
+            low[asked], high[asked] = fit_box(some, sizes, columns, around[asked], split, wanted)
+            away = abs(count_inside(some, columns, low, high) - wanted)
+            if away < off:
+                best, off = RangeQuery(columns, low, high), away
+            if off <= NEAR * wanted:
+                break
+        assert best is not None
+        yield best
 
 
 def _different(below: int, most: int, count: int, chance: np.random.Generator) -> npt.NDArray[np.int64]:

@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 
 from seriatim.kernels.check.box_counts import count_inside, estimate_box_counts
 from seriatim.measures.margin import margin_has_made_up_numbers
-from seriatim.measures.query_error import MOST_ROWS, SEED, draw_queries, query_boxes, query_order_by_codes
+from seriatim.measures.query_error import MOST_ROWS, SEED, draw_queries, fit_queries, query_boxes, query_order_by_codes
 from seriatim.model import Draft, Measure, View
 from seriatim.model.chance import open_chance
 
@@ -43,15 +43,16 @@ def value_query_error(view: View, draft: Draft, seed: int = SEED) -> tuple[Measu
     codes = np.ascontiguousarray(np.stack([one.codes[order] for one in view.quasi]))
     held = [np.ascontiguousarray(codes[:, column.codes[order] == v]) for v in values]
     sizes = np.array([len(one.scale) for one in view.quasi], dtype=np.int64)
-    errors = []
-    for number, query in enumerate(draw_queries(codes, sizes, SHARE, QUERIES, chance)):
+    errors, matched = [], []
+    for number, query in enumerate(fit_queries(codes, sizes, SHARE, draw_queries(codes, sizes, QUERIES, chance))):
         which = number % len(values)
         truth = count_inside(held[which], *query)
+        matched.append(count_inside(codes, *query) / codes.shape[1])
         if truth > 0:
             estimate = estimate_box_counts(boxes.low, boxes.high, weights[which], *query)
             errors.append(abs(estimate - truth) / truth)
     value = float(np.median(errors)) if errors else float("nan")
-    detail = {"selectivity": SHARE, "queries": len(errors), "seed": seed}
+    detail = {"selectivity": SHARE, "matched": float(np.median(matched)), "queries": len(errors), "seed": seed}
     return (Measure(f"value_query_error_{SHARE:.0%}", value, "share", detail),)
 
 

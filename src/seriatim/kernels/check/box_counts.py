@@ -1,10 +1,13 @@
-"""Counting records inside a box, in truth and by uniform spread over published ranges."""
+"""Counting records inside a box, in truth and by uniform spread over published ranges; boxes of a wanted count."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from seriatim.kernels.arrays import Floats, Ints, kernel
+from seriatim.kernels.arrays import Floats, Ints, Longs, kernel
+
+STEPS = 8192
+"""A box grows from one cell to the whole domain in so many steps, by the same share of every column."""
 
 
 @kernel
@@ -36,3 +39,40 @@ def estimate_box_counts(lows: Ints, highs: Ints, weights: Floats, asked: Ints, l
     for group in range(len(expected)):
         total += expected[group]
     return total
+
+
+@kernel
+def fit_box(codes: Ints, sizes: Longs, asked: Ints, centre: Ints, split: Floats, wanted: float) -> Ints:
+    """Return first and last code, for each asked column, of a box that holds as near to ``wanted`` records as can be.
+
+    It grows around ``centre``; ``split`` is the part of each range before that. ``codes`` is columns x records.
+    """
+    entered = np.zeros(codes.shape[1], dtype=np.int64)
+    for at in range(len(asked)):
+        column, size = asked[at], sizes[asked[at]]
+        reached = np.full(size, -1, dtype=np.int64)
+        for width in range(1, size + 1):
+            first = min(max(centre[at] - int(split[at] * width), 0), size - width)
+            step = (width - 1) * STEPS // max(size - 1, 1)
+            # a range of one more code contains the one before: an end that is new was reached with this width
+            if reached[first] < 0:
+                reached[first] = step
+            if reached[first + width - 1] < 0:
+                reached[first + width - 1] = step
+        for record in range(codes.shape[1]):
+            entered[record] = max(entered[record], reached[codes[column, record]])
+    counts = np.zeros(STEPS + 1, dtype=np.int64)
+    for record in range(len(entered)):
+        counts[entered[record]] += 1
+    inside, best, nearest = 0, 0, 0
+    for step in range(STEPS + 1):
+        inside += counts[step]
+        if step == 0 or abs(inside - wanted) < abs(nearest - wanted):
+            best, nearest = step, inside
+    ends = np.empty((2, len(asked)), dtype=np.int32)
+    for at in range(len(asked)):
+        size = sizes[asked[at]]
+        width = min(((best + 1) * max(size - 1, 1) - 1) // STEPS + 1, size)  # the widest that this step reaches
+        ends[0, at] = min(max(centre[at] - int(split[at] * width), 0), size - width)
+        ends[1, at] = ends[0, at] + width - 1
+    return ends
