@@ -304,7 +304,7 @@ def test_help_waits_for_no_compiler_or_database(tmp_path: Path) -> None:
 def test_a_kernel_that_is_compiled_says_so() -> None:
     from numba import njit
 
-    from seriatim.cli.compile_notice import compile_notice
+    from seriatim.cli.output import compile_notice
 
     said: list[int] = []
     kernel = njit(lambda x: x + 1)

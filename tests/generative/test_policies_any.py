@@ -12,7 +12,7 @@ from seriatim.errors import Fault, PolicyError
 from seriatim.model.policy_keys import PolicySection
 from seriatim.policies import ColumnSketch, guess_policy, load_policy, policy_from_dict
 from seriatim.policies.faults import SECTIONS
-from seriatim.policies.positions import key_positions
+from seriatim.policies.policy_files import key_positions
 from seriatim.policies.shapes import rows_of
 
 BOUNDED = settings(max_examples=150, deadline=None)

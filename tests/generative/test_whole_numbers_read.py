@@ -6,7 +6,7 @@ import pyarrow as pa
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from seriatim.tables.reader import _as_read
+from seriatim.tables.files import _as_read
 
 CELLS = st.one_of(
     st.integers(-(2**63), 2**63 - 1).map(str),

@@ -103,7 +103,7 @@ def test_too_little_memory_is_told_in_a_line(desk: Path, monkeypatch: pytest.Mon
     def grow(*_: object, **__: object) -> None:
         raise MemoryError
 
-    monkeypatch.setattr("seriatim.tables.reader._read_csv", grow)
+    monkeypatch.setattr("seriatim.tables.files._read_csv", grow)
     ran = seriatim(desk, "publish", "view.csv", "-p", "policy.toml")
     assert (ran.code, ran.err.count("\n")) == (5, 1)
     assert ran.err.startswith("error: there is not enough memory for this input")

@@ -34,7 +34,7 @@ ELSEWHERE = {
     ("model/policy.py", "noise"): OPTION,
     ("model/policy_in_force.py", "sequence"): KNOWLEDGE,
     ("model/policy_keys.py", "sequence"): KNOWLEDGE,
-    ("policies/adversary_section.py", "sequence"): KNOWLEDGE,
+    ("policies/adversary.py", "sequence"): KNOWLEDGE,
     ("policies/questions.py", "sequence"): KNOWLEDGE,
     ("policies/load.py", "sequence"): KNOWLEDGE,
     ("promises/series/fair_cells.py", "lineage"): MARK,

@@ -4,7 +4,8 @@ from textwrap import dedent
 
 import pytest
 
-from seriatim.policies.positions import key_positions, nearest_position
+from seriatim.policies.faults import nearest_position
+from seriatim.policies.policy_files import key_positions
 
 DOCUMENT = dedent(
     '''\

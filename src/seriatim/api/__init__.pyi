@@ -25,9 +25,9 @@ from seriatim.api.ledgers import (
     signed_in_ledger,
 )
 from seriatim.api.prepared import Prepared, prepare, prepared_as_ledger, prepared_policy
-from seriatim.api.private_lists import refuse_private_list, write_private_list
 from seriatim.api.publications import Published, ledger_to_publish, publish
 from seriatim.policies import guess_policy, load_adversary, load_policy, policy_from_dict, policy_schema, sketch_columns
+from seriatim.storage.own_files import refuse_private_list, write_private_list
 from seriatim.tables.reader import read_table
 from seriatim.tables.views import view_of
 from seriatim.usecases.compare.risk_map import MapWish

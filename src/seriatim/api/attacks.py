@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 from seriatim.api.ledgers import ledger_history, ledger_holdings
 from seriatim.api.prepared import prepared_as_ledger, prepared_policy
-from seriatim.api.private_lists import refuse_private_list, write_private_list
 from seriatim.errors import Fault, InputError
 from seriatim.model import History, Policy, View
 from seriatim.model.recipients import Holder
 from seriatim.policies.column_words import SENSITIVE, matching_column_word
 from seriatim.ports import Ledger, Progress, no_progress
+from seriatim.storage.own_files import refuse_private_list, write_private_list
 from seriatim.tables.reader import read_table
 from seriatim.tables.views import view_of
 

@@ -6,10 +6,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from seriatim.api.prepared import prepared_policy
-from seriatim.api.private_lists import refuse_private_list, write_private_list
 from seriatim.errors import Fault, InputError
 from seriatim.model import Policy
 from seriatim.model.audited import PriorKind
+from seriatim.storage.own_files import refuse_private_list, write_private_list
 from seriatim.tables.writer import writer_like_source
 from seriatim.wiring import wired_workers
 

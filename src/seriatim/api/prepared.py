@@ -2,17 +2,34 @@
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from seriatim.errors import Fault, InputError, PolicyError
 from seriatim.model import Policy, View
 from seriatim.tables.reader import read_table
-from seriatim.tables.source_files import SourceFile, source_file_of
 from seriatim.tables.views import view_of
 
 if TYPE_CHECKING:
     from seriatim.usecases.publish.plan import Plan
+
+
+@dataclass(frozen=True, slots=True)
+class SourceFile:
+    """A file by name and SHA-256; a table that was never a file has no fingerprint."""
+
+    name: str = "a table in memory"
+    sha256: str = ""
+
+
+def source_file_of(source: Any) -> SourceFile:
+    """Return the name and SHA-256 of a file that was read."""
+    if not isinstance(source, str | Path):
+        return SourceFile()
+    with Path(source).open("rb") as file:
+        return SourceFile(Path(source).name, hashlib.file_digest(file, "sha256").hexdigest())
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)

@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, Any
 from seriatim import wiring
 from seriatim.api.ledgers import open_ledger, signed_in_ledger
 from seriatim.api.prepared import Prepared, prepared_as_ledger, prepared_under
-from seriatim.api.private_lists import refuse_private_list, write_private_list
 from seriatim.errors import Fault, InputError
 from seriatim.model import Approval, Policy, Refusal, Release, Verdict, View
 from seriatim.model.draft import PLAIN, VALUES
 from seriatim.model.names import recipient_names
 from seriatim.model.verdict import approval_given, checked_approval
 from seriatim.ports import Ledger, Progress, no_progress
+from seriatim.storage.own_files import refuse_private_list, write_private_list
 from seriatim.tables.reader import read_table
 from seriatim.tables.writer import writer_like_source
 from seriatim.wiring import wired_rehearsal, wired_standing_ledger

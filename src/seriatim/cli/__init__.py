@@ -65,6 +65,7 @@ def _main() -> None:
     gc.set_threshold(_NEW_OBJECTS)
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "1")  # looking for some takes longer than reading a policy
     from seriatim.cli.app import cli_app_for
+    from seriatim.cli.closed_pipe import print_what_warned
     from seriatim.cli.failure import (
         end_in_bug_failure,
         end_in_failure,
@@ -74,7 +75,6 @@ def _main() -> None:
         fail_on_arguments,
         failed_options,
     )
-    from seriatim.cli.warned import print_what_warned
     from seriatim.errors import SeriatimError
     from seriatim.startup import leave_pandas_out
 

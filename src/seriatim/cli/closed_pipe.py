@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import os
 import sys
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from typing import Any
 
 TYPE_CHECKING = False  # as typing has it, which takes longer to load than the help page takes to show
 if TYPE_CHECKING:
@@ -54,3 +56,16 @@ def pipe_may_close() -> Iterator[None]:
             sys.stdout.flush()
         finally:
             sys.stdout = stream
+
+
+def print_what_warned() -> None:
+    """Show our own warnings on a line each on standard error, others as Python does."""
+    usual = warnings.showwarning
+
+    def show(message: Warning | str, category: type[Warning], *where: Any, **further: Any) -> None:
+        if category.__module__.startswith("seriatim."):
+            print(f"note: {message}", file=sys.stderr)  # noqa: T201
+        else:
+            usual(message, category, *where, **further)
+
+    warnings.showwarning = show

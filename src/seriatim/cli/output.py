@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,7 +14,6 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from seriatim.cli.compile_notice import NOTICE, compile_notice
 from seriatim.model.names import printable_file_name
 from seriatim.ports import PRIVATE, PUBLIC, LedgerCheck, ReleaseRecord, no_progress
 from seriatim.ports import Progress as Steps
@@ -23,6 +22,7 @@ if TYPE_CHECKING:
     from seriatim.api import Published
     from seriatim.model import Draft, Finding, Verdict
     from seriatim.report import FiledReport
+
 
 console = Console(highlight=False, emoji=False)
 NOTICED = 0.01
@@ -239,3 +239,22 @@ def output_fields(record: ReleaseRecord) -> Mapping[str, Any]:
     from dataclasses import asdict
 
     return asdict(record)
+
+
+NOTICE = "compiling, once on this machine"
+
+
+@contextmanager
+def compile_notice(say: Callable[[], None]) -> Iterator[None]:
+    """Call ``say`` whenever a kernel is compiled inside the block; loading one from the cache does not count."""
+    from numba.core import event
+
+    class Listener(event.Listener):  # type: ignore[misc, unused-ignore]
+        def on_start(self, event: object) -> None:  # noqa: ARG002
+            say()
+
+        def on_end(self, event: object) -> None:
+            """Do nothing: the next step updates the line."""
+
+    with event.install_listener("numba:compile", Listener()):
+        yield

@@ -1,7 +1,7 @@
-from seriatim.policies.arx import read_arx
+from seriatim.policies.adversary import priors_for_attack
 from seriatim.policies.guess import ColumnSketch, guess_policy, guess_series
+from seriatim.policies.hierarchies import read_arx
 from seriatim.policies.load import load_adversary, load_policy, policy_from_dict
-from seriatim.policies.priors import priors_for_attack
 from seriatim.policies.schema import policy_schema
 from seriatim.policies.sketch import sketch_columns
 

@@ -10,8 +10,7 @@ from seriatim.model.adversary import Adversary
 from seriatim.model.methods import MethodDegree, all_methods, method_named, serial_methods
 from seriatim.model.policy import ColumnRule, DefenceSettings, PromiseTerms, Role, SeriesTerms
 from seriatim.model.promises import PROMISES, promise_keys_over_releases
-from seriatim.policies.faults import Faults, fault_did_you_mean, fault_value
-from seriatim.policies.positions import KeyPath
+from seriatim.policies.faults import Faults, KeyPath, fault_did_you_mean, fault_value
 
 
 def check_consistency(

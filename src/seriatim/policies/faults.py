@@ -13,11 +13,13 @@ from pydantic import ValidationError
 from seriatim.errors import Fault, PolicyError
 from seriatim.model.policy_keys import RETIRED
 from seriatim.model.promises import PROMISES
-from seriatim.policies.positions import KeyPath, Position, nearest_position
 from seriatim.policies.shapes import Rows, shape_of
 
 SECTIONS = ("series", "columns", "promise", "defence", "adversary")
 _LONGEST = 60
+
+KeyPath = tuple[str | int, ...]
+Position = tuple[int, int]
 
 
 class Faults:
@@ -157,3 +159,10 @@ def _at(data: Any, path: KeyPath) -> Any:
     for part in path:
         data = data.get(part) if isinstance(data, Mapping) else data[part]
     return data
+
+
+def nearest_position(positions: dict[KeyPath, Position], path: KeyPath) -> Position:
+    """Return the position of the path, or of the closest table around it."""
+    while path and path not in positions:
+        path = path[:-1]
+    return positions.get(path, (1, 1))

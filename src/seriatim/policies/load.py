@@ -87,8 +87,7 @@ def _policy(document: dict[str, Any], base: Path | None, faults: Faults) -> Poli
     known = _adversary(sections["adversary"], base, faults)
     adversary, recorded = NOBODY_KNOWN, None
     if known is not None:
-        from seriatim.policies.adversary_section import adversary_of
-        from seriatim.policies.priors import priors_without_people
+        from seriatim.policies.adversary import adversary_of, priors_without_people
 
         adversary, recorded = adversary_of(*known, columns, faults), priors_without_people(known[0])
     check_consistency(series, columns, terms, defence, faults)
@@ -161,7 +160,7 @@ def _rule(name: str, given: dict[str, Any], base: Path | None, faults: Faults) -
     kind = given.get("kind", "category" if "order" in given else None)
     hierarchy = None
     if "hierarchy" in given:
-        from seriatim.policies.builders import build_hierarchy
+        from seriatim.policies.hierarchies import build_hierarchy
 
         hierarchy = build_hierarchy(given, base, (*path, "hierarchy"), faults)
     told = {key: tuple(given[key]) for key in ("order", "bands") if key in given}

@@ -14,8 +14,7 @@ from typing import Any
 from seriatim.model.policy import ColumnRule, Kind, PromiseTerms, Role, SeriesTerms, Thresholds
 from seriatim.model.policy_keys import PolicySection
 from seriatim.model.promises import promise_keys
-from seriatim.policies.faults import Faults, fault_did_you_mean, fault_table, fault_value
-from seriatim.policies.positions import KeyPath
+from seriatim.policies.faults import Faults, KeyPath, fault_did_you_mean, fault_table, fault_value
 from seriatim.policies.shapes import Rows, rows_by_column, rows_of, storable_shape
 
 GROUP = "seriatim.promises"

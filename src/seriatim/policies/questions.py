@@ -12,8 +12,7 @@ from seriatim.knowledge.knowledge_files import knowledge_of_adversary
 from seriatim.knowledge.sequential_adversary import SequentialAdversary
 from seriatim.model.doors import limited_argument, shown_argument
 from seriatim.model.policy_keys import ARGUMENT_LIMITS, PolicySection
-from seriatim.policies.adversary_section import adversary_by_name
-from seriatim.policies.priors import priors_for_attack
+from seriatim.policies.adversary import adversary_by_name, priors_for_attack
 from seriatim.policies.shapes import rows_of
 from seriatim.usecases.attack.attack import AttackPlan
 from seriatim.usecases.forecast.forecast import SURE_SHARE, ForecastOutlook

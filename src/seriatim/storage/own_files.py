@@ -10,6 +10,10 @@ from __future__ import annotations
 import os
 import re
 from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.csv as pacsv
 
 from seriatim.errors import Fault, InputError
 from seriatim.storage.durable_files import write_durably
@@ -85,3 +89,15 @@ def write_own_files(files: dict[Path, bytes], where: str = "out") -> None:
         refuse_foreign_file(path, where, own_kind(data))
     for path, data in files.items():
         write_durably(path, data)
+
+
+def refuse_private_list(path: str | Path) -> None:
+    """Refuse a private list that could not be written, before anything happens."""
+    refuse_foreign_file(Path(path), "private", PRIVATE_LIST)
+
+
+def write_private_list(table: Any, path: str | Path) -> None:
+    """Write a private list as CSV that only its owner may read."""
+    buffer = pa.BufferOutputStream()
+    pacsv.write_csv(table, buffer)
+    write_own_files({Path(path): buffer.getvalue().to_pybytes()}, "private")

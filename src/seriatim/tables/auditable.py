@@ -27,7 +27,8 @@ from seriatim.model.methods import method_named
 from seriatim.model.own_tables import has_own_tables, policy_of_own_table
 from seriatim.model.scale import TOP, IntArray
 from seriatim.model.table_faults import check_single_cells, check_time_zones, without_views
-from seriatim.tables.reader import PARQUET, check_texts_read, read_numbered_table, read_table, refuse_large_parquet
+from seriatim.tables.files import PARQUET, check_texts_read, read_numbered_table, refuse_large_parquet
+from seriatim.tables.reader import read_table
 from seriatim.tables.views import undeclared_in_view, view_of
 
 if TYPE_CHECKING:

@@ -15,8 +15,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from seriatim.errors import Fault
 from seriatim.model import ColumnRule, Kind, Policy, Role, Table
-from seriatim.tables.codes import CodedCells, code_positions, codes_of
+from seriatim.model.hierarchies import path_hierarchy
+from seriatim.tables.codes import CodedCells, UnreadableColumn, code_positions, codes_of
 
 _CODED = (Role.SENSITIVE, Role.QUASI)
 
@@ -36,7 +38,7 @@ def table_in_bands(table: Table, policy: Policy) -> tuple[Table, Policy]:
         where = f"{table.name}, column {rule.name!r}"
         place = data.column_names.index(rule.name)
         if rule.level:
-            from seriatim.tables.table_levels import table_column_at_level
+            from seriatim.tables.bands import table_column_at_level
 
             column, columns[rule.name] = table_column_at_level(data.column(rule.name), rule, where)
         else:
@@ -94,3 +96,28 @@ def _is_banded(column: pa.ChunkedArray, labels: tuple[str, ...]) -> bool:
 
 def _text(edge: float) -> str:
     return str(int(edge)) if float(edge).is_integer() else repr(float(edge))
+
+
+def table_column_at_level(column: pa.ChunkedArray, rule: ColumnRule, where: str) -> tuple[pa.Array, ColumnRule]:
+    """Return the column with its labels at ``rule.level``, and the rule that reads them: the levels above remain.
+
+    A value that the hierarchy does not know stays, and is unseen by what remains of it.
+    """
+    assert rule.hierarchy is not None
+    assert rule.level is not None
+    cells = codes_of(column, rule.kind, where)
+    texts = cells.texts().to_pylist()
+    paths = rule.hierarchy.paths(texts)
+    known = [path for path in paths if path is not None]
+    if known and rule.level >= len(known[0]):
+        found = f"its hierarchy has {len(known[0])} levels, the last of them for all values"
+        raise UnreadableColumn(Fault(f"{where}, level", found, f"at most {len(known[0]) - 1}", "choose a lower level"))
+    labels = [text if path is None else path[rule.level - 1] for text, path in zip(texts, paths, strict=True)]
+    rows = {path[rule.level - 1]: path[rule.level :] for path in known}
+    shown = pa.array(labels, pa.string()).take(
+        pa.array(np.maximum(cells.codes, 0), pa.int64(), mask=np.asarray(cells.codes) < 0)
+    )
+    if not rows:
+        return shown, replace(rule, level=None, kind=Kind.CATEGORY)
+    above = path_hierarchy(f"{rule.hierarchy.source}, from level {rule.level}", rows)
+    return shown, replace(rule, level=None, kind=Kind.CATEGORY, hierarchy=above, order=None)

@@ -18,7 +18,7 @@ from seriatim.model.draft import TABLE, VALUES
 from seriatim.model.foreign_tables import foreign_without_row_names
 from seriatim.model.names import name_order
 from seriatim.model.own_tables import own_table_folder
-from seriatim.tables.reader import PARQUET, read_numbered_table
+from seriatim.tables.files import PARQUET, read_numbered_table
 
 READ = frozenset({".csv", ".tsv", ".txt", *PARQUET})
 _OF_VALUES = re.compile(r"^(?P<name>.+)[-_. ]values$", re.IGNORECASE)

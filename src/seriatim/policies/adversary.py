@@ -1,32 +1,31 @@
-"""``[adversary] priors`` and ``impossible``: what the attacker holds possible beforehand.
-
-``priors`` is a file with the columns respondent and value, one line for each possible value of each person named (or
-the same as a table ``id = [values]``); everyone else may have any value. ``impossible`` rules out values by a cell of
-another column. Messages have lines and counts, never an id or a value.
-"""
+"""[adversary]: from its checked keys to an Adversary, with the priors that its file or table states."""
 
 from __future__ import annotations
 
 import csv
 import io
+import json
+import os
 from collections import defaultdict
 from collections.abc import Mapping
+from dataclasses import fields
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
 from seriatim.errors import AdversaryError, Fault, PolicyError
-from seriatim.model.adversary import PriorSets
+from seriatim.model.adversary import Adversary, PriorSets, StatedKnowledge
 from seriatim.model.input_bounds import LARGEST_LIST
 from seriatim.model.policy import ColumnRule, Role
-from seriatim.policies.faults import Faults
+from seriatim.policies.faults import Faults, KeyPath
 from seriatim.policies.policy_files import read_policy_bytes
-from seriatim.policies.positions import KeyPath
 
 COLUMNS = ("respondent", "value")
 _REMEDY = "one line for each possible value of each person: respondent,value"
 
 
+# ``priors`` lists the possible values of each person named; everyone else may have any value. ``impossible`` rules out
+# values by a cell of another column. Messages have lines and counts, never an id or a value.
 def priors_of(
     section: Mapping[str, Any], base: Path | None, columns: Mapping[str, ColumnRule], faults: Faults
 ) -> PriorSets | None:
@@ -133,3 +132,34 @@ def _check_rules(rules: Mapping[str, Any], columns: Mapping[str, ColumnRule], fa
             faults.add(path, "is about a column that is not declared", "a column of the policy", remedy)
         elif rule.role is Role.SENSITIVE:
             faults.add(path, "is the sensitive column itself", "another column", "name what is known")
+
+
+_KNOWLEDGE = ("value_priors", "classes", "sequence")
+"""Keys whose file or table is kept as it was declared; its users read it."""
+
+
+def adversary_of(
+    section: Mapping[str, Any], base: Path | None, columns: Mapping[str, ColumnRule], faults: Faults
+) -> Adversary:
+    """Return the adversary of a section whose keys are valid."""
+    return adversary_by_name(section, base, priors_of(section, base, columns, faults))
+
+
+def adversary_by_name(keys: Mapping[str, Any], base: Path | None = None, priors: PriorSets | None = None) -> Adversary:
+    """Return the adversary whose fields have the values of the keys of the same name; files are in ``base``."""
+    named = (one.name for one in fields(Adversary) if one.name != "priors")
+    return Adversary(**{name: _frozen(name, keys.get(name), base) for name in named}, priors=priors)
+
+
+def _frozen(name: str, value: Any, base: Path | None) -> Any:
+    if value is None:
+        return None
+    if name in _KNOWLEDGE:
+        return _stated(value, base)
+    return tuple(value) if isinstance(value, list | tuple) else value
+
+
+def _stated(given: str | os.PathLike[str] | Mapping[str, Any], base: Path | None) -> StatedKnowledge:
+    if isinstance(given, Mapping):
+        return StatedKnowledge(table=json.dumps(given, sort_keys=True, ensure_ascii=False))
+    return StatedKnowledge(file=str((base or Path()) / given))
