@@ -90,7 +90,7 @@ def test_suggest_ranks_the_telling_pair_above_the_idle_one(requests: Path) -> No
         (["--x", "age", "--y", "age"], "not different columns"),
         (["--x", "age", "--y", "location", "--test", "xyz"], "--test: an unknown test"),
         (["--x", "age", "--y", "location", "--alpha", "2"], "--alpha: "),
-        (["--x", "age", "--y", "location", "--baseline", "nowhere.json"], "does not exist"),
+        (["--x", "age", "--y", "location", "--baseline", "nowhere.json"], "no such baseline file"),
     ],
 )
 def test_bad_input_is_told_in_one_line(requests: Path, more: list[str], said: str) -> None:

@@ -246,7 +246,7 @@ def test_harmless_values_may_come_later_or_have_gone(
 @pytest.mark.parametrize(
     ("known", "said"),
     [
-        ({"sequence": "nowhere.toml"}, "cannot be read"),
+        ({"sequence": "nowhere.toml"}, "no such knowledge file"),
         ({"sequence": {"step": 1}}, "stay = 0.77"),
         ({"sequence": {"values": ["a"], "matrix": [[0.5, 0.5]]}}, "a row and a column for every value"),
     ],

@@ -34,7 +34,7 @@ SHAPE: dict[str, Any] = {
         },
         "pay": {
             "l": 3, "l_kind": "entropy", "t": 0.1, "max_hit_chance_at": {"5": 0.2}, "min_entropy_at": {"5": 1.0},
-            "min_area": 10.0, "beta": 0.5, "beta_kind": "enhanced",
+            "beta": 0.5, "beta_kind": "enhanced",
         },
     },
 }  # fmt: skip
@@ -105,7 +105,7 @@ def test_parts_add_up_to_the_whole(seed: int) -> None:
     expected, found = ClassCounts.of(whole), ClassCounts.merge(parts)
     assert_alike(expected, found)
     promises = [*promises_of(sr.Policy.from_dict(SHAPE)), Suppression(0.01)]
-    assert len(promises) == 16
+    assert len(promises) == 15
     for promise in promises:
         assert repr(promise.check(found)) == repr(promise.check(expected)), promise.rule
 

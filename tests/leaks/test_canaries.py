@@ -120,7 +120,7 @@ CHANGES = {
 POLICIES = {
     "a hierarchy that does not know": (
         'zip = { role = "quasi", kind = "category" }',
-        'zip = { role = "quasi", hierarchy = { groups = [["a"], ["b"]] } }',
+        'zip = { role = "quasi", hierarchy = { group = [["a"], ["b"]] } }',
     ),
     "an order that does not know": (
         'zip = { role = "quasi", kind = "category" }',

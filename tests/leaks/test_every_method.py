@@ -18,7 +18,7 @@ name = "songs"
 respondent = "who"
 [columns]
 age = { role = "quasi", kind = "number" }
-town = { role = "quasi", hierarchy = { groups = [["quartz0", "quartz1"], ["quartz2", "quartz3"]] } }
+town = { role = "quasi", hierarchy = { group = [["quartz0", "quartz1"], ["quartz2", "quartz3"]] } }
 ill = { role = "sensitive" }
 """
 CROWD, TIME = "[promise]\nk = 5\n", "[promise]\nm = 2\n"

@@ -235,9 +235,7 @@ def test_a_parquet_file_that_cannot_be_audited(tmp_path):
 
 
 def test_odd_types_make_classes_too():
-    table = pa.table(
-        {"zip": pa.array([b"\xff", b"\xff", b"a"]), "age": [True, True, False], "disease": [1.0, 2.5, 2.5]}
-    )
+    table = pa.table({"zip": pa.array([0.5, 0.5, 7.0]), "age": [True, True, False], "disease": [1.0, 2.5, 2.5]})
     assert audited(Table(table), policy()).classes["size"].to_pylist() == [2, 1]
 
 

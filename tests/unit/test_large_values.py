@@ -64,7 +64,7 @@ def test_large_tuples_are_built_by_keyword() -> None:
         for node in classes_of(path)
         if "NamedTuple" in map(ast.unparse, node.bases) and len(fields_of(node)) > LARGE
     }
-    assert {"JournalEntry", "DeskRequest"} <= names
+    assert {"JournalEntry", "Ask"} <= names
     calls = [(path, node) for path, tree in trees().items() for node in ast.walk(tree) if isinstance(node, ast.Call)]
     assert [
         f"{path.name}:{call.lineno}: {call.func.id}"

@@ -37,7 +37,7 @@ class FixedPointStart(NamedTuple):
 
 @inner
 def _clean_desk(board: Board, n_words: int) -> BoardScratch:
-    """Allocate scratch space for the two largest groups, all counts zero."""
+    """Return scratch space for the two largest groups, all counts zero."""
     most = 0
     for group in range(len(board.mem_ptr) - 1):
         most = max(most, board.mem_ptr[group + 1] - board.mem_ptr[group])

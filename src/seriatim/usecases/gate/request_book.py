@@ -284,7 +284,19 @@ class RequestBook:
         if self._by_mark is not None:
             self._by_mark.update({one.mark: number for number, one in enumerate(fresh, first) if one.about < 0})
         return [
-            JournalEntry(REQUEST, at, o.id, o.x, o.y, o.about, o.token, o.mark, n_out, o.respondent, o.body)
+            JournalEntry(
+                REQUEST,
+                at,
+                o.id,
+                x=o.x,
+                y=o.y,
+                about=o.about,
+                token=o.token,
+                mark=o.mark,
+                n_out=n_out,
+                respondent=o.respondent,
+                body=o.body,
+            )  # fmt: skip
             for o, n_out in zip(fresh, outs, strict=True)
         ]
 
