@@ -296,7 +296,7 @@ class RequestBook:
                 n_out=n_out,
                 respondent=o.respondent,
                 body=o.body,
-            )  # fmt: skip
+            )
             for o, n_out in zip(fresh, outs, strict=True)
         ]
 
