@@ -212,3 +212,29 @@ def test_grades_of_nlswork_are_refused_at_three_values(tmp_path: Path, method: s
     made = sr.publish(year, asked(method), sr.Ledger.open(tmp_path / "ledger.db"))
     assert not made.verdict.released
     assert any("the most frequent value of 'grade' has" in reason for reason in made.verdict.reasons)
+
+
+def test_the_verdict_says_how_alike_newcomers_are_who_had_to_wait(tmp_path: Path) -> None:
+    """A bound on everyone's belief was stated beside people of whom being withheld said more."""
+    chance = np.random.default_rng(1)
+    grade, age, here = chance.integers(0, 8, 1200), chance.integers(18, 60, 1200), np.arange(600)
+    policy = sr.Policy.from_dict(
+        {
+            "series": {"name": "panel", "respondent": "who"},
+            "columns": COLUMNS,
+            "promise": {"m": 6, "odds": 1.5},
+            "defence": {"method": "cohort"},
+        }
+    )
+    ledger, worst = sr.Ledger.open(tmp_path / "ledger.db"), 0.0
+    for release in range(4):
+        view = pa.table({"who": here, "age": age[here], "grade": grade[here]})
+        made = sr.publish(view, policy, ledger)
+        assert made.verdict.released, made.verdict.reasons
+        out = made.groups.filter(pa.compute.field("suppressed")).column("grade").to_numpy()
+        worst = max(worst, np.bincount(out).max() / len(out)) if len(out) else worst
+        (cells,) = [one for one in made.verdict.findings if one.rule == "fair_cells"]
+        told = f"the most frequent value has {worst:.1%} of the newcomers whom a release withheld, at most"
+        assert (told in cells.detail) == (worst > 0)
+        here = np.concatenate((here[chance.random(len(here)) >= 0.1], np.arange(60) + 600 + 60 * release))
+    assert 0 < worst < 0.75

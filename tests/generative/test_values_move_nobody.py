@@ -12,8 +12,10 @@ from hypothesis import strategies as st
 from support.cohort_worlds import SCALES, ComingAndGoing, worlds
 from support.random_series import published
 
+from seriatim.defences.series.caps import Caps
 from seriatim.defences.series.cohort.grouping import cohort_groups
 from seriatim.defences.series.cohort.memory import CohortMemory
+from seriatim.defences.series.cohort.newcomers import planned_cells
 from seriatim.defences.series.contract import SerialDraw, SerialGrouping, SerialRules, SerialView
 from seriatim.errors import InputError
 
@@ -139,3 +141,31 @@ def test_what_leavers_held_deals_no_cell() -> None:
         found.append(made)
     for one, other in zip(*found, strict=True):
         require_same(one, other)
+
+
+def test_people_who_wait_do_not_all_hold_the_value_that_was_too_frequent() -> None:
+    """Its surplus waited alone: whoever saw who was left out was certain, as the table shows which value it is."""
+    chance, waited = np.random.default_rng(1), 0
+    for secret in (b"one", b"two", b"three"):
+        value = chance.integers(0, 8, 1200).astype(np.int32)
+        places = chance.integers(0, 12, (1200, 2)).astype(np.int32)
+        memory, here = CohortMemory(), np.arange(600)
+        for release in range(6):
+            view = SerialView(quasi=places[here], scales=SCALES, sensitive=value[here], n_values=8, person=here)
+            made = cohort_groups(view, SerialRules(6, odds=1.5), memory, SerialDraw(secret, release))
+            memory.remember(published(view, made))
+            out = value[here[made.group < 0]]
+            assert not len(out) or np.bincount(out).max() < 0.75 * len(out)
+            waited += len(out)
+            here = np.concatenate((here[chance.random(len(here)) >= 0.1], np.arange(60) + 600 + 60 * release))
+    assert waited > 0
+
+
+def test_no_look_is_bolder_than_it_may_be() -> None:
+    """A failed look tells whoever knows the secret more, the more people were to stay."""
+    for odds in (1.5, 2.0, 3.0):
+        for shares in ([5, 3, 2], [7, 1, 1, 1], [1] * 10, [9, 4, 3, 2, 1, 1]):
+            for people in (2_000, 30_000):
+                counts = np.array(shares) * (people // sum(shares))
+                plan = planned_cells(counts, Caps.of_cells(-(-counts * 10**6 // counts.sum()), 3, odds), None)
+                assert all(tried.stay <= max(plan.stay, 0.12) for tried in plan.tried)

@@ -8,7 +8,8 @@ matters believes in value v about any of them as much as its share there. ``docs
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections import Counter
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -77,7 +78,8 @@ def fair_cells(judged: JudgedHistory, asked: CellsAsked) -> Finding:
     slots.taken_over = judged.since > 0
     caps = ValueCaps.of(slots.baseline, asked.m, asked.odds)
     raised = asked.odds is not None and stored_shares_too_large(judged, slots.baseline)
-    return _judged_cells(slots, caps, asked, slots.odd + raised)
+    found = _judged_cells(slots, caps, asked, slots.odd + raised)
+    return replace(found, detail="; ".join((found.detail, *_entering_words(judged, asked))))
 
 
 def _followed(judged: JudgedHistory) -> _Slots:
@@ -190,6 +192,23 @@ def _waiting_words(slots: _Slots, caps: ValueCaps, asked: CellsAsked) -> list[st
         return []
     over = np.minimum((caps.limits(found, 0) + 1) / found[:, None], 1.0).max()
     return [f"but about {float(over):.1%} for people whose slots could not be given up at once: estimated, not proved"]
+
+
+def _entering_words(judged: JudgedHistory, asked: CellsAsked) -> list[str]:
+    """Say what is believed about newcomers who had to wait by someone who learns which value was too frequent.
+
+    So few that all of them wait whatever they hold are left out.
+    """
+    met, worst = np.zeros(len(judged.history.respondents), dtype=np.bool_), 0.0
+    for past in judged.history.releases:
+        shown = past.person[past.person >= 0]
+        if past.withheld is not None:
+            new = ~met[past.withheld.person]
+            held = Counter(value for value, late in zip(past.withheld.value.to_pylist(), new, strict=True) if late)
+            if new.sum() > 1 and (new.sum() >= 2 * asked.least or not met[shown].all()):
+                worst = max(worst, max(held.values()) / int(new.sum()))
+        met[shown] = True
+    return [f"the most frequent value has {worst:.1%} of the newcomers whom a release withheld, at most"] * (worst > 0)
 
 
 def _known_at_most(size: int, share: float) -> int:

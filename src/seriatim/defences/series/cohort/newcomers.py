@@ -9,8 +9,8 @@ ever exceed its cap. In real tables only a part of them do, so a larger chance i
 its cap is looked at once all cells are there; if it does even with the smaller chance there is one cell. Who is near
 whom still shows, a little in each of many cells.
 
-Then usually everyone enters. If a value is too frequent among them, its surplus waits; if they are few, all of them
-wait instead, since a surplus that waits alone would reveal its value.
+Then usually everyone enters. If a value is too frequent among them, its surplus waits, and others drawn at random wait
+beside it: alone it would reveal its value. If newcomers are few, all of them wait.
 
 People who return after their slot was given up enter beside them where a new cohort may take them in. Such a person is
 in two cells, and anyone who knows it multiplies what both say. If values were drawn independently with the shares p,
@@ -43,7 +43,7 @@ MARGIN = 3.5
 """Standard deviations that a share may be off before a cell is unfair: 1 in 4,000 for a value in a cell, at worst."""
 RARE = 0.02
 """Rarer values are far from their cap in any cell."""
-BOLD, FEW = 6, 0.12
+BOLD, MOST_NEAR = 6, 0.12
 """So many times as many people may stay at the first look as is safe if all in a cell who stay held the same value.
 
 But few of all: looks that fail tell whoever knows the secret more, and at a share of .12 hardly any does.
@@ -61,7 +61,7 @@ class CellPlan(NamedTuple):
     @property
     def tried(self) -> tuple[CellPlan, ...]:
         """Return the plans to deal by: the second one only if a cell of the first is not fair."""
-        bold = min(BOLD * self.stay, FEW)
+        bold = min(BOLD * self.stay, MOST_NEAR)
         return (self,) if bold <= self.stay else (CellPlan(self.least, bold), self)
 
 
@@ -167,8 +167,8 @@ class Returns:
         return np.asarray(weight / weight.sum(axis=1, keepdims=True))
 
 
-FEW = 50
-"""Newcomers of at most one in this many people wait together if they are not fair."""
+WAIT_BESIDE = 50
+"""One in this many people, drawn from newcomers who are not fair, wait beside the surplus; fewer newcomers all wait."""
 
 
 def newcomers_into_cohorts(making: CohortMaking, aside: BoolArray) -> None:
@@ -235,7 +235,7 @@ def _counts(making: CohortMaking, records: LongArray) -> LongArray:
 
 
 def _party(making: CohortMaking, pool: LongArray, least: int) -> BoolArray:
-    """Return who enters: everyone, or as many as are fair, the first of each value, or nobody."""
+    """Return who enters: everyone, or as many of the first as are fair, or nobody."""
     caps, strangers, nobody = making.caps, making.rules.strangers, np.zeros(len(pool), dtype=np.bool_)
     counts = _counts(making, pool)
     if len(pool) < least:
@@ -243,10 +243,10 @@ def _party(making: CohortMaking, pool: LongArray, least: int) -> BoolArray:
     if caps.fair(counts, strangers):
         return ~nobody
     making.counters["waiting_unfair"] += 1
-    if len(making.slot) and len(pool) * FEW <= len(making.view):
-        return nobody
-    kept = caps.kept(counts, strangers)
-    return np.isin(pool, _first_of_each(pool, making.view, kept)) if kept.sum() >= least else nobody
+    beside = -(-len(making.view) // WAIT_BESIDE) if len(making.slot) else 0
+    some = pool[: max(len(pool) - beside, 0)]
+    kept = caps.kept(_counts(making, some), strangers)
+    return np.isin(pool, _first_of_each(some, making.view, kept)) if kept.sum() >= least else nobody
 
 
 def _first_of_each(records: LongArray, view: SerialView, counts: LongArray) -> LongArray:
