@@ -124,3 +124,9 @@ def test_the_command(tmp_path: Path) -> None:
     assert {step["technique"] for step in record["steps"]} == {"sampling", "queries", "noise"}
     assert len(record["salary_levels"]) == 4
     assert "Fig. 1" in (tmp_path / "s.html").read_text()
+
+
+@pytest.mark.parametrize("study", ["leakage", "equivocation", "safe-release"])
+def test_a_table_that_is_not_there_ends_every_study_alike(tmp_path: Path, study: str) -> None:
+    ended = seriatim(tmp_path, "study", study, "nope.csv")
+    assert (ended.code, ended.err.count("error: nope.csv: ")) == (2, 1)

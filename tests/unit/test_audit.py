@@ -162,6 +162,12 @@ def test_tables_that_cannot_be_audited(change: object, asked: Policy, message: s
         audited(table, asked)
 
 
+def test_one_class_can_be_compared_with_the_uniform_prior():
+    found = audited(Table(inpatients().data.slice(0, 4), name="one"), policy(), prior="uniform")
+    assert found.classes["size"].to_pylist() == [4]
+    assert found.classes["l_d"].to_pylist() == pytest.approx([math.sqrt(2) / 4])  # (3/4, 1/4) against (1/2, 1/2)
+
+
 def test_a_star_is_no_value_but_its_record_counts_for_the_class():
     table = inpatients().data
     cells = table["disease"].to_pylist()

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy.optimize import linprog
 
 import seriatim as sr
 from seriatim.queries import Query, bounds
@@ -70,6 +71,51 @@ def test_bounds_hold_every_table_with_the_same_answers(seed: int) -> None:
     found = bounds(asked, told, n=4, domain=(0, 3))
     assert (found.low <= alike.min(axis=0) + 1e-6).all()
     assert (found.high >= alike.max(axis=0) - 1e-6).all()
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_tight_bounds_are_those_of_all_ways_to_reach_the_extremes(seed: int) -> None:
+    """Who has each maximum is tried in every way, and the rest is a linear programme."""
+    rng = np.random.default_rng(seed)
+    kinds = ["max", "min", "sum"][: 1 + seed % 3]
+    values = rng.integers(0, 4, 4).astype(float)
+    asked = [Query(str(rng.choice(kinds)), rng.choice(4, rng.integers(1, 4), replace=False)) for _ in range(3)]
+    told = answers(asked, values)
+    found = bounds(asked, told, n=4, domain=(0, 3))
+    low, high = ends_by_every_way(asked, told)
+    assert (found.low <= low + 1e-6).all()
+    assert (found.high >= high - 1e-6).all()
+    if found.tight:
+        assert found.low == pytest.approx(low, abs=1e-6)
+        assert found.high == pytest.approx(high, abs=1e-6)
+
+
+def ends_by_every_way(asked: list[Query], told: list[float]) -> tuple[np.ndarray, np.ndarray]:
+    low, high = np.full(4, np.inf), np.full(4, -np.inf)
+    extremes = [(query, answer) for query, answer in zip(asked, told, strict=True) if not query.is_sum]
+    sums = [(query.row(4), answer) for query, answer in zip(asked, told, strict=True) if query.is_sum]
+    for holders in product(*(query.records for query, _ in extremes)):
+        box = np.array([[0.0, 3.0]] * 4)
+        for (query, answer), holder in zip(extremes, holders, strict=True):
+            records, end = list(query.records), 1 if query.kind == "max" else 0
+            pick = np.minimum if query.kind == "max" else np.maximum
+            box[records, end] = pick(box[records, end], answer)
+            box[holder] = max(box[holder, 0], answer), min(box[holder, 1], answer)
+        if (box[:, 0] > box[:, 1]).any():
+            continue
+        rows = {"A_eq": [row for row, _ in sums], "b_eq": [answer for _, answer in sums]} if sums else {}
+        for record in range(4):
+            for sign, ends, pick in ((1, low, min), (-1, high, max)):
+                solved = linprog(sign * np.eye(4)[record], bounds=box, **rows)
+                if solved.status == 0:
+                    ends[record] = pick(ends[record], sign * solved.fun)
+    return low, high
+
+
+def test_a_maximum_beside_an_average_leaves_two_numbers_and_says_that_its_bounds_are_loose() -> None:
+    found = bounds([Query("max", (0, 1)), Query("average", (0, 1))], [80.0, 78.5], n=2, domain=(0, 1000))
+    assert (found.low.tolist(), found.high.tolist(), found.tight) == ([77, 77], [80, 80], False)
+    assert bounds([Query("max", (0, 1))], [80.0], n=2, domain=(0, 1000)).tight
 
 
 def test_a_large_domain_makes_nobody_known() -> None:

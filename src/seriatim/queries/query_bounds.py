@@ -10,10 +10,11 @@ answer, that one has it: overlapping sets disclose people.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, get_args
 
 import numpy as np
+import numpy.typing as npt
 
 from seriatim.errors import Fault, InputError
 from seriatim.queries.query_kinds import FloatArray, Query, checked_queries, query_kind_rounding
@@ -30,6 +31,9 @@ class Bounds:
     way: Way
     blur: float = 0.0
     """The width that rounding alone may leave."""
+    tight: bool = True
+    """False if the truth may be narrower: several records of a maximum or minimum can reach it, and one of them occurs
+    in a sum, or in an extreme of the other kind. (Of 77 and 80 the bounds then say 77 to 80.)"""
 
     @property
     def width(self) -> FloatArray:
@@ -76,7 +80,29 @@ def bounds(
     found = _by(way, linear, totals, low, high)
     while extremes and _pin(extremes, found, low, high):
         found = _by(way, linear, totals, low, high)
-    return found
+    return replace(found, tight=not extremes or _is_tight(extremes, linear, found))
+
+
+def _is_tight(extremes: list[tuple[Query, float]], sums: list[Query], found: Bounds) -> bool:
+    """Return whether every maximum that several records can reach is free of sums and minimums, and the reverse.
+
+    All able records can then take their ends together, each but the one whose bound is asked for.
+    """
+    tied: dict[str, set[int]] = {"max": set(), "min": set()}
+    for query, answer in extremes:
+        able = _able(query, answer, found)
+        tied[query.kind] |= set(able.tolist()) if len(able) > 1 else set()
+    summed = {int(record) for query in sums for record in query.records}
+    asked = {kind: {int(r) for query, _ in extremes if query.kind == kind for r in query.records} for kind in tied}
+    return not (tied["max"] & (summed | asked["min"]) or tied["min"] & (summed | asked["max"]))
+
+
+def _able(query: Query, answer: float, found: Bounds) -> npt.NDArray[np.int64]:
+    """Return the records of a maximum or minimum that can still reach its answer."""
+    slack = max(found.blur, query_kind_rounding(float(found.low.min()), float(found.high.max())))
+    records = np.array(query.records, dtype=np.int64)
+    near = found.high[records] >= answer - slack if query.kind == "max" else found.low[records] <= answer + slack
+    return np.asarray(records[near])
 
 
 def _check(
@@ -98,11 +124,8 @@ def _check(
 def _pin(extremes: list[tuple[Query, float]], found: Bounds, low: FloatArray, high: FloatArray) -> bool:
     """Give each maximum or minimum that one record alone can reach to that record; return whether anything moved."""
     moved = False
-    slack = max(found.blur, query_kind_rounding(float(low.min()), float(high.max())))
     for query, answer in extremes:
-        records = np.array(query.records)
-        near = found.high[records] >= answer - slack if query.kind == "max" else found.low[records] <= answer + slack
-        able = records[near]
+        able = _able(query, answer, found)
         if not len(able):
             raise contradiction_of_query_bounds()
         if len(able) == 1 and low[able[0]] < high[able[0]]:

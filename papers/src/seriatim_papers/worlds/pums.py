@@ -62,8 +62,11 @@ def _spread(score: FloatArray, n_values: int) -> IntArray:
 
 def read_pums(path: Path) -> PumsMicrodata:
     """Read a real extract: a CSV file with the columns salary (in thousands) and those of Table 2."""
-    with path.open(newline="", encoding="utf-8") as handle:
-        rows = list(csv.DictReader(handle))
+    try:
+        with path.open(newline="", encoding="utf-8") as handle:
+            rows = list(csv.DictReader(handle))
+    except (OSError, UnicodeDecodeError) as error:
+        raise TableError(Fault(path.name, f"cannot be read ({type(error).__name__})", "a CSV file")) from None
     missing = [name for name in ("salary", *DOMAINS) if not rows or name not in rows[0]]
     if missing:
         raise TableError(Fault(path.name, f"no column {', '.join(missing)}", "salary and the columns of Table 2"))

@@ -270,10 +270,10 @@ def _must_compare(audited: AuditedTable, membership: Classes, prior: PriorKind) 
     if prior == "conditional" and audited.beside is not None and not audited.beside.given:
         found = "the table of the prior lacks quasi-identifiers"
         faults.append(Fault(audited.beside.name, found, "the same columns as published", "generalise it likewise"))
-    if len(membership) < 2 and prior in ("published", "uniform"):
+    if len(membership) < 2 and prior == "published":
         faults.append(
             Fault(audited.name, "one class: all records have the same quasi values, so there is nothing to compare",
-                  "at least two classes", "audit against a prior from another table")
+                  "at least two classes", "audit against prior uniform, or one from another table")
         )  # fmt: skip
     for index, column in enumerate(audited.sensitive):
         beside = audited.beside.sensitive[index] if audited.beside else column.codes[:0]
