@@ -1,19 +1,20 @@
 """10,000 hostile runs of the command line, seeded, and every case made by hand at its full size.
 
-None may end in a bug, take more than 60 seconds or more than 2 GB. ``--piece=500:1000`` runs those seeds only and adds
-them to what is kept; ``--by-hand`` runs the cases made by hand only.
+None may end in a bug, take more than 60 seconds or more than 2 GB. ``--by-hand`` runs the cases made by hand only,
+``--piece=500:1000`` these seeds or cases only, and adds them to what is kept.
 """
 
 from __future__ import annotations
 
 import os
 import resource
+import shutil
 import signal
 import sys
 import tempfile
 import threading
 import time
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from benchmarks.timing import chosen_piece, keep, kept_pieces, row
@@ -27,36 +28,46 @@ TESTS = Path(__file__).parents[1] / "tests"
 
 def run(options: list[str]) -> None:
     sys.path.insert(0, str(TESTS))
-    if "--by-hand" not in options:
+    if "--by-hand" in options:
+        _by_hand(options)
+    else:
         _mutated(options)
-    if not any(word.startswith("--piece=") for word in options):
-        _by_hand("--quick" in options)
 
 
 def _mutated(options: list[str]) -> None:
+    """Run seeds in this process, whose memory stays what the largest of them took."""
     from support.fuzz import is_bug, run_one
 
+    worst = Worst()
     seeds = chosen_piece(options, 500 if "--quick" in options else RUNS)
-    bugs, longest = 0, 0.0
     for seed in seeds:
         with tempfile.TemporaryDirectory() as folder:
             began = time.perf_counter()
             ran = run_one(Path(folder), seed)
-            longest = max(longest, time.perf_counter() - began)
-        if is_bug(ran):
-            bugs += 1
-            print(f"seed {seed}: exit code {ran.code}: {ran.err.strip()[-200:]}", flush=True)
-    most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-    print(f"{len(seeds):,} runs: longest {longest:.1f} s, at most {most:.0f} MB")
-    in_pieces = any(word.startswith("--piece=") for word in options)
-    pieces = (kept_pieces("fuzz") if in_pieces else {}) | {f"{seeds.start}:{seeds.stop}": bugs}
-    runs = sum(int(end) - int(begin) for begin, end in (name.split(":") for name in pieces))
-    keep("fuzz", [row(f"bugs in {runs:,} hostile inputs", sum(pieces.values()), 0, "")], pieces)
+            seconds = time.perf_counter() - began
+        most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+        worst.add(f"seed {seed}", Ended(ran.code, seconds, most, ran.err.strip()[-200:]), is_bug(ran))
+    _keep("fuzz", "hostile inputs", options, seeds, worst)
+
+
+def _by_hand(options: list[str]) -> None:
+    from support.command_line import Ran
+    from support.command_nursery import import_everything
+    from support.fuzz import is_bug
+    from support.hostile_cases import CASES, in_full, in_small
+
+    import_everything()
+    worst = Worst()
+    chosen = chosen_piece(options, len(CASES))
+    for name in list(CASES)[chosen.start : chosen.stop]:
+        ended = _apart(name, in_small if "--quick" in options else in_full)
+        worst.add(name, ended, is_bug(Ran(ended.code, "", ended.said)))
+    _keep("fuzz-by-hand", "cases made by hand", options, chosen, worst)
 
 
 @dataclass(frozen=True)
 class Ended:
-    """How a command in a process of its own ended."""
+    """How a command ended."""
 
     code: int
     seconds: float
@@ -64,50 +75,61 @@ class Ended:
     said: str
 
 
-def _by_hand(quick: bool) -> None:
-    from support.command_line import Ran
-    from support.command_nursery import import_everything
-    from support.fuzz import is_bug
-    from support.hostile_cases import CASES, in_full, in_small
+@dataclass
+class Worst:
+    """Bugs of some runs, and the slowest and the largest of them."""
 
-    import_everything()
-    bugs, slowest, largest = 0, 0.0, 0.0
-    for name in CASES:
-        ended = _apart(name, in_small if quick else in_full)
-        slowest, largest = max(slowest, ended.seconds), max(largest, ended.megabytes)
-        if is_bug(Ran(ended.code, "", ended.said)):
-            bugs += 1
-        if is_bug(Ran(ended.code, "", ended.said)) or ended.seconds > SECONDS or ended.megabytes > MEGABYTES:
+    bugs: int = 0
+    seconds: float = 0.0
+    megabytes: float = 0.0
+
+    def add(self, name: str, ended: Ended, bug: bool) -> None:
+        self.bugs += bug
+        if bug or ended.seconds > SECONDS or ended.megabytes > MEGABYTES:
             print(f"{name}: {ended}", flush=True)
+        self.seconds, self.megabytes = max(self.seconds, ended.seconds), max(self.megabytes, ended.megabytes)
+
+
+def _keep(name: str, what: str, options: list[str], chosen: range, worst: Worst) -> None:
+    in_pieces = any(word.startswith("--piece=") for word in options)
+    pieces = (kept_pieces(name) if in_pieces else {}) | {f"{chosen.start}:{chosen.stop}": asdict(worst)}
+    runs = sum(int(end) - int(begin) for begin, end in (piece.split(":") for piece in pieces))
     rows = [
-        row(f"bugs in {len(CASES):,} cases made by hand", bugs, 0, ""),
-        row("the slowest of them", slowest, SECONDS, "s"),
-        row("the largest of them", largest, MEGABYTES, "MB"),
+        row(f"bugs in {runs:,} {what}", sum(one["bugs"] for one in pieces.values()), 0, ""),
+        row(f"the slowest of {runs:,} {what}", max(one["seconds"] for one in pieces.values()), SECONDS, "s"),
+        row(f"the largest of {runs:,} {what}", max(one["megabytes"] for one in pieces.values()), MEGABYTES, "MB"),
     ]
-    keep("fuzz-by-hand", rows)
+    keep(name, rows, pieces)
 
 
 def _apart(name: str, size: object) -> Ended:
     """Run a case in a child of this process, which has loaded everything."""
+    folder = Path(tempfile.mkdtemp())  # a TemporaryDirectory would go with the child that leaves first
+    try:
+        return _ended(name, folder, size)
+    finally:
+        shutil.rmtree(folder)
+
+
+def _ended(name: str, folder: Path, size: object) -> Ended:
     from support import hostile_cases
 
-    with tempfile.TemporaryDirectory() as folder:
-        arguments = Path(folder) / "arguments"
-        made = os.fork()
-        if made == 0:  # what makes a file of a gigabyte must not count
-            arguments.write_text("\0".join(hostile_cases.prepare(name, Path(folder), size)))  # type: ignore[arg-type]
-            os._exit(0)
-        assert os.waitpid(made, 0)[1] == 0, name
-        told, began = arguments.read_text().split("\0"), time.perf_counter()
-        child = os.fork()
-        if child == 0:
-            _become(told, Path(folder))
-        clock = threading.Timer(2 * SECONDS, os.kill, (child, signal.SIGKILL))
-        clock.start()
-        _, status, used = os.wait4(child, 0)
-        clock.cancel()
-        seconds = time.perf_counter() - began
-        said = (Path(folder) / "said").read_text(errors="replace")
+    arguments = folder / "arguments"
+    made = os.fork()
+    if made == 0:  # what makes a file of a gigabyte must not count
+        arguments.write_text("\0".join(hostile_cases.prepare(name, folder, size)))  # type: ignore[arg-type]
+        os._exit(0)
+    assert os.waitpid(made, 0)[1] == 0, name
+    told, began = arguments.read_text().split("\0"), time.perf_counter()
+    child = os.fork()
+    if child == 0:
+        _become(told, folder)
+    clock = threading.Timer(2 * SECONDS, os.kill, (child, signal.SIGKILL))
+    clock.start()
+    _, status, used = os.wait4(child, 0)
+    clock.cancel()
+    seconds = time.perf_counter() - began
+    said = (folder / "said").read_text(errors="replace")
     return Ended(os.waitstatus_to_exitcode(status), seconds, used.ru_maxrss / 1024, said.strip()[-200:])
 
 

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 from support.command_line import seriatim, write_policy, write_view
+
+from seriatim.storage.durable_files import write_durably
 
 AUDIT = ("audit", "view.csv", "-p", "policy.toml", "--out")
 COMMANDS = {
@@ -94,3 +97,20 @@ def test_pages_of_two_kinds_do_not_replace_each_other(tmp_path: Path, desk: Path
 def test_a_page_is_not_called_as_its_record_is(tmp_path: Path, desk: Path) -> None:
     refused = seriatim(desk, *AUDIT, str(tmp_path / "page.json"))
     assert (refused.code, list(tmp_path.iterdir())) == (2, [])
+
+
+def test_a_link_that_waits_where_a_file_is_made_is_not_followed(tmp_path: Path, desk: Path) -> None:
+    (tmp_path / "kept.db").write_bytes(b"kept")
+    for name in ("page.html", "page.json"):
+        (tmp_path / f".{name}.partial").symlink_to("kept.db")
+    assert seriatim(desk, *AUDIT, str(tmp_path / "page.html")).code in (0, 3)
+    assert (tmp_path / "kept.db").read_bytes() == b"kept"
+    assert not (tmp_path / "page.html").is_symlink()
+
+
+def test_writers_at_once_write_whole_files(tmp_path: Path) -> None:
+    path, texts = tmp_path / "page", [bytes([64 + i]) * 100_000 for i in range(8)]
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(lambda text: write_durably(path, text), texts * 5))
+    assert path.read_bytes() in texts
+    assert list(tmp_path.iterdir()) == [path]

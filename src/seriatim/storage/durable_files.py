@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -29,11 +30,11 @@ def _flush(path: Path, flags: int) -> None:
 def write_durably(path: Path, data: bytes) -> None:
     """Write all of the bytes under the name, or nothing.
 
-    The caller has a lock: the temporary name is always the same.
+    The temporary file is new: neither a link that waits there nor another writer's is written to.
     """
-    temporary = path.with_name(f".{path.name}.partial")
+    temporary = path.with_name(f".{path.name}.{secrets.token_hex(4)}.partial")
     try:
-        handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+        handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
         with os.fdopen(handle, "wb") as file:
             file.write(data)
             file.flush()
