@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -70,6 +71,20 @@ def test_no_file_of_another_kind_is_replaced(desk: Path, command: str) -> None:
         ran = seriatim(desk, *COMMANDS[command], name)
         assert (ran.code, contents(desk) == before) == (2, True), (name, ran)
         assert ran.err.startswith(f"error: {COMMANDS[command][-1]}: "), ran.err
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_no_link_no_name_and_nothing_of_a_database(tmp_path: Path, desk: Path, command: str) -> None:
+    """A page at ``ledger.db-wal`` is one that SQLite removes; a link may be a device, such as /dev/stdout."""
+    shutil.copy(desk / "ledger.db", tmp_path)
+    (tmp_path / "empty.html").touch()
+    (tmp_path / "linked.html").symlink_to("empty.html")
+    before = sorted(tmp_path.iterdir())
+    for name in ("", ".", f"{tmp_path}/linked.html", *(f"{tmp_path}/ledger.db-{end}" for end in ("wal", "shm", "a-b"))):
+        ran = seriatim(desk, *COMMANDS[command], name)
+        assert ran.code == 2, (name, ran)
+        assert ran.err.startswith(f"error: {COMMANDS[command][-1]}: "), ran.err
+    assert sorted(tmp_path.iterdir()) == before
 
 
 @pytest.mark.parametrize("command", COMMANDS)

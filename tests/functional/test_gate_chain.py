@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import random
 import shutil
 import sqlite3
@@ -211,6 +212,16 @@ def test_a_restored_backup_does_not_go_on(tmp_path: Path) -> None:
     noted.write_text("no")
     with pytest.raises(LedgerDamaged, match="not the noted head"):
         opened(journal)
+
+
+def test_a_head_is_read_from_no_pipe_or_device(tmp_path: Path) -> None:
+    journal, _ = filled(tmp_path / "journal.db", 3)
+    os.mkfifo(tmp_path / "pipe")
+    for name in (tmp_path / "pipe", Path("/dev/zero"), tmp_path):
+        writer = journal.writer(GATE, head=name)
+        with pytest.raises(LedgerDamaged, match="not the noted head"):
+            writer.past()
+        writer.close()
 
 
 def test_a_head_is_noted_where_one_wishes(ledger_url: str, tmp_path: Path) -> None:

@@ -28,8 +28,9 @@ def new_report(context: typer.Context, parameter: typer.CallbackParam, path: Pat
 
         told = "the page would have the name of the record beside it"
         raise InputError(Fault("out", told, "a page, as in report.html", "name another"))
+    new_file(context, parameter, path)
     new_file(context, parameter, path and path.with_suffix(".json"))
-    return new_file(context, parameter, path)
+    return path
 
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]

@@ -57,7 +57,10 @@ class NotedHead:
     def read(self) -> tuple[int, bytes]:
         """Return how many entries were noted, and the digest of the last one."""
         try:
-            told = json.loads(self._path.read_bytes()[:WIDTH])
+            if not self._path.is_file():  # a pipe or a device never ends
+                raise ValueError
+            with self._path.open("rb") as file:
+                told = json.loads(file.read(WIDTH))
             if (told["schema"], told["gate"]) != (SCHEMA, self._gate):
                 raise ValueError
             return int(told["entries"]), bytes.fromhex(told["head"])

@@ -21,6 +21,7 @@ from seriatim.storage.durable_files import write_durably
 PRIVATE_LIST, HEAD = "list of exposed people", "head of a series"
 SHELF_MARK = ".sealing.lock"
 """A file in a folder of a ledger: the lock of those who seal."""
+_DATABASE = b"SQLite format 3\0"
 _READ = 1 << 26
 """So many bytes are read of what may be replaced: no file of ours is as long."""
 _PAGE = re.compile(rb'<!doctype html>\n<html lang="en">\n<head>\n.*?<p class="kicker">([^<]+)</p>', re.DOTALL)
@@ -52,10 +53,13 @@ def kind_of_file(path: Path) -> str | None:
 
 def refuse_foreign_file(path: Path, where: str = "out", kind: str | None = None) -> None:
     """Refuse a path that can hold no file of ours, or holds something else than one of this kind, or of any."""
-    if not path.absolute().parent.is_dir() or (os.path.lexists(path) and not path.is_file()):
+    if not path.name or not path.absolute().parent.is_dir() or (os.path.lexists(path) and not path.is_file()):
         raise InputError(Fault(where, "not a file in a folder that exists", "a new file", "check the path"))
+    if path.is_symlink():
+        raise InputError(Fault(where, f"{path.name} is a link", "a file", "name the file itself"))
     if not path.exists() or path.stat().st_size == 0:
         refuse_kept_folder(path.absolute().parent, where)
+        refuse_name_beside_database(path, where)
         return
     found = kind_of_file(path)
     if found is None or (kind is not None and found != kind):
@@ -72,6 +76,20 @@ def refuse_kept_folder(folder: Path, where: str, remedy: str = "name another fol
         found = "a ledger's own folder" if (above / SHELF_MARK).exists() else _release_at(above)
         if found:
             raise InputError(Fault(where, f"inside {found}", "a folder beside it", remedy))
+
+
+def refuse_name_beside_database(path: Path, where: str) -> None:
+    """Refuse a name that a database next to it keeps for itself, as LEDGER.db-wal: SQLite removes what it finds there."""
+    ends = [at for at, letter in enumerate(path.name) if at and letter == "-"]
+    if any(_is_database(path.with_name(path.name[:at])) for at in ends):
+        raise InputError(Fault(where, f"{path.name} belongs to the database beside it", "a new file", "name another"))
+
+
+def _is_database(path: Path) -> bool:
+    if not path.is_file():
+        return False
+    with path.open("rb") as file:
+        return file.read(len(_DATABASE)) == _DATABASE
 
 
 def _release_at(folder: Path) -> str | None:
