@@ -37,7 +37,7 @@ def given_file_bytes(path: Path, what: str, largest: int, error: type[InputError
     try:
         state = path.stat()
         if not stat.S_ISREG(state.st_mode) and not path.is_dir():
-            found, remedy = f"is a pipe or a device, not a {what} file", "save it as a file and name that"
+            found, remedy = f"is a pipe or a device, no {what} file", "save it as a file and name that"
             raise error(Fault(printable_file_name(path), found, remedy=remedy))
         if state.st_size > largest:
             found = f"is larger than a {what} file may be: {largest >> 20} MB"
@@ -46,7 +46,7 @@ def given_file_bytes(path: Path, what: str, largest: int, error: type[InputError
     except FileNotFoundError:
         found, remedy = f"there is no such {what} file", "check the path"
     except IsADirectoryError:
-        found, remedy = f"is a folder, not a {what} file", "name the file in it"
+        found, remedy = f"is a folder, no {what} file", "name the file in it"
     except PermissionError:
         found, remedy = f"this {what} file may not be read", "check its permissions"
     except (OSError, ValueError) as failed:

@@ -79,7 +79,7 @@ def refuse_kept_folder(folder: Path, where: str, remedy: str = "name another fol
 
 
 def refuse_name_beside_database(path: Path, where: str) -> None:
-    """Refuse a name that a database next to it keeps for itself, as LEDGER.db-wal: SQLite removes what it finds there."""
+    """Refuse a name that a database next to it keeps for itself, as LEDGER.db-wal: SQLite removes what is there."""
     ends = [at for at, letter in enumerate(path.name) if at and letter == "-"]
     if any(_is_database(path.with_name(path.name[:at])) for at in ends):
         raise InputError(Fault(where, f"{path.name} belongs to the database beside it", "a new file", "name another"))
