@@ -16,7 +16,7 @@ import pytest
 from seriatim.errors import LedgerMoved
 from seriatim.ledger.sql_ledger import SqlLedger, open_ledger
 from seriatim.model import History, SeriesState
-from seriatim.ports import LedgerCheck, ReleaseRecord, Reservation
+from seriatim.ports import DraftRecord, LedgerCheck, ReleaseRecord, Reservation
 from seriatim.testing import LEDGER_CONTRACT, ContractBroken, check_ledger
 from seriatim.testing.clauses import check_contract, clause_name
 from seriatim.testing.ledger import LedgerDesk
@@ -68,6 +68,18 @@ class Wrapped:
 
     def reserve(self, reservation: Reservation) -> ReleaseRecord:
         return self.right.reserve(reservation)
+
+    def keep(self, reservation: Reservation, author: str, reasons: Any = ()) -> DraftRecord:
+        return self.right.keep(reservation, author, reasons)
+
+    def drafts(self, series: str | None = None) -> Any:
+        return self.right.drafts(series)
+
+    def approve(self, series: str, approved_by: str, digest: str = "") -> ReleaseRecord:
+        return self.right.approve(series, approved_by, digest)
+
+    def decline(self, series: str, reason: str, declined_by: str, digest: str = "") -> DraftRecord:
+        return self.right.decline(series, reason, declined_by, digest)
 
     def seal(self, series: str, number: int) -> ReleaseRecord:
         return self.right.seal(series, number)
@@ -170,7 +182,21 @@ class TellsTooMuch(Wrapped):
             raise LedgerMoved(f"{moved}: {reservation.groups['respondent'].to_pylist()}") from None
 
 
+class ReleasesDrafts(Wrapped):
+    def keep(self, reservation: Reservation, author: str, reasons: Any = ()) -> DraftRecord:
+        kept = super().keep(reservation, author, reasons)
+        self.right.approve(kept.series, "nobody")
+        return kept
+
+
+class ForgetsTheDeclined(Wrapped):
+    def drafts(self, series: str | None = None) -> Any:
+        return [draft for draft in super().drafts(series) if draft.state != "declined"]
+
+
 WRONG = {
+    ReleasesDrafts: "a_draft_waits_for_another_person a_draft_of_a_moved_series_is_refused",
+    ForgetsTheDeclined: "a_draft_of_a_moved_series_is_refused",
     SealsAtOnce: "nothing_is_seen_before_it_is_sealed",
     TakesAnyVersion: "a_moved_series_is_refused of_writers_at_once_one_wins from_reserve_on_it_counts_as_published",
     TakesAnySecret: "the_secret_stays_the_same_and_is_not_shown",

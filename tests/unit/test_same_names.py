@@ -72,6 +72,8 @@ TWINS: dict[str, tuple[Callable[..., Any], ...]] = {
     "ledger resume": (SqlLedger.resume, api.open_ledger),
     "ledger import": (SqlLedger.import_history, api.ledger_pasts, api.ledger_pasts_of_folder, api.open_ledger),
     "ledger deliver": (SqlLedger.deliver, api.open_ledger),
+    "ledger approve": (SqlLedger.approve, api.open_ledger),
+    "ledger decline": (SqlLedger.decline, api.open_ledger),
     "ledger sign-off": (api.sign_off_in_ledger, api.open_ledger),
     "ledger recall": (SqlLedger.recall, api.open_ledger),
     "ledger erase": (SqlLedger.erase, api.open_ledger),

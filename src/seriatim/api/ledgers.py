@@ -62,29 +62,26 @@ def ledger_pasts_of_folder(history: str | Path, respondents: Any, policy: Policy
 
 def signed_in_ledger(ledger: Ledger, series: str, number: int) -> SigningFacts:
     """Return what the page to sign says beside the report, as the ledger knows it today."""
+    from seriatim.ledger.papers import signed_facts
+
+    return signed_facts(_signable(ledger, series, number))
+
+
+def _signable(ledger: Ledger, series: str, number: int) -> ReleaseRecord:
     record = ledger.record(series, number)
     if record is None or record.state == "imported":
         ledger_records(ledger, series)  # a series that does not exist is another mistake
         what = "was made before this ledger" if record is not None else f"has no release {number}"
         raise InputError(Fault(f"series {series!r}", what, "a release made with it", "seriatim ledger show lists them"))
-    from seriatim.report import SigningFacts
-
-    return SigningFacts(
-        date=f"{record.reserved_at[:16].replace('T', ' ')} UTC",
-        version=record.version,
-        input_name=record.input_name,
-        input_sha256=record.input_sha256,
-        chain=str(record.manifest["chain"]),
-        recipients=record.recipients,
-    )
+    return record
 
 
 def sign_off_in_ledger(ledger: SqlLedger, series: str, number: int) -> SignOff:
     """Return the page to sign of any release in the ledger, made again with the recipients it has today."""
-    from seriatim.report import SignOff, read_back
+    from seriatim.ledger.papers import page_to_sign
 
-    signed = signed_in_ledger(ledger, series, number)
-    return SignOff(read_back(ledger.report_record(series, number)), signed)
+    record = _signable(ledger, series, number)
+    return page_to_sign(ledger.report_record(series, number), record)
 
 
 def ledger_holdings(ledger: Ledger, series: str) -> Holdings:

@@ -15,7 +15,7 @@ from seriatim.api.prepared import Prepared, prepared_as_ledger, prepared_under
 from seriatim.errors import Fault, InputError
 from seriatim.model import Approval, Policy, Refusal, Release, Verdict, View
 from seriatim.model.draft import PLAIN, VALUES
-from seriatim.model.names import recipient_names
+from seriatim.model.names import recipient_names, visible_text
 from seriatim.model.verdict import approval_given, checked_approval
 from seriatim.ports import Ledger, Progress, no_progress
 from seriatim.storage.own_files import refuse_private_list, write_private_list
@@ -42,7 +42,7 @@ class Published:
 
     @cached_property
     def table(self) -> Any:
-        """Return the published table as the kind of frame that came in; None if refused, and after a dry run.
+        """Return the published table as the kind of frame that came in; None if refused, drafted or a dry run.
 
         The first one, if every sensitive column has a table of its own: ``tables`` returns all of them.
         """
@@ -96,6 +96,11 @@ class Published:
         return self.release.number
 
     @property
+    def draft_digest(self) -> str | None:
+        """Return what names the draft that waits for approval; None unless one was kept."""
+        return self.release.draft_digest
+
+    @property
     def report(self) -> Report:
         from seriatim.usecases.publish.release_files import release_files_report
 
@@ -129,6 +134,7 @@ def publish(
     recipients: Iterable[str] = (),
     approval: Approval | None = None,
     dry_run: bool = False,
+    draft: str | None = None,
     again: bool = False,
     corrections: Any = None,
     suggest: bool = False,
@@ -144,6 +150,8 @@ def publish(
     """Publish a table (a path, or pandas, polars, Arrow) under a policy; a refusal raises nothing.
 
     With ``out`` the release's files go to a folder of their own below it; without, they stay on the ledger's shelf.
+    ``draft`` is its author's name: what would be released is kept, and leaves when somebody else approves it
+    (``ledger.approve``).
     A view that a release was made from already is refused unless ``again``, and so is an older file after a newer one.
     ``corrections`` is a table of values that were published wrongly (respondent, column, old, new): anyone who is in it
     counts as a newcomer, and the change of their value is none.
@@ -162,6 +170,7 @@ def publish(
     if approval is not None and not isinstance(approval, Approval):
         raise InputError(Fault("approval", f"a {type(approval).__name__}", "sr.Approval(by, override)", "make one"))
     approval = approval_given(approved_by, override) or (approval and checked_approval(approval))
+    _check_draft(draft, dry_run, approval)
     whom = (*recipient_names(recipients), *recipient_names(to, "to"))
     ready = prepared_under(view, policy, separator, encoding)
     destination = Path(out) if out is not None else None
@@ -172,6 +181,7 @@ def publish(
         head=ready.plan.policy.head,
         recipients=whom,
         approval=approval,
+        author=draft,
         dry_run=dry_run,
         again=again,
         corrections=None if corrections is None else _corrections(corrections, policy),
@@ -190,7 +200,20 @@ def publish(
 
         write_private_list(exposed_by_draft(made, ready.plan, ledger), private)
     published = Published(made, ready.plan.policy, ready.view, _signed(made, policy.series, ledger))
-    return published if destination is None or dry_run else _with_papers(published, destination, ledger)
+    no_papers = destination is None or dry_run or published.draft_digest is not None
+    return published if destination is None or no_papers else _with_papers(published, destination, ledger)
+
+
+def _check_draft(author: str | None, dry_run: bool, approval: Approval | None) -> None:
+    """Raise an error for a draft that cannot be kept, before any work is done."""
+    if author is None:
+        return
+    from seriatim.ledger.drafts import refuse_own_override
+
+    visible_text("draft", author)
+    if dry_run:
+        raise InputError(Fault("draft", "a dry run keeps nothing", "a draft or a dry run", "leave one of them out"))
+    refuse_own_override(author, approval)
 
 
 def _signed(made: Release | Refusal, series: str, ledger: Ledger) -> SigningFacts | None:

@@ -20,6 +20,7 @@ app = typer.Typer(
     no_args_is_help=True,
 )
 
+Digest = Annotated[str, typer.Option(help="Which draft, by how its digest begins; it may have been replaced.")]
 Series = Annotated[Optional[str], typer.Argument(help="Only this series.")]  # noqa: UP045
 
 
@@ -31,7 +32,7 @@ def _open(address: str) -> SqlLedger:
 
 @app.command("show")
 def ledger_show_command(series: Series = None, ledger: LedgerUrl = LEDGER, as_json: AsJson = False) -> None:
-    """List the releases, who received them and who approved them; and books of answered queries.
+    """List the releases, who received them and who approved them; drafts; and books of answered queries.
 
     Example: seriatim ledger show ward-visits --ledger sqlite:///ledger.db
     """
@@ -40,12 +41,15 @@ def ledger_show_command(series: Series = None, ledger: LedgerUrl = LEDGER, as_js
     from seriatim.ledger.answer_book import answer_books_in_words
 
     opened = _open(ledger)
-    records = ledger_records(opened, series)
+    drafts = opened.drafts(series)
+    records = opened.records(series) if drafts else ledger_records(opened, series)
 
     if as_json:
-        output.output_json([output.output_fields(record) for record in records])
+        fields = [output.output_fields(record) for record in records]
+        output.output_json(fields + [output.output_fields(draft) for draft in drafts])
     else:
         output.output_records(records)
+        output.output_drafts(drafts)
         for line in answer_books_in_words(opened.entries(series)):
             output.output_text(f"  queries   {line}")
 
@@ -186,6 +190,48 @@ def ledger_deliver_command(
         series, number, to, out, policy=loaded, approved_by=approved_by, override=override
     )
     output.output_changed(delivered, as_json)
+
+
+@app.command("approve")
+def ledger_approve_command(
+    series: Annotated[str, typer.Argument(help="Name of the series.")],
+    approved_by: Annotated[str, typer.Option(help="Name of the person approving it: not its author.")],
+    digest: Digest = "",
+    ledger: LedgerUrl = LEDGER,
+    as_json: AsJson = False,
+) -> None:
+    """Release a draft that waits, exactly as it was judged. Names are taken as they are given.
+
+    Example: seriatim ledger approve ward-visits --approved-by "Dr Weber"
+
+    Exit code 4, and nothing released, if the series has moved since the draft was judged.
+    """
+    from seriatim.cli import output
+
+    output.output_changed(_open(ledger).approve(series, approved_by, digest), as_json)
+
+
+@app.command("decline")
+def ledger_decline_command(
+    series: Annotated[str, typer.Argument(help="Name of the series.")],
+    reason: Annotated[str, typer.Option(help="Why it is declined; the ledger keeps it.")],
+    declined_by: Annotated[str, typer.Option(help="Name of the person declining it.")],
+    digest: Digest = "",
+    ledger: LedgerUrl = LEDGER,
+    as_json: AsJson = False,
+) -> None:
+    """Remove a draft that waits. The ledger keeps that it was there, who declined it and why.
+
+    Example: seriatim ledger decline ward-visits --reason "wrong extract" --declined-by "Dr Weber"
+    """
+    from seriatim.cli import output
+
+    declined = _open(ledger).decline(series, reason, declined_by, digest)
+    with output.output_after_the_fact():
+        if as_json:
+            output.output_json(output.output_fields(declined))
+        else:
+            output.output_drafts([declined])
 
 
 @app.command("sign-off")

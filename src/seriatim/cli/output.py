@@ -15,7 +15,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from seriatim.model.names import printable_file_name
-from seriatim.ports import PRIVATE, PUBLIC, LedgerCheck, ReleaseRecord, no_progress
+from seriatim.ports import PRIVATE, PUBLIC, DraftRecord, LedgerCheck, ReleaseRecord, no_progress
 from seriatim.ports import Progress as Steps
 
 if TYPE_CHECKING:
@@ -87,6 +87,8 @@ def output_verdict(made: Published, folder: Path | None, dry_run: bool) -> None:
     word, colour = ("RELEASED", "green") if verdict.released else ("REFUSED", "red")
     if verdict.overridden:
         word, colour = "RELEASED BY OVERRIDE", "yellow"
+    if made.draft_digest is not None:
+        word = "WAITS FOR APPROVAL"
     if dry_run:
         word = {"RELEASED": "WOULD BE RELEASED", "REFUSED": "WOULD BE REFUSED"}.get(word, word)
     number = f", release {made.number}" if made.number else ""
@@ -100,6 +102,8 @@ def output_verdict(made: Published, folder: Path | None, dry_run: bool) -> None:
         console.print(f"  [cyan]what would pass:[/] {escape(remedy)}", soft_wrap=True)
     for note in verdict.notes:
         console.print(f"  note  {escape(note)}", soft_wrap=True)
+    if made.draft_digest is not None:
+        output_text(f"  draft     {made.draft_digest[:12]}; seriatim ledger approve releases it")
     if folder is not None:
         print_files(folder)
     elif not verdict.released:
@@ -212,6 +216,16 @@ def output_records(records: Sequence[ReleaseRecord]) -> None:
     output_whole(table) if records else console.print("no releases yet")
 
 
+def output_drafts(drafts: Sequence[DraftRecord]) -> None:
+    """Print a line for each draft: what became of it, and by whom."""
+    for draft in drafts:
+        ended = f" by {draft.ended_by}" if draft.ended_by else ""
+        why = f": {draft.reason}" if draft.reason else ""
+        told = f"{draft.series}, release {draft.number}: {draft.state}{ended}{why}"
+        output_text(f"  draft     {told}; drafted by {draft.author}, {draft.drafted_at[:16].replace('T', ' ')}")
+        output_text(f"            digest {draft.digest[:12]}, input {draft.input_name or 'a table in memory'}")
+
+
 def output_whole(table: Table) -> None:
     """Print a table without cutting any cell: folded in a terminal, at full width in a file."""
     width = console.width if console.is_terminal else max(console.width, _full_width(table))
@@ -235,7 +249,7 @@ def output_check(check: LedgerCheck) -> None:
         console.print(f"  note  {escape(note)}", soft_wrap=True)
 
 
-def output_fields(record: ReleaseRecord) -> Mapping[str, Any]:
+def output_fields(record: ReleaseRecord | DraftRecord) -> Mapping[str, Any]:
     from dataclasses import asdict
 
     return asdict(record)

@@ -17,6 +17,12 @@ REFUSED = 3
 
 Releases = Annotated[Path, typer.Option("--out", "-o", help="Folder for the releases.")]
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Stop at the verdict: record and write nothing.")]
+Draft = Annotated[
+    Optional[str],  # noqa: UP045
+    typer.Option(
+        help="Keep a draft until another person approves it (seriatim ledger approve); name its author.",
+    ),
+]
 Corrections = Annotated[
     Optional[Path],  # noqa: UP045
     typer.Option(help="Values that were published wrongly: respondent, column, old, new."),
@@ -51,6 +57,7 @@ def publish_command(
     ledger: LedgerUrl = LEDGER,
     out: Releases = Path("releases"),
     dry_run: DryRun = False,
+    draft: Draft = None,
     allow: Allow = None,
     corrections: Corrections = None,
     to: Recipients = None,
@@ -90,6 +97,7 @@ def publish_command(
             recipients=recipients,
             approval=approval,
             dry_run=dry_run,
+            draft=draft,
             corrections=corrections,
             suggest=suggest,
             private=private,

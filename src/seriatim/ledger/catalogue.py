@@ -184,6 +184,10 @@ def catalogue_newest_record(connection: Connection, series: str, number: int) ->
     return _with_input(record, _inputs(connection, series, record.manifest["chain"]))
 
 
+def no_release(series: str, number: int) -> InputError:
+    return InputError(Fault(f"series {series!r}", f"has no release {number}", "", "seriatim ledger show lists them"))
+
+
 def _with_input(record: ReleaseRecord, inputs: Inputs) -> ReleaseRecord:
     name, sha256, version = inputs.get((record.series, record.number), ("", "", ""))
     return replace(record, input_name=name, input_sha256=sha256, version=version)

@@ -34,6 +34,15 @@ RECALLED = "recalled"
 ANSWERED = "answered"
 """A query about the series' table was answered, or refused."""
 
+DRAFTED = "drafted"
+"""A judged draft is kept until somebody approves it: its body has the facts of the release that it would become."""
+
+APPROVED = "approved"
+"""A draft becomes a release, reserved by the next entry."""
+
+DECLINED = "declined"
+"""A draft's bytes are removed."""
+
 MOVING = (RESERVED, IMPORTED, ERASED, RECALLED)
 """Kinds of entries that change what the next draft is judged against: they count for the version of a series."""
 

@@ -87,8 +87,11 @@ def replay(entries: Iterable[ChainEntry]) -> ReplayedCatalogue:
                 row["destination"] = entry.circumstances["destination"]
             case chain.RECALLED:
                 expected.releases[entry.series, facts["number"]]["state"] = chain.RECALLED
-            case chain.ANSWERED:
-                pass  # stands for itself
+            case chain.DRAFTED:
+                digest = facts["release"]["policy"]
+                expected.policies[digest] = {"digest": digest, "canonical": facts["canonical"]}
+            case chain.ANSWERED | chain.APPROVED | chain.DECLINED:
+                pass  # stand for themselves
             case chain.ERASED:
                 expected.facts[entry.series, facts["number"]]["private"] |= catalogue.catalogue_erased_files(facts)
             case _:

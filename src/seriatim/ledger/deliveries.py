@@ -1,4 +1,4 @@
-"""Deliveries under way: a note on the shelf names the copy that is being made, so that resume can finish it."""
+"""Deliveries. While one is under way a note on the shelf names the copy that is made, so that resume can finish it."""
 
 from __future__ import annotations
 
@@ -10,11 +10,22 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
+from seriatim.errors import Fault, InputError, LedgerError
 from seriatim.ledger import catalogue, chain, seals
-from seriatim.ledger.shelf import Shelf
+from seriatim.ledger.destinations import (
+    destination_in,
+    make_destination_ready,
+    refuse_destination,
+    refuse_taken_destination,
+)
+from seriatim.ledger.manifests import refuse_behind_manifest
+from seriatim.ledger.reservations import check_reservation_unmoved
+from seriatim.ledger.shelf import Shelf, is_split_shelf
+from seriatim.model.history import SeriesState
+from seriatim.ports import ReleaseRecord
 from seriatim.storage import schema
 from seriatim.storage.database import Database
-from seriatim.storage.durable_files import write_durably
+from seriatim.storage.durable_files import durable_disk_errors, write_durably
 from seriatim.usecases.deliver import Delivery
 
 _UNDER_WAY = ".delivering-"
@@ -32,6 +43,75 @@ def delivery_facts(asked: Delivery) -> dict[str, Any]:
     if asked.approval is None:
         return facts
     return {**facts, "approval": {"by": asked.approval.by, "override": asked.approval.override}}
+
+
+def deliver_release(
+    database: Database, place: Shelf, asked: Delivery, judged: SeriesState, out: str | Path | None
+) -> ReleaseRecord:
+    """Record a delivery that was judged in this state of the series; with ``out`` also copy the public part there."""
+    if out is None:
+        return _record(database, place, asked, judged, None)
+    out = Path(out).absolute()
+    refuse_destination(out, place)
+    with durable_disk_errors(place.root), place.sealing():
+        _make_ready(database, asked, out)
+        note = note_delivery(place, asked.series, asked.number, out)
+        try:
+            delivered = _record(database, place, asked, judged, out)
+        except Exception:
+            note.unlink()  # nothing is recorded, so nothing is to be finished
+            raise
+        seals.hand_out_sealed(place, delivered, out)
+        note.unlink()
+    return delivered
+
+
+def _make_ready(database: Database, asked: Delivery, out: Path) -> None:
+    """Try where a copy would go before it is recorded; one that is there already is a delivery to several."""
+    with database.reading() as connection:
+        record = catalogue.catalogue_newest_record(connection, asked.series, asked.number)
+    if record is None:
+        raise catalogue.no_release(asked.series, asked.number)
+    if record.state == chain.RECALLED:
+        return  # recording it will say so
+    _refuse_undeliverable(record)
+    target = destination_in(out, asked.series, asked.number)
+    if seals.seal_differences(target, seals.sealed_public_manifest(record.manifest)):
+        refuse_taken_destination(target)
+    make_destination_ready(target)
+
+
+def _refuse_undeliverable(record: ReleaseRecord) -> None:
+    """Refuse to hand out a release whose public files do not lie apart, or that is not finished."""
+    where = f"series {record.series!r} release {record.number}"
+    if record.state == chain.RESERVED:
+        raise LedgerError(f"{where}: reserved, not finished; run seriatim ledger resume first")
+    if not is_split_shelf(record.manifest["files"]):
+        found = "holds no public part: it was imported or made by an older version"
+        raise InputError(Fault(where, found, "", "copy its table yourself, and omit the folder (out)"))
+
+
+def _record(database: Database, place: Shelf, asked: Delivery, judged: SeriesState, out: Path | None) -> ReleaseRecord:
+    series, number = asked.series, asked.number
+    with database.writing() as connection:
+        refuse_behind_manifest(connection, place, series)
+        check_reservation_unmoved(judged, catalogue.catalogue_state(connection, series))
+        record = catalogue.catalogue_newest_record(connection, series, number)
+        if record is None:
+            raise catalogue.no_release(series, number)
+        if record.state == chain.RECALLED:
+            found = "was recalled: it no longer counts"
+            raise InputError(Fault(f"series {series!r} release {number}", found, "", "deliver a later one"))
+        if out is not None:
+            _refuse_undeliverable(record)
+        further = {"destination": str(out)} if out is not None else {}
+        circumstances = catalogue.catalogue_circumstances(**further)
+        catalogue.append_to_catalogue(connection, delivery_facts(asked), circumstances)
+        everyone = chain.chain_text([*record.recipients, *asked.recipients])
+        catalogue.update_catalogue_release(connection, series, number, recipients=everyone)
+        delivered = catalogue.catalogue_newest_record(connection, series, number)
+    assert delivered is not None
+    return delivered
 
 
 def note_delivery(place: Shelf, series: str, number: int, out: Path) -> Path:

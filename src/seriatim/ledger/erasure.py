@@ -15,6 +15,7 @@ import pyarrow.compute as pc
 
 from seriatim.errors import Fault, InputError
 from seriatim.ledger import catalogue, chain, pseudonyms, shelf
+from seriatim.ledger.drafts import clear_ended_drafts, end_draft, is_named_in_draft, open_draft
 from seriatim.ledger.manifests import refuse_behind_manifest
 from seriatim.ledger.people_index import remove_people_index
 from seriatim.ledger.shelf import Shelf
@@ -26,6 +27,8 @@ from seriatim.storage.durable_files import durable_disk_errors
 
 def erasure_of_person(database: Database, place: Shelf, series: str, respondent: str) -> int:
     """Forget who a person is and what was remembered about them, in every file; return the number of files.
+
+    A draft that waits is removed: it was judged with them.
 
     The same person is a newcomer with a new number if they return later.
     """
@@ -44,11 +47,16 @@ def erasure_of_person(database: Database, place: Shelf, series: str, respondent:
                 entry = {"kind": chain.ERASED, "series": series, "number": facts["number"], **_told(written)}
                 catalogue.append_to_catalogue(connection, entry, catalogue.catalogue_circumstances())
                 found += len(rest)
-        if not numbers:
+        draft = open_draft(connection, series)
+        newcomer = draft is not None and not numbers and is_named_in_draft(place, draft, respondent)
+        if not numbers and not newcomer:
             raise InputError(Fault(f"series {series!r}", "this respondent is not in the ledger", "", "check the id"))
+        if draft is not None:  # its table may show them, and it must be judged again anyway
+            end_draft(connection, draft, {"by": "", "reason": "a person was erased"})
         remove_people_index(place, series)
     settle_erasures(database, place, series)
-    return found
+    clear_ended_drafts(database, place)
+    return found + newcomer
 
 
 def _naming(facts: Facts) -> list[str]:

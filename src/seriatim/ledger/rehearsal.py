@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from seriatim.errors import LedgerError
 from seriatim.model.history import History, SeriesState, no_history
-from seriatim.ports import LedgerCheck, ReleaseRecord, Reservation
+from seriatim.ports import DraftRecord, LedgerCheck, ReleaseRecord, Reservation
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +50,18 @@ class NoLedger:
 
     def reserve(self, reservation: Reservation) -> ReleaseRecord:  # noqa: ARG002
         raise LedgerError("a dry run reserves nothing")
+
+    def keep(self, reservation: Reservation, author: str, reasons: Sequence[str] = ()) -> DraftRecord:  # noqa: ARG002
+        raise LedgerError("a dry run keeps no draft")
+
+    def drafts(self, series: str | None = None) -> Sequence[DraftRecord]:  # noqa: ARG002
+        return ()
+
+    def approve(self, series: str, approved_by: str, digest: str = "") -> ReleaseRecord:  # noqa: ARG002
+        raise LedgerError("a dry run approves nothing")
+
+    def decline(self, series: str, reason: str, declined_by: str, digest: str = "") -> DraftRecord:  # noqa: ARG002
+        raise LedgerError("a dry run keeps no draft")
 
     def seal(self, series: str, number: int) -> ReleaseRecord:  # noqa: ARG002
         raise LedgerError("a dry run seals nothing")

@@ -195,6 +195,12 @@ def check_reservation_unmoved(judged: SeriesState, found: SeriesState) -> None:
 def reservation_of_series(connection: Connection, state: SeriesState, policy: Policy, secret: bytes) -> None:
     """Write the series and its policy if they are new; refuse another secret or a policy of the wrong epoch."""
     check_epoch(state, policy)
+    enter_series(connection, state, secret)
+    enter_policy(connection, state, policy.digest, policy.epoch, policy.canonical)
+
+
+def enter_series(connection: Connection, state: SeriesState, secret: bytes) -> None:
+    """Write the series with its secret if it is new; refuse another secret."""
     if state.secret is None:
         facts = {"kind": chain.SERIES, "series": state.series, "secret": chain.chain_sha256(secret)}
         entry = catalogue.append_to_catalogue(connection, facts, catalogue.catalogue_circumstances())
@@ -202,24 +208,29 @@ def reservation_of_series(connection: Connection, state: SeriesState, policy: Po
         connection.execute(statements.ENTER_SERIES, {"name": state.series, "secret": secret, "created": created})
     elif not hmac.compare_digest(state.secret, secret):
         raise LedgerError(f"series {state.series!r}: the secret is not the one in the ledger")
-    if (state.policy_digest, state.epoch) != (policy.digest, policy.epoch):
-        _enter_policy(connection, policy)
 
 
-def _enter_policy(connection: Connection, policy: Policy) -> None:
+def enter_policy(connection: Connection, state: SeriesState, digest: str, epoch: int, canonical: str) -> None:
+    """Write that the series is published under this policy from now on, unless it is already."""
+    if (state.policy_digest, state.epoch) == (digest, epoch):
+        return
     facts = {
         "kind": chain.POLICY,
-        "series": policy.series,
-        "policy": policy.digest,
-        "canonical": chain.chain_sha256(policy.canonical.encode()),
-        "epoch": policy.epoch,
+        "series": state.series,
+        "policy": digest,
+        "canonical": chain.chain_sha256(canonical.encode()),
+        "epoch": epoch,
     }
     catalogue.append_to_catalogue(connection, facts, catalogue.catalogue_circumstances())
-    known = connection.execute(statements.POLICY, {"digest": policy.digest}).scalar()
+    keep_policy_text(connection, digest, canonical)
+
+
+def keep_policy_text(connection: Connection, digest: str, canonical: str) -> None:
+    known = connection.execute(statements.POLICY, {"digest": digest}).scalar()
     if known is None:
-        connection.execute(statements.ENTER_POLICY, {"digest": policy.digest, "canonical": policy.canonical})
-    elif known != policy.canonical:
-        raise LedgerDamaged(f"policy {policy.digest[:12]}: the ledger holds another text under this digest")
+        connection.execute(statements.ENTER_POLICY, {"digest": digest, "canonical": canonical})
+    elif known != canonical:
+        raise LedgerDamaged(f"policy {digest[:12]}: the ledger holds another text under this digest")
 
 
 def reservation_of_release(connection: Connection, place: Shelf, prepared: ReservedFolder) -> ReleaseRecord:
@@ -229,7 +240,7 @@ def reservation_of_release(connection: Connection, place: Shelf, prepared: Reser
     entry = catalogue.append_to_catalogue(connection, prepared.facts, prepared.circumstances)
     row = catalogue.catalogue_release_row(entry)
     connection.execute(statements.ENTER_RELEASE, row)
-    place.take(prepared.folder, series, number)
+    place.take(prepared.folder, place.release(series, number))
     return catalogue.catalogue_record(row)
 
 

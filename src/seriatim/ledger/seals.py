@@ -7,6 +7,7 @@ import json
 import os
 import shutil
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -21,7 +22,7 @@ from seriatim.ledger.destinations import (
     make_destination_ready,
     start_partial_destination,
 )
-from seriatim.ledger.papers import TO_SIGN
+from seriatim.ledger.papers import TO_SIGN, page_to_sign, write_ledger_paper_to_sign
 from seriatim.ledger.shelf import Shelf
 from seriatim.ports import PRIVATE, PUBLIC, ReleaseRecord
 from seriatim.storage import durable_files
@@ -86,6 +87,14 @@ def sealed_report(place: Shelf, record: ReleaseRecord) -> dict[str, Any]:
         raise LedgerDamaged(f"{where}: its report is missing or has changed; run seriatim ledger verify")
     found: dict[str, Any] = json.loads(data)
     return found
+
+
+def write_sealed_page(place: Shelf, record: ReleaseRecord) -> None:
+    """Write the page to sign of a release that was approved beside it; it can be made again if there is no room."""
+    if record.destination is not None and REPORT in record.manifest["files"]:
+        with suppress(OSError):
+            page = page_to_sign(sealed_report(place, record), record).to_html()
+            write_ledger_paper_to_sign(Path(record.destination), record.series, record.number, page)
 
 
 def copy_sealed(place: Shelf, record: ReleaseRecord) -> None:

@@ -9,6 +9,7 @@
                             manifest.json       written only after the catalogue knows the release
     shelf/<series>/people.index                 a number for everyone in the series, for other series to compare
     shelf/.staging-<random>/lock, release/...   a release in the making
+    shelf/.draft-<digest>/...                   a draft that waits for approval, with the files of a release
 
 Every file is written under a temporary name, flushed to the disk and renamed: nobody sees half of one.
 """
@@ -46,6 +47,7 @@ _MEMORY = re.compile(r"memory-([a-z0-9_]+)\.parquet")
 
 _NEXT = ".next"
 _STAGING = ".staging-"
+_DRAFT = ".draft-"
 _LOCK = "lock"
 _ATTEMPTS = 10
 _MAKING = os.O_RDWR | os.O_CREAT
@@ -144,9 +146,15 @@ class Shelf:
             if series.is_dir() and not series.name.startswith("."):
                 yield from sorted(path for path in series.iterdir() if path.is_dir())
 
-    def take(self, made: Path, series: str, number: int) -> None:
+    def draft(self, digest: str) -> Path:
+        """Return the folder of a draft that waits, by the digest of its entry."""
+        return self.root / f"{_DRAFT}{digest[:16]}"
+
+    def draft_folders(self) -> list[Path]:
+        return sorted(self.root.glob(f"{_DRAFT}*"))
+
+    def take(self, made: Path, target: Path) -> None:
         """Move a finished folder into place: one rename, flushed."""
-        target = self.release(series, number)
         target.parent.mkdir(mode=0o700, exist_ok=True)
         made.rename(target)
         make_folder_durable(target.parent)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from seriatim.errors import Fault, InputError, LedgerError
+from seriatim.errors import Fault, InputError
 from seriatim.ledger import catalogue, chain, reservations, seals, shelf
 from seriatim.ledger.chain import ChainEntry
 from seriatim.ledger.destinations import (
@@ -30,16 +30,15 @@ from seriatim.ledger.shelf import Shelf
 from seriatim.ledger.stored_history import stored_history, stored_memory, stored_people
 from seriatim.model.doors import at_door
 from seriatim.model.history import History, SeriesState
-from seriatim.model.names import recipient_names
+from seriatim.model.names import recipient_names, visible_text
 from seriatim.model.policy import Policy
 from seriatim.model.verdict import Approval, approval_given
-from seriatim.ports import LedgerCheck, ReleaseRecord, Reservation
+from seriatim.ports import DraftRecord, LedgerCheck, ReleaseRecord, Reservation
 from seriatim.storage.database import Database, open_database
 from seriatim.storage.durable_files import durable_disk_errors
 
 if TYPE_CHECKING:
     from seriatim.ledger.answer_book import LedgerAnswerBook
-    from seriatim.usecases.deliver import Delivery
 
 
 def open_ledger(url: str | Path, shelf: str | Path | None = None, create: bool = True) -> SqlLedger:
@@ -62,20 +61,6 @@ def open_ledger(url: str | Path, shelf: str | Path | None = None, create: bool =
         if create:
             place.create()
     return SqlLedger(database, place)
-
-
-def _no_release(series: str, number: int) -> InputError:
-    return InputError(Fault(f"series {series!r}", f"has no release {number}", "", "seriatim ledger show lists them"))
-
-
-def _refuse_undeliverable(record: ReleaseRecord) -> None:
-    """Refuse to hand out a release whose public files do not lie apart, or that is not finished."""
-    where = f"series {record.series!r} release {record.number}"
-    if record.state == chain.RESERVED:
-        raise LedgerError(f"{where}: reserved, not finished; run seriatim ledger resume first")
-    if not shelf.is_split_shelf(record.manifest["files"]):
-        found = "holds no public part: it was imported or made by an older version"
-        raise InputError(Fault(where, found, "", "copy its table yourself, and omit the folder (out)"))
 
 
 @at_door
@@ -194,7 +179,7 @@ class SqlLedger:
             with self.database.reading() as connection:
                 record = catalogue.catalogue_newest_record(connection, series, number)
             if record is None:
-                raise _no_release(series, number)
+                raise catalogue.no_release(series, number)
             if record.state in (chain.SEALED, chain.RECALLED):
                 return record
             seals.write_sealed_manifest(self.shelf, record)
@@ -240,11 +225,12 @@ class SqlLedger:
         return erasure_of_person(self.database, self.shelf, series, respondent)
 
     def resume(self, series: str | None = None, out: str | Path | None = None) -> Sequence[ReleaseRecord]:
-        """Finish what a crash left: seal what is reserved, end erasures, clear dead staging folders.
+        """Finish what a crash left: seal what is reserved, end erasures, clear dead staging folders and old drafts.
 
         With ``out`` they and unfinished deliveries go there, should their own destination no longer take them.
         """
         from seriatim.ledger.deliveries import finish_deliveries
+        from seriatim.ledger.drafts import clear_ended_drafts
         from seriatim.ledger.erasure import settle_erasures
         from seriatim.ledger.recall import clear_recalled
 
@@ -260,6 +246,7 @@ class SqlLedger:
             clear_recalled(everything)
             reservations.clear_without_reservation(self.database, self.shelf)
             reservations.clear_unwritten_reservations(self.database, self.shelf)
+            clear_ended_drafts(self.database, self.shelf, moved=True)
             self.shelf.clear_dead_stagings()
             finish_deliveries(self.database, self.shelf, out)
         return done
@@ -304,7 +291,7 @@ class SqlLedger:
         A policy with priors must be passed as ``policy``: the ledger does not keep whom they name. ``to`` is the same
         as ``recipients``, as on the command line.
         """
-        from seriatim.ledger.deliveries import note_delivery
+        from seriatim.ledger.deliveries import deliver_release
         from seriatim.usecases.deliver import Delivery, judge_delivery
 
         whom = (*recipient_names(recipients), *recipient_names(to, "to"))
@@ -312,59 +299,49 @@ class SqlLedger:
             raise InputError(Fault("recipients", "nobody", "at least one name", "say who receives it (recipients)"))
         asked = Delivery(series, number, whom, approval_given(approved_by, override), policy)
         reservations.check_reservation_storable({"out": str(out or "")})
-        judged = judge_delivery(self, asked)
-        if out is None:
-            return self._record_delivery(asked, judged, None)
-        out = Path(out).absolute()
-        refuse_destination(out, self.shelf)
-        with durable_disk_errors(self.shelf.root), self.shelf.sealing():
-            self._make_ready_for(series, number, out)
-            note = note_delivery(self.shelf, series, number, out)
-            try:
-                delivered = self._record_delivery(asked, judged, out)
-            except Exception:
-                note.unlink()  # nothing is recorded, so nothing is to be finished
-                raise
-            seals.hand_out_sealed(self.shelf, delivered, out)
-            note.unlink()
-        return delivered
+        return deliver_release(self.database, self.shelf, asked, judge_delivery(self, asked), out)
 
-    def _make_ready_for(self, series: str, number: int, out: Path) -> None:
-        """Try where a copy would go before it is recorded; one that is there already is a delivery to several."""
-        record = self.record(series, number)
-        if record is None:
-            raise _no_release(series, number)
-        if record.state == chain.RECALLED:
-            return  # recording it will say so
-        _refuse_undeliverable(record)
-        target = destination_in(out, series, number)
-        if seals.seal_differences(target, seals.sealed_public_manifest(record.manifest)):
-            refuse_taken_destination(target)
-        make_destination_ready(target)
+    def keep(self, reservation: Reservation, author: str, reasons: Sequence[str] = ()) -> DraftRecord:
+        """Keep a draft as it would be reserved, until somebody else approves it. An earlier one is superseded.
 
-    def _record_delivery(self, asked: Delivery, judged: SeriesState, out: Path | None) -> ReleaseRecord:
-        from seriatim.ledger.deliveries import delivery_facts
+        ``reasons`` are those for which it would be refused, had ``reservation.approval`` not overridden them.
+        """
+        from seriatim.ledger import drafts
 
-        series, number = asked.series, asked.number
-        with self.database.writing() as connection:
-            refuse_behind_manifest(connection, self.shelf, series)
-            reservations.check_reservation_unmoved(judged, catalogue.catalogue_state(connection, series))
-            record = catalogue.catalogue_newest_record(connection, series, number)
-            if record is None:
-                raise _no_release(series, number)
-            if record.state == chain.RECALLED:
-                found = "was recalled: it no longer counts"
-                raise InputError(Fault(f"series {series!r} release {number}", found, "", "deliver a later one"))
-            if out is not None:
-                _refuse_undeliverable(record)
-            facts = delivery_facts(asked)
-            further = {"destination": str(out)} if out is not None else {}
-            catalogue.append_to_catalogue(connection, facts, catalogue.catalogue_circumstances(**further))
-            everyone = chain.chain_text([*record.recipients, *asked.recipients])
-            catalogue.update_catalogue_release(connection, series, number, recipients=everyone)
-            delivered = catalogue.catalogue_newest_record(connection, series, number)
-        assert delivered is not None
-        return delivered
+        visible_text("draft", author)
+        drafts.refuse_own_override(author, reservation.approval)
+        with durable_disk_errors(self.shelf.root):
+            prepared, told = self._prepare(reservation), {"author": author, "reasons": list(reasons)}
+            return drafts.keep_draft(self.database, self.shelf, reservation, prepared, told)
+
+    def drafts(self, series: str | None = None) -> Sequence[DraftRecord]:
+        """Return the drafts that were ever kept, of a series or of all, in order."""
+        from seriatim.ledger import drafts
+
+        with self.database.reading() as connection:
+            return [one.record() for one in drafts.kept_drafts(connection, series)]
+
+    def approve(self, series: str, approved_by: str, digest: str = "") -> ReleaseRecord:
+        """Release the bytes of the draft that waits; raise LedgerMoved if the series has moved since it was judged.
+
+        The author of the draft cannot approve it; the ledger takes names as they are given. ``digest`` says which
+        draft is meant, or how its digest begins: another one may have taken its place.
+        """
+        from seriatim.ledger import drafts
+
+        with durable_disk_errors(self.shelf.root):
+            record = drafts.approve_draft(self.database, self.shelf, series, approved_by, digest)
+        sealed = self.seal(series, record.number)
+        seals.write_sealed_page(self.shelf, sealed)
+        return sealed
+
+    def decline(self, series: str, reason: str, declined_by: str, digest: str = "") -> DraftRecord:
+        """Remove the draft that waits; the chain keeps who did it and why."""
+        from seriatim.ledger import drafts
+
+        with durable_disk_errors(self.shelf.root):
+            said = {"by": declined_by, "reason": reason}
+            return drafts.decline_draft(self.database, self.shelf, series, said, digest)
 
     def series(self) -> Sequence[str]:
         """Return the names of the series that have releases."""
@@ -386,7 +363,7 @@ class SqlLedger:
         with self.database.reading() as connection:
             record = catalogue.catalogue_newest_record(connection, series, number)
         if record is None:
-            raise _no_release(series, number)
+            raise catalogue.no_release(series, number)
         return seals.sealed_report(self.shelf, record)
 
     def entries(self, series: str | None = None) -> Sequence[ChainEntry]:

@@ -58,7 +58,7 @@ def stored_current_file(place: Shelf, series: str, facts: Facts, file: str, eras
     waiting = shelf.pending_on_shelf(path)
     if after is not None and waiting.is_file() and shelf.shelf_fingerprint(waiting) == wanted:
         path = waiting
-    return _read(path, wanted, None)
+    return read_reserved(path, wanted)
 
 
 def stored_memory_files(facts: Facts) -> dict[str, str]:
@@ -133,7 +133,7 @@ def _published(path: Path, facts: Facts, sensitive: str | None) -> tuple[pa.Tabl
         *MARKS,
         SENSITIVE,
     ]
-    table = _read(path, facts["private"][shelf.GROUPS], columns)
+    table = read_reserved(path, facts["private"][shelf.GROUPS], columns)
     if SENSITIVE in table.column_names:  # each column has a table of its own
         table = table.filter(pc.equal(table.column(SENSITIVE), facts["sensitive"].index(sensitive)))
     hidden = table.column(pseudonyms.SUPPRESSED)
@@ -157,7 +157,8 @@ def _withheld(table: pa.Table, column: str | None) -> WithheldPeople:
     return WithheldPeople(_int32(held, pseudonyms.PERSON), values.dictionary.take(values.indices))
 
 
-def _read(path: Path, wanted: Mapping[str, Any], columns: Sequence[str] | None) -> pa.Table:
+def read_reserved(path: Path, wanted: Mapping[str, Any], columns: Sequence[str] | None = None) -> pa.Table:
+    """Read a file if its bytes are those of the fingerprint."""
     try:
         data = path.read_bytes()
     except FileNotFoundError:

@@ -18,6 +18,7 @@ from seriatim.ledger.chain import ChainEntry
 from seriatim.ledger.chain_replay import ReplayedCatalogue, ledger_replay_wrong_rows, replay_everything
 from seriatim.ledger.deliveries import deliveries_under_way
 from seriatim.ledger.destinations import destination_in, destination_of
+from seriatim.ledger.drafts import MOVED, OPEN, KeptDraft, told_drafts
 from seriatim.ledger.heads import head_bytes, heads_of_series, read_head
 from seriatim.ledger.manifests import (
     beside_destinations,
@@ -60,7 +61,7 @@ def verify_ledger(database: Database, place: Shelf, published: Sequence[Path]) -
         findings.faults.append("the shelf was not compared: restore the chain first")
         return LedgerCheck(len(stored.entries), 0, 0, tuple(findings.faults))
     with durable_disk_errors(place.root, "not everything was checked"):
-        _check_shelf(place, expected, findings)
+        _check_shelf(place, expected, told_drafts(stored.entries), findings)
         secrets = {row["name"]: bytes(row["secret"]) for row in stored.rows["series"]}
         findings.faults += [f"{path}: changed; remove it" for path in wrong_people_index(place, secrets)]
         _check_manifests(database, place, expected, published, findings)
@@ -90,7 +91,7 @@ def _check_clock(entries: Sequence[ChainEntry], findings: _Findings) -> None:
         newest = max(newest, made)
 
 
-def _check_shelf(place: Shelf, expected: ReplayedCatalogue, findings: _Findings) -> None:
+def _check_shelf(place: Shelf, expected: ReplayedCatalogue, drafts: Sequence[KeptDraft], findings: _Findings) -> None:
     for (series, number), row in expected.releases.items():
         folder = place.release(series, number)
         wanted = _wanted_files(expected.facts[series, number])
@@ -104,10 +105,31 @@ def _check_shelf(place: Shelf, expected: ReplayedCatalogue, findings: _Findings)
                     findings.notes.append(f"{folder / name}: left over; seriatim ledger resume clears it")
                 else:
                     findings.faults.append(f"{folder / name}: a file that was never reserved")
+    _check_drafts(place, drafts, findings)
     for path in deliveries_under_way(place):
         findings.notes.append(f"{path}: a delivery is not finished; run seriatim ledger resume")
     for path in place.dead_stagings():
         findings.notes.append(f"{path}: left by a writer that is gone; seriatim ledger resume clears it")
+
+
+def _check_drafts(place: Shelf, drafts: Sequence[KeptDraft], findings: _Findings) -> None:
+    """Check the bytes of the drafts that nobody has decided about; those of others are left over."""
+    standing = {place.draft(draft.entry.digest): draft for draft in drafts if draft.state in OPEN}
+    for folder in sorted({*standing, *place.draft_folders()}):
+        draft = standing.get(folder)
+        if draft is None:
+            findings.notes.append(f"{folder}: of no draft that waits; seriatim ledger resume clears it")
+            continue
+        name = f"series {draft.entry.series!r}, draft of release {draft.release['number']}"
+        if draft.state == MOVED:
+            if folder.is_dir():
+                findings.notes.append(f"{name}: the series has moved; seriatim ledger resume clears it")
+            continue
+        findings.notes.append(f"{name}: waits for approval")
+        for file, wanted in draft.files.items():
+            _check_file(folder / file, wanted, findings)
+        strange = [file for file in shelf.shelf_files_under(folder) if file not in draft.files]
+        findings.faults += [f"{folder / file}: a file that was never judged" for file in strange]
 
 
 def _wanted_files(facts: Mapping[str, Any]) -> dict[str, Any]:

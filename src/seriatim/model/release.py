@@ -25,6 +25,8 @@ class Release:
     """None until the ledger has it."""
     manifest: Mapping[str, Any] | None = None
     codebook: Mapping[str, Any] | None = None
+    draft_digest: str | None = None
+    """Names the kept draft that waits for approval; None if it is not kept as one."""
 
     def __post_init__(self, key: object) -> None:
         if key is not _KEY or not self.verdict.released:
@@ -52,6 +54,10 @@ class Release:
         """Return who is in which group, for the publisher's eyes only."""
         return self.draft.groups
 
+    def waiting(self, digest: str) -> Release:
+        """Return the same release as the ledger keeps it: a draft that nobody has approved yet."""
+        return Release(key=_KEY, draft=self.draft, verdict=self.verdict, draft_digest=digest)
+
     def sealed(self, number: int, manifest: Mapping[str, Any], codebook: Mapping[str, Any]) -> Release:
         """Return the same release as the ledger has it."""
         return Release(
@@ -77,6 +83,10 @@ class Refusal:
 
     @property
     def number(self) -> None:
+        return None
+
+    @property
+    def draft_digest(self) -> None:
         return None
 
     @property

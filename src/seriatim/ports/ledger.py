@@ -79,6 +79,36 @@ class ReleaseRecord:
     """The version of the software that made it."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DraftRecord:
+    """A judged draft that the ledger keeps until somebody else approves it. Nobody receives anything of it before."""
+
+    series: str
+    number: int
+    """The number of the release that it would become."""
+    digest: str
+    """Names the draft: the digest of its entry."""
+    state: str
+    """waiting, moved (the series has, so it must be judged again), approved, declined or superseded"""
+    author: str
+    drafted_at: str
+    epoch: int
+    policy_digest: str
+    n_published: int
+    recipients: tuple[str, ...]
+    destination: str | None
+    input_name: str
+    input_sha256: str
+    reasons: tuple[str, ...] = ()
+    """Why the verdict would have refused it, if ``approval`` overrides that."""
+    approval: Approval | None = None
+    """Who overrides a refusal and why; once it is approved, who did so."""
+    ended_at: str = ""
+    ended_by: str = ""
+    reason: str = ""
+    """Why it was declined."""
+
+
 @dataclass(frozen=True, slots=True)
 class LedgerCheck:
     """What verifying a ledger found."""
@@ -127,6 +157,24 @@ class Ledger(Protocol):
 
     def seal(self, series: str, number: int) -> ReleaseRecord:
         """Write the manifest, copy the files to the destination (temp name, fsync, rename), mark the release sealed."""
+
+    def keep(self, reservation: Reservation, author: str, reasons: Sequence[str] = ()) -> DraftRecord:
+        """Keep a draft as it would be reserved, until somebody else approves it. An earlier one is superseded.
+
+        ``reasons`` are those for which it would be refused, had ``reservation.approval`` not overridden them.
+        """
+
+    def drafts(self, series: str | None = None) -> Sequence[DraftRecord]:
+        """Return the drafts that were ever kept, of a series or of all, in order."""
+
+    def approve(self, series: str, approved_by: str, digest: str = "") -> ReleaseRecord:
+        """Release the bytes of the draft that waits; raise LedgerMoved if the series has moved since it was judged.
+
+        ``digest`` says which draft is meant, or how its digest begins: another one may have taken its place.
+        """
+
+    def decline(self, series: str, reason: str, declined_by: str, digest: str = "") -> DraftRecord:
+        """Remove the draft that waits; the chain keeps who did it and why."""
 
     def series(self) -> Sequence[str]:
         """Return the names of the series that have releases."""

@@ -37,7 +37,7 @@ def banner(verdict: Verdict, facts: Facts) -> Banner:
             who = f"{by} released it despite the refusal. Reason: “{why}”"
             return Banner("Released by override", who, "warn", verdict.reasons)
         case "would be released":
-            nothing = "Dry run: nothing was written or recorded."
+            nothing = "Nothing was published."
             judged = promised(verdict) and not verdict.unjudged
             return Banner("Would be released", nothing, "good" if judged else "warn", _unjudged(verdict))
         case "released":
@@ -101,7 +101,7 @@ def _story(policy: Policy, verdict: Verdict, facts: Facts) -> str:
         "released": f"{this} of the series “{facts.series}”.",
         "overridden": f"{this} of the series “{facts.series}”, released despite a refusal.",
         "refused": f"This table was refused as a release of the series “{facts.series}”; the ledger is unchanged.",
-        "would be released": f"This is a dry run for the series “{facts.series}”; the table could be released.",
+        "would be released": f"This is no release of the series “{facts.series}” yet; the table could be released.",
     }[word_of(verdict, facts)]
     would = "would be" if facts.number is None else "are"
     counts = _told_tables(policy, facts, would) if facts.tables else _told_counts(policy, facts, would)

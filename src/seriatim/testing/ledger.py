@@ -8,17 +8,20 @@ from dataclasses import dataclass
 from functools import partial
 from itertools import count
 from pathlib import Path
+from typing import TypeVar
 
 import pyarrow as pa
 
 from seriatim.model import Policy, SeriesState
 from seriatim.policies import policy_from_dict
-from seriatim.ports import Ledger, ReleaseRecord, Reservation
+from seriatim.ports import DraftRecord, Ledger, ReleaseRecord, Reservation
 from seriatim.testing.clauses import check_contract
 
 SERIES, DISEASE = "ward", "disease"
 SECRET = bytes(range(32))
 TABLE = "table.csv"
+AUTHOR = "A. Ortiz"
+Taken = TypeVar("Taken")
 People = Sequence[str | None]
 """The respondents of a release, row by row; None is a counterfeit. Rows 0 and 1 are a group, 2 and 3 the next."""
 
@@ -99,7 +102,15 @@ class LedgerWish:
 
 def reserve_in_ledger(ledger: Ledger, wish: LedgerWish | None = None) -> ReleaseRecord:
     """Stage one file and reserve it."""
-    wish = wish or LedgerWish()
+    return _staged(ledger, wish or LedgerWish(), ledger.reserve)
+
+
+def keep_in_ledger(ledger: Ledger, wish: LedgerWish | None = None) -> DraftRecord:
+    """Stage one file and keep it as a draft of ``AUTHOR``."""
+    return _staged(ledger, wish or LedgerWish(), lambda reservation: ledger.keep(reservation, AUTHOR))
+
+
+def _staged(ledger: Ledger, wish: LedgerWish, take: Callable[[Reservation], Taken]) -> Taken:
     policy = wish.policy or ledger_ward_policy()
     state = wish.state or ledger.state(policy.series)
     groups = ledger_ward_groups(wish.people) if wish.groups is None else wish.groups
@@ -107,7 +118,7 @@ def reserve_in_ledger(ledger: Ledger, wish: LedgerWish | None = None) -> Release
         (folder / TABLE).write_text("disease\n" + "flu\n" * len(groups), encoding="utf-8")
         if wish.stage is not None:
             wish.stage(folder)
-        return ledger.reserve(
+        return take(
             Reservation(
                 state=state,
                 secret=state.secret or SECRET,

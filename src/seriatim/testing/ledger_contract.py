@@ -16,12 +16,14 @@ from seriatim.model import SeriesState
 from seriatim.model.draft import draft_groups_of_own_tables
 from seriatim.testing.clauses import clause_refusal, require_clause
 from seriatim.testing.ledger import (
+    AUTHOR,
     DISEASE,
     SECRET,
     SERIES,
     TABLE,
     LedgerDesk,
     LedgerWish,
+    keep_in_ledger,
     ledger_ward_groups,
     ledger_ward_policy,
     publish_in_ledger,
@@ -323,6 +325,37 @@ def _errors_name_nobody(desk: LedgerDesk) -> None:
     )
 
 
+def _a_draft_waits_for_another_person(desk: LedgerDesk) -> None:
+    """A draft counts for nothing and is seen nowhere until somebody else than its author approves it, once."""
+    ledger = desk.ledger()
+    kept = keep_in_ledger(ledger, LedgerWish(destination=desk.out))
+    require_clause([draft.state for draft in ledger.drafts()] == ["waiting"], "no draft that waits")
+    require_clause(not ledger.records() and not len(ledger.history(SERIES)), "a draft that counts as released")
+    require_clause(not _visible(desk.out), "files of a draft at the destination")
+    with clause_refusal(SeriatimError, "the author's own approval"):
+        ledger.approve(SERIES, AUTHOR)
+    made = ledger.approve(SERIES, "B. Li", kept.digest)
+    require_clause((made.number, made.state) == (kept.number, "sealed"), f"release {made.number}, {made.state}")
+    require_clause(len(_visible(desk.out)) == 1, "no files after the approval")
+    with clause_refusal(LedgerMoved, "a second approval"):
+        ledger.approve(SERIES, "B. Li")
+    require_clause(ledger.verify([desk.out]).sound, "faults after the approval")
+
+
+def _a_draft_of_a_moved_series_is_refused(desk: LedgerDesk) -> None:
+    """Once the series has moved, a draft that was judged before can only be declined; its entry stays."""
+    ledger = desk.ledger()
+    keep_in_ledger(ledger)
+    publish_in_ledger(ledger, LedgerWish(people=("cid", "dan")))
+    with clause_refusal(LedgerMoved, "a draft that was judged against an older version"):
+        ledger.approve(SERIES, "B. Li")
+    require_clause(len(ledger.records()) == 1, "a record of the refused draft")
+    ledger.decline(SERIES, "too late", "B. Li")
+    states = [(draft.state, draft.reason) for draft in ledger.drafts(SERIES)]
+    require_clause(states == [("declined", "too late")], "a declined draft that is forgotten")
+    require_clause(ledger.verify().sound, "faults after a declined draft")
+
+
 def _visible(folder: Path) -> list[Path]:
     """Return the folders that a reader sees; what is being written has a hidden name."""
     return sorted(path for path in folder.glob("*") if not path.name.startswith("."))
@@ -349,6 +382,8 @@ LEDGER_CONTRACT = (
     _a_changed_copy_is_found,
     _a_ledger_behind_its_releases_is_refused,
     _a_foreign_folder_is_not_overwritten,
+    _a_draft_waits_for_another_person,
+    _a_draft_of_a_moved_series_is_refused,
     _names_stay_inside,
     _errors_name_nobody,
 )

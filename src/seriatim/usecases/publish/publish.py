@@ -8,8 +8,9 @@ from __future__ import annotations
 import secrets
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, replace
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import pyarrow as pa
 
@@ -32,7 +33,7 @@ from seriatim.model import (
 from seriatim.model.history import no_history
 from seriatim.model.own_tables import secret_of_own_table, view_of_own_table
 from seriatim.model.recipients import Holder, holdings_of
-from seriatim.ports import Ledger, Progress, ReleaseRecord, Reservation, Workers, Writer, no_progress
+from seriatim.ports import Ledger, Progress, Reservation, Workers, Writer, no_progress
 from seriatim.usecases.publish.foreknowledge import refuse_untrue_foreknowledge
 from seriatim.usecases.publish.judgement import (
     Followed,
@@ -57,6 +58,8 @@ if TYPE_CHECKING:
     from seriatim.usecases.publish.corrections import Corrections
     from seriatim.usecases.publish.taken_over import TakenOver
 
+Taken = TypeVar("Taken")
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PublishOrder:
@@ -70,6 +73,8 @@ class PublishOrder:
     """The file outside the shelf that names the newest release of the series."""
     recipients: tuple[str, ...] = ()
     approval: Approval | None = None
+    author: str | None = None
+    """Who drafts it: the draft is kept until somebody else approves it."""
     dry_run: bool = False
     again: bool = False
     """Whether a view that was published before may be published again."""
@@ -126,7 +131,8 @@ def publish(order: PublishOrder, parts: PublishParts) -> Release | Refusal:
     made = release(draft, judged_as_repeated(verdict, again, order.again))
     if isinstance(made, Release) and not order.dry_run:
         kept = {name: table for case in cases for name, table in judgement_beliefs(case).items()}
-        made = _written(order, parts, made, replace(state, beliefs=kept), digest)
+        state = replace(state, beliefs=kept)
+        made = (_written if order.author is None else _drafted_only)(order, parts, made, state, digest)
     progress("done", 1.0)
     return made
 
@@ -298,10 +304,19 @@ def _check_people(order: PublishOrder, state: SeriesState) -> None:
 def _written(order: PublishOrder, parts: PublishParts, made: Release, state: SeriesState, digest: str) -> Release:
     """Reserve, write and seal a release; ``state.beliefs`` are those after it."""
     parts.progress("writing", 0.7)
-    record, codebook = _reserve(order, parts, made, state, digest)
+    record, codebook = _staged(order, parts, made, state, digest, parts.ledger.reserve)
     parts.progress("sealing", 0.9)
     record = parts.ledger.seal(order.policy.series, record.number)
     return made.sealed(record.number, record.manifest, codebook)
+
+
+def _drafted_only(order: PublishOrder, parts: PublishParts, made: Release, state: SeriesState, digest: str) -> Release:
+    """Keep a release as a draft, with the files that it will have, until somebody else approves it."""
+    parts.progress("writing", 0.7)
+    assert order.author is not None
+    take = partial(parts.ledger.keep, author=order.author, reasons=made.verdict.reasons)
+    record, _ = _staged(order, parts, made, state, digest, take)
+    return made.waiting(record.digest)
 
 
 def _remembered(order: PublishOrder, ledger: Ledger) -> Mapping[str, pa.Table]:
@@ -345,9 +360,15 @@ def _follows_newest(plan: Plan) -> bool:
     return not plan.settled.defence.serial and all(one.rule in ("j", "sure_share") for one in series)
 
 
-def _reserve(
-    order: PublishOrder, parts: PublishParts, made: Release, state: SeriesState, digest: str
-) -> tuple[ReleaseRecord, dict[str, Any]]:
+def _staged(
+    order: PublishOrder,
+    parts: PublishParts,
+    made: Release,
+    state: SeriesState,
+    digest: str,
+    take: Callable[[Reservation], Taken],
+) -> tuple[Taken, dict[str, Any]]:
+    """Stage a release's files and let the ledger take them; return what it says, and the codebook."""
     from seriatim.usecases.publish.codebook import codebook_of  # with all of report/: not for a dry run
     from seriatim.usecases.publish.release_files import write_release_files
 
@@ -374,4 +395,4 @@ def _reserve(
             approval=order.approval,
             memory={**made.draft.memory, **state.beliefs},
         )
-        return parts.ledger.reserve(reservation), codebook
+        return take(reservation), codebook
