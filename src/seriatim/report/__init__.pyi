@@ -1,7 +1,7 @@
 from seriatim.report.document import Report
 from seriatim.report.facts import Facts, ReportedColumn, TableCounts, reported_columns
 from seriatim.report.filed_report import NO_ROWS, FiledReport
-from seriatim.report.for_recipients import PublicReport, promises_told
+from seriatim.report.for_recipients import PublicReport, promise_told, promises_told
 from seriatim.report.html import rendered_page
 from seriatim.report.json_record import read_back
 from seriatim.report.page import (
@@ -46,6 +46,7 @@ __all__ = [
     "TableCounts",
     "Tile",
     "Tiles",
+    "promise_told",
     "promises_told",
     "read_back",
     "rendered_page",

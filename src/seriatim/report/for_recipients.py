@@ -32,8 +32,15 @@ _FOOTER = "This report says what was promised and how to read the table. It hold
 
 
 def promises_told(verdict: Verdict) -> tuple[Finding, ...]:
-    """Return the promises to people that this release keeps, as far as everyone was judged."""
-    return tuple(_in_round_numbers(finding) for finding in outcome.promised(verdict) if finding.result == "kept")
+    """Return the promises to people that this release keeps for everyone, or for those who could be judged."""
+    told = [finding for finding in outcome.promised(verdict) if finding.result in ("kept", "partly judged")]
+    return tuple(_in_round_numbers(finding) for finding in told)
+
+
+def promise_told(finding: Finding) -> dict[str, Any]:
+    """Return a promise for programs; one that was judged for some people only says so."""
+    judged = {} if finding.result == "kept" else {"judged": "for some people only"}
+    return {"promise": finding.rule, "column": finding.column, "asked": format_plain(finding.threshold), **judged}
 
 
 def _in_round_numbers(finding: Finding) -> Finding:
@@ -65,10 +72,7 @@ class PublicReport(FiledReport):
             "schema": SCHEMA,
             "series": self.facts.series,
             "release": self.facts.number,
-            "promises": [
-                {"promise": one.rule, "column": one.column, "asked": format_plain(one.threshold)}
-                for one in self.promises
-            ],
+            "promises": [promise_told(one) for one in self.promises],
             "rows": self.rows,
             "notation": dict(self.notation),
             **({} if self.odds is None else {"odds_in_group": format_plain(round(self.odds, 2))}),
@@ -87,7 +91,7 @@ class PublicReport(FiledReport):
         heading = "What was promised and kept"
         if not self.promises:
             return Section(heading, (Note("No promise", ("This table carries no promise about its people.",), "warn"),))
-        heads = ("Promise", "What it means", "Asked")
+        heads = ("Promise", "What it means", "Asked", "Kept")
         rows = tuple(_promise_row(finding) for finding in self.promises)
         grid = Grid("The promises that this release keeps", heads, rows)
         return Section(heading, (grid,) if self.odds is None else (grid, Prose((_odds_told(self.odds),))))
@@ -115,8 +119,12 @@ def _promise_row(finding: Finding) -> tuple[str | Cell, ...]:
     words = promise_words(finding.rule, finding.detail)
     about = " of ".join(filter(None, (finding.rule, finding.column)))
     if words is None:
-        return Cell(finding.rule, note=finding.column or ""), "–", format_number(finding.threshold)
-    return Cell(words.title, note=about), words.meaning, words.required(finding.threshold)
+        return Cell(finding.rule, note=finding.column or ""), "–", format_number(finding.threshold), _kept(finding)
+    return Cell(words.title, note=about), words.meaning, words.required(finding.threshold), _kept(finding)
+
+
+def _kept(finding: Finding) -> Cell:
+    return Cell("for everyone", "good") if finding.result == "kept" else Cell("judged for some people only", "warn")
 
 
 def _odds_told(odds: float) -> str:

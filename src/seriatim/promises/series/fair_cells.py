@@ -120,8 +120,8 @@ def _judged_cells(slots: _Slots, caps: ValueCaps, asked: CellsAsked, odd: int) -
     keys = of_slot * n_values + slots.value[used]
     counts = np.bincount(keys, minlength=len(cells) * n_values).reshape(len(cells), n_values).astype(np.int64)
     size, last_of_cell = counts.sum(axis=1), cells % (last.max(initial=0) + 1)
-    stays = np.bincount(holder, minlength=1)
-    again = np.bincount(of_slot, weights=stays[holder] > 1, minlength=len(cells)) if len(cells) else size
+    returned = np.bincount(holder, minlength=1)[holder] > 1
+    again = np.bincount(of_slot, weights=returned, minlength=len(cells)).astype(np.int64) if len(cells) else size
     limit = caps.limits(size, asked.strangers)
     broken = (counts > limit).any(axis=1) | (size < asked.least)
     share = counts / np.maximum(size, 1)[:, None]
@@ -132,7 +132,10 @@ def _judged_cells(slots: _Slots, caps: ValueCaps, asked: CellsAsked, odd: int) -
     if slots.taken_over:
         parts = [f"a value has at most {float(share.max(initial=0)):.1%} of a cell; no bound on belief, {TAKEN_OVER}"]
     else:
-        parts = [_bound_words(counts, size, again.astype(np.int64), asked)]
+        parts = [_bound_words(counts, size, again, asked)]
+    # a cell with people who returned bounds what is believed of the others by its values among them alone
+    above = (counts > caps.shares * (size - again)[:, None] + 1e-9).any(axis=1) & (again > 0)
+    unproved = np.unique(holder if slots.taken_over else holder[returned | above[of_slot]])
     parts += _odds_words(counts[last_of_cell == last.max(initial=0)], slots.baseline) if asked.odds is not None else []
     parts += _waiting_words(slots, caps, asked)
     parts += [f"{odd} slots do not last or shares are not those of the table"] if odd else []
@@ -145,6 +148,7 @@ def _judged_cells(slots: _Slots, caps: ValueCaps, asked: CellsAsked, odd: int) -
         n_classes=int(broken.sum()),
         n_people=int(size[broken].sum()),
         detail="; ".join(parts),
+        n_unjudged=len(unproved),
     )
 
 

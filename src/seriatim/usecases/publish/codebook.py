@@ -8,7 +8,7 @@ from seriatim.model import TOP, Draft, Generalised, Kind, Policy, Verdict
 from seriatim.model.draft import PLAIN
 from seriatim.model.hierarchies import Hierarchy
 from seriatim.model.own_tables import folders_of_own_tables
-from seriatim.report import promises_told
+from seriatim.report import promise_told, promises_told
 from seriatim.report.formats import format_percent
 
 NOTATION = {
@@ -148,8 +148,6 @@ def codebook_of(policy: Policy, draft: Draft, verdict: Verdict, number: int) -> 
         **_tables(draft),
         "notation": NOTATION,
         "rows": rows_in_codebook(draft, policy),
-        "promises": [
-            {"promise": one.rule, "column": one.column, "asked": one.threshold} for one in promises_told(verdict)
-        ],
+        "promises": [promise_told(one) for one in promises_told(verdict)],
         "files": WHO_MAY_READ,
     }
