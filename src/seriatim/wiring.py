@@ -18,7 +18,7 @@ from seriatim.tables.writer import writer_for
 if TYPE_CHECKING:
     from seriatim.journal.sql_journal import SqlJournal
     from seriatim.ledger.sql_ledger import SqlLedger
-    from seriatim.usecases.publish.publish import PublishParts
+    from seriatim.usecases.publish.publish import ReleaseParts
 
 
 _FEW = 5_000
@@ -31,12 +31,12 @@ def wired_workers() -> Workers:
     return Threads()
 
 
-def wired_publishing(ledger: Ledger, source: Table, progress: Progress = no_progress) -> PublishParts:
+def wired_publishing(ledger: Ledger, source: Table, progress: Progress = no_progress) -> ReleaseParts:
     """Return what publishing works with; files are written in the format of the view."""
     from seriatim.tables.views import view_of
-    from seriatim.usecases.publish.publish import PublishParts
+    from seriatim.usecases.publish.publish import ReleaseParts
 
-    return PublishParts(
+    return ReleaseParts(
         ledger=ledger,
         workers=wired_workers(),
         by_record=threads_for(source.data.num_rows, _FEW),

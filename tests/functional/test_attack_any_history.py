@@ -8,8 +8,8 @@ import pytest
 
 from seriatim.attacks import exclusion
 from seriatim.errors import TableError
-from seriatim.usecases.attack.assembly import assembly_of
-from seriatim.usecases.attack.attack import AttackPlan, attack
+from seriatim.usecases.attack.assembly import history_of_tables
+from seriatim.usecases.attack.attack import AdversaryPlan, attack
 
 FIRST = {"age": ["[31,35]"] * 3 + ["[37,41]"] * 3, "disease": ["c", "b", "A", "c", "A", "b"]}
 SECOND = {"age": ["[35,40]"] * 3 + ["[41,42]"] * 3, "disease": ["A", "c", "b", "A", "b", "c"]}
@@ -30,26 +30,26 @@ def respondents(base: int = 0) -> pa.Table:
 
 @pytest.mark.parametrize("base", [0, 1])
 def test_the_papers_table_from_files(base: int) -> None:
-    history = assembly_of(tables(), respondents(base), "disease").history
+    history = history_of_tables(tables(), respondents(base), "disease").history
     assert exclusion(history, ["Carl"]).breached == {"Erica": "A"}
 
 
 def test_a_group_column_counts_before_equal_values() -> None:
     split = {name: table.append_column("group", pa.array([0, 1, 0, 1, 0, 1])) for name, table in tables().items()}
-    history = assembly_of(split, respondents(), "disease").history
+    history = history_of_tables(split, respondents(), "disease").history
     assert [past.group.tolist() for past in history.releases] == [[0, 1, 0, 1, 0, 1]] * 2
-    history = assembly_of(split, respondents(), "disease", ["age"]).history
+    history = history_of_tables(split, respondents(), "disease", ["age"]).history
     assert [past.group.tolist() for past in history.releases] == [[0, 0, 0, 1, 1, 1]] * 2
 
 
 def test_a_row_without_a_respondent_is_a_counterfeit() -> None:
-    history = assembly_of(tables(), respondents().slice(0, 11), "disease").history
+    history = history_of_tables(tables(), respondents().slice(0, 11), "disease").history
     assert history.releases[1].person.tolist()[-1] == -1
 
 
 def test_the_attack_counts_people() -> None:
-    history = assembly_of(tables(), respondents(), "disease").history
-    found = attack(history, AttackPlan(compromised=0.3, seeds=(1, 2, 3)))
+    history = history_of_tables(tables(), respondents(), "disease").history
+    found = attack(history, AdversaryPlan(compromised=0.3, seeds=(1, 2, 3)))
     assert found.n_people == 8
     assert [(r.n_people, r.below, r.single) for r in found.releases] == [(6, 0, 0), (6, 0, 0)]
     assert found.once.share <= found.iterated.share
@@ -60,7 +60,7 @@ def test_the_attack_counts_people() -> None:
 
 
 def test_without_compromised_people_one_repetition_is_enough() -> None:
-    found = attack(assembly_of(tables(), respondents(), "disease").history, AttackPlan())
+    found = attack(history_of_tables(tables(), respondents(), "disease").history, AdversaryPlan())
     assert found.iterated.detail["seeds"] == [1]
     assert found.iterated.share == 0
 
@@ -76,14 +76,14 @@ def test_without_compromised_people_one_repetition_is_enough() -> None:
 def test_bad_lists_of_respondents_are_refused_without_naming_anyone(change: dict[str, object], said: str) -> None:
     columns = {name: respondents().column(name) for name in ("release", "row", "respondent")} | change
     with pytest.raises(TableError) as caught:
-        assembly_of(tables(), pa.table(columns), "disease")
+        history_of_tables(tables(), pa.table(columns), "disease")
     assert said in str(caught.value)
     assert "Alice" not in str(caught.value)
 
 
 def test_missing_columns_are_all_named() -> None:
     with pytest.raises(TableError) as caught:
-        assembly_of(tables(), respondents().drop_columns(["row"]), "illness")
+        history_of_tables(tables(), respondents().drop_columns(["row"]), "illness")
     assert len(caught.value.faults) == 3
 
 
@@ -91,5 +91,5 @@ def test_missing_columns_are_all_named() -> None:
 def test_rows_that_are_no_numbers_are_told_without_the_cell(rows: list[object]) -> None:
     listed = respondents().set_column(1, "row", pa.array(rows))
     with pytest.raises(TableError, match="column row: not whole numbers") as told:
-        assembly_of(tables(), listed, "disease")
+        history_of_tables(tables(), listed, "disease")
     assert "x5" not in str(told.value)

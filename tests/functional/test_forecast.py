@@ -93,7 +93,7 @@ def test_values_that_change_are_forecast_as_episodes() -> None:
 
     from seriatim.defences.series.contract import SerialRules
     from seriatim.engines.threads import Threads
-    from seriatim.usecases.forecast.forecast import ForecastOutlook, forecast
+    from seriatim.usecases.forecast.forecast import OutlookQuestion, forecast
 
     chance = np.random.default_rng(3)
     people, groups = np.arange(240, dtype=np.int32), np.repeat(np.arange(40, dtype=np.int32), 6)
@@ -108,7 +108,7 @@ def test_values_that_change_are_forecast_as_episodes() -> None:
             PastRelease(2, person=people[shuffled], group=groups, value=second[shuffled]),
         ),
     )
-    found = forecast(history, ForecastOutlook(2, rules=SerialRules(3, 1), compromised=0.04), Threads())
+    found = forecast(history, OutlookQuestion(2, rules=SerialRules(3, 1), compromised=0.04), Threads())
     assert (found.leaving, found.joining, found.changing) == (0.0, 0.0, 0.5)
     now, cohort = found.courses[0], next(one for one in found.courses if one.method == "cohort")
     assert now.way.label == "as now, in groups of 6 or more"
@@ -118,7 +118,7 @@ def test_values_that_change_are_forecast_as_episodes() -> None:
     assert not cohort.stopped
     assert all(one.estimates[-1].wrong == 0 for one in found.courses if one.estimates)
     steady = replace(history, releases=(history.releases[0], replace(history.releases[0], number=2)))
-    assert forecast(steady, ForecastOutlook(1, rules=SerialRules(3, 1)), Threads()).changing == 0.0
+    assert forecast(steady, OutlookQuestion(1, rules=SerialRules(3, 1)), Threads()).changing == 0.0
 
 
 def priors_but(history: History, never: str) -> dict[str, set[str]]:

@@ -23,7 +23,7 @@ from seriatim.gate.intake import decided
 from seriatim.gate.results import results
 from seriatim.journal.sql_journal import SqlJournal, open_journal
 from seriatim.ports.journal import StoredBaseline
-from seriatim.usecases.gate.officer_view import officer_page, officer_view
+from seriatim.usecases.gate.officer_view import drawn_page, officer_view
 from seriatim.usecases.gate.request_book import RequestBook
 from seriatim.usecases.gate.requests import Question
 from seriatim.usecases.gate.serving import read_rules, rules_json
@@ -142,7 +142,7 @@ def test_the_officer_sees_every_dependency() -> None:
     book, made = RequestBook(rules), baselines()
     xs, ys = made.cells(people(2))
     book.ask([ask(i, xs[i], ys[i]) for i in range(N)], AT)
-    titles = [one.heading for one in officer_page(officer_view(book, GATE, "v", AT, 1_000, made.names)).sections]
+    titles = [one.heading for one in drawn_page(officer_view(book, GATE, "v", AT, 1_000, made.names)).sections]
     assert len(titles) == 7
     assert "age ~> ward: By target" in titles
     assert "sex, age ~> town: Why records wait" in titles

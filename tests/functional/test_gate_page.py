@@ -12,7 +12,7 @@ from support.gate_services import served_journal, serving
 from support.gates import AT, GATE, ask, drawn, rules
 
 from seriatim.report.html import rendered_file
-from seriatim.usecases.gate.officer_view import exposure_curves, officer_page, officer_view
+from seriatim.usecases.gate.officer_view import drawn_page, exposure_curves, officer_view
 from seriatim.usecases.gate.request_book import RequestBook
 from seriatim_papers.safe_release_counts import AGES, LOCATIONS
 
@@ -29,14 +29,14 @@ def test_curves_stay_below_the_critical_value() -> None:
     marks, standings = exposure_curves(view, view.parts[0])
     assert marks[-1] == book.intake.n_out
     assert all(one.safe for standing in standings for one in standing)
-    page = officer_page(view)
+    page = drawn_page(view)
     assert len(page.sections) == 4
     for later, said in ((5_000, "less than a minute"), (5_400_000, "1.5 hours"), (3 * 86_400_000, "3.0 days")):
-        assert f"oldest: {said}" in rendered_file(officer_page(officer_view(book, GATE, "v", AT + later, 1_000)))
-    few = rendered_file(officer_page(replace(view, charted=2)))
+        assert f"oldest: {said}" in rendered_file(drawn_page(officer_view(book, GATE, "v", AT + later, 1_000)))
+    few = rendered_file(drawn_page(replace(view, charted=2)))
     assert "Of 5 targets the 2 with most records waiting are drawn; /officer?targets=5 draws all." in few
     assert "are drawn" not in rendered_file(page)
-    nothing = officer_page(officer_view(RequestBook(rules), GATE, "v", AT, 1_000))
+    nothing = drawn_page(officer_view(RequestBook(rules), GATE, "v", AT, 1_000))
     assert len(nothing.sections) == 4
 
 

@@ -28,11 +28,11 @@ def policy(k: int = 2, method: str = "cohort", epoch: int = 1, **adversary: obje
 
 def test_columns_with_tables_of_their_own_do_not_check_the_policy_again(monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[str] = []
-    for name in ("check_column_names", "check_foreknowledge", "_check_simulation"):
+    for name in ("check_column_names", "check_priors", "_check_simulation"):
         real = getattr(plan_case, name)
         monkeypatch.setattr(plan_case, name, lambda one, real=real, name=name: (asked.append(name), real(one)))
-    made = plan_case.plan_to_publish(policy(sure_share=0.5))
-    assert asked == ["check_column_names", "_check_simulation", "check_foreknowledge"]
+    made = plan_case.checked_policy(policy(sure_share=0.5))
+    assert asked == ["check_column_names", "_check_simulation", "check_priors"]
     assert [*made.own_tables] == ["ill", "drug", "ward"]
     assert {id(own.defence) for own in made.own_tables.values()} == {id(made.defence)}
 

@@ -17,7 +17,7 @@ from seriatim.report import Charts, Report, Section, SigningFacts, SignOff, rend
 from seriatim.usecases.compare.compare import ComparedMethod
 from seriatim.usecases.compare.compare_page import Comparison
 from seriatim.usecases.compare.map_page import RiskMap
-from seriatim.usecases.compare.risk_map import MapPoint, MapWish
+from seriatim.usecases.compare.risk_map import MapWish, TriedTechnique
 
 pytestmark = [
     pytest.mark.browser,
@@ -364,7 +364,7 @@ def test_a_comparison_of_several_tables_stays_on_its_card(browser, tmp_path, wid
 
 def test_dots_of_a_map_say_what_they_are(browser, tmp_path) -> None:
     points = tuple(
-        MapPoint(technique=name, parameter=f"k = {k}", risk=1 / k, worst=1.0, cost=k / 100)
+        TriedTechnique(technique=name, parameter=f"k = {k}", risk=1 / k, worst=1.0, cost=k / 100)
         for name in ("median", "curve")
         for k in (2, 5)
     )

@@ -16,8 +16,8 @@ from support.command_line import seriatim
 import seriatim as sr
 from seriatim import api
 from seriatim.model.noise_bell import SPREAD
-from seriatim.usecases.compare.map_statistics import map_statistics_errors, named_map_statistics
-from seriatim.usecases.compare.risk_map import MapPoint, MapWish, mark_map_front
+from seriatim.usecases.compare import map_statistics
+from seriatim.usecases.compare.risk_map import MapWish, TriedTechnique, mark_unbeaten
 
 POLICY: dict[str, Any] = {
     "series": {"name": "wages"},
@@ -43,7 +43,7 @@ def found() -> Any:
     return api.compare_on_map(wages(), sr.Policy.from_dict(POLICY))
 
 
-def of(found: Any, technique: str) -> list[MapPoint]:
+def of(found: Any, technique: str) -> list[TriedTechnique]:
     return [point for point in found.points if point.technique == technique]
 
 
@@ -85,7 +85,7 @@ def test_the_page_names_the_policys_point_and_what_is_near(found: Any) -> None:
     assert (
         "The policy&#39;s own point, marked: median, risk" in page or "The policy's own point, marked: median" in page
     )
-    unusable = MapPoint(technique="policy", parameter="median", of_policy=True, why="nothing fits")
+    unusable = TriedTechnique(technique="policy", parameter="median", of_policy=True, why="nothing fits")
     told = replace(found, points=(unusable, *found.points[1:]), wish=MapWish(risk="area")).to_html()
     assert "median cannot be used here: nothing fits" in told
     assert "Near is" not in told
@@ -106,9 +106,10 @@ def test_the_front_is_beaten_by_nobody(found: Any) -> None:
     for point in found.front:
         assert not any(o.risk < point.risk and o.cost < point.cost for o in found.points)
     a, b, c = (
-        MapPoint(technique="t", parameter=str(i), risk=r, cost=s) for i, (r, s) in enumerate([(1, 1), (2, 2), (0, 3)])
+        TriedTechnique(technique="t", parameter=str(i), risk=r, cost=s)
+        for i, (r, s) in enumerate([(1, 1), (2, 2), (0, 3)])
     )
-    assert [point.on_front for point in mark_map_front([a, b, c])] == [True, False, True]
+    assert [point.on_front for point in mark_unbeaten([a, b, c])] == [True, False, True]
 
 
 def test_the_same_seed_gives_the_same_map(found: Any) -> None:
@@ -198,7 +199,7 @@ def test_a_category_behind_noise_is_believed_by_bayes_rule() -> None:
     assert point.risk == pytest.approx(joint.max(axis=0).sum(), abs=0.03)
 
 
-def own_point(**defence: Any) -> MapPoint:
+def own_point(**defence: Any) -> TriedTechnique:
     columns = {**POLICY["columns"], "bonus": {"role": "sensitive", "kind": "number"}}
     frame = wages(150).assign(bonus=lambda f: f.hours * 10)
     shape = {**POLICY, "columns": columns, "promise": {"k": 1}, "defence": defence}
@@ -259,7 +260,7 @@ def test_statistics_by_name() -> None:
     assert all(point.cost == 0 for point in found.points if point.technique == "median")
     assert json.loads(found.to_json())["statistics"] == list(own[:3])
     columns = {name: wages(150)[name].to_numpy(dtype=float) for name in ("age", "hours", "wage")}
-    told = named_map_statistics(own, columns)
+    told = map_statistics.asked_for(own, columns)
     assert told["share:wage:20"](columns) == (columns["wage"] >= 20).mean()
     assert told["slope:age:wage"](columns) == pytest.approx(np.polyfit(columns["age"], columns["wage"], 1)[0])
 
@@ -288,8 +289,8 @@ def test_models_need_a_package(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_a_statistic_that_cannot_be_told_is_wholly_wrong() -> None:
     truth = {"a": np.array([1.0, 2, 3])}
-    assert map_statistics_errors(truth, {}, "a")["mean of a"] == 1.0
-    assert map_statistics_errors(truth, {"a": np.array([1.0, 2, 4.5])}, "a")["mean of a"] == pytest.approx(0.25)
+    assert map_statistics.each_error(truth, {}, "a")["mean of a"] == 1.0
+    assert map_statistics.each_error(truth, {"a": np.array([1.0, 2, 4.5])}, "a")["mean of a"] == pytest.approx(0.25)
 
 
 @pytest.mark.parametrize("wrong", [{"risk": "luck"}, {"cost": "money"}, {"near": "wide"}])

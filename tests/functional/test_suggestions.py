@@ -125,15 +125,15 @@ def test_on_the_command_line(tmp_path: Path) -> None:
 @pytest.mark.parametrize("seconds", [0.0])
 def test_the_time_is_bounded(tmp_path: Path, seconds: float) -> None:
     from seriatim import api, wiring
-    from seriatim.usecases.publish.publish import PublishOrder, publish
+    from seriatim.usecases.publish.publish import ReleaseOrder, publish
 
     ready = api.prepare(hospital_months(60, 1)[0], policy({"k": 70}, {"method": "median"}))
     parts = wiring.wired_publishing(wiring.wired_without_ledger(), ready.view.source)
-    order = PublishOrder(ready.view, ready.plan, dry_run=True)
+    order = ReleaseOrder(ready.view, ready.plan, dry_run=True)
     found, tried, all_tried = suggestions.suggestions(order, parts, publish(order, parts).verdict, seconds - 1)
     assert (found, tried, all_tried) == ([], 0, False)
     refusal = publish(order, parts)
-    told = suggestions.with_suggestions(refusal, order, parts, seconds - 1).verdict
+    told = suggestions.with_all_remedies(refusal, order, parts, seconds - 1).verdict
     assert told.remedies == refusal.verdict.remedies  # that nothing passes is no remedy
     assert any("none of them passes" in note for note in told.notes)
     assert any("ran out of time" in note for note in told.notes)

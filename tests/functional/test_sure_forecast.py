@@ -12,7 +12,7 @@ from support.joint_chains import history_of_arrays
 
 import seriatim as sr
 from seriatim import api
-from seriatim.usecases.forecast.sure_people import sure_people_courses
+from seriatim.usecases.forecast import sure_people
 
 
 def made(stay: float, n_people: int = 120) -> tuple[np.ndarray, np.ndarray]:
@@ -28,7 +28,7 @@ def made(stay: float, n_people: int = 120) -> tuple[np.ndarray, np.ndarray]:
 
 def test_larger_groups_hold_longer() -> None:
     history = history_of_arrays(*made(0.85), "abcdefgh")
-    small, twice, large = sure_people_courses(history, 4, (0.05, 0.05))
+    small, twice, large = sure_people.for_each_size(history, 4, (0.05, 0.05))
     assert (small.k, twice.k, large.k) == (4, 8, 16)
     assert small.numbers == (4, 5, 6, 7)
     assert small.shares == tuple(sorted(small.shares))
@@ -56,7 +56,7 @@ def test_a_bound_that_is_broken_already_is_said(tmp_path: Path) -> None:
 
 
 def test_values_that_never_change_are_left_to_the_other_attacks() -> None:
-    assert sure_people_courses(history_of_arrays(*made(1.0), "abcdefgh"), 4, (0.05, 0.05)) == ()
+    assert sure_people.for_each_size(history_of_arrays(*made(1.0), "abcdefgh"), 4, (0.05, 0.05)) == ()
 
 
 def many_values() -> list[pa.Table]:

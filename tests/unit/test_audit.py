@@ -23,7 +23,7 @@ from seriatim.model import (
     Thresholds,
 )
 from seriatim.tables.auditable import auditable, read_auditable
-from seriatim.usecases.audit.audit import Audit, AuditQuestion, audit
+from seriatim.usecases.audit.audit import AdversaryQuestion, Audit, audit
 
 NAMES = (
     "class", "size", "distinct_l", "entropy_l", "tv", "emd", "l_d", "l_e", "kl", "beta", "delta", "max_p", "n_missing",
@@ -48,7 +48,7 @@ def inpatients() -> Table:
 
 def audited(table: Table, asked: Policy, **prior: object) -> Audit:
     beside = prior.pop("beside", None)
-    return audit(auditable(table, asked, beside), asked, AuditQuestion(**prior))  # type: ignore[arg-type]
+    return audit(auditable(table, asked, beside), asked, AdversaryQuestion(**prior))  # type: ignore[arg-type]
 
 
 def test_classes_records_and_summary_have_the_promised_columns():

@@ -7,7 +7,7 @@ from support.histories import grouped, history_of
 
 from seriatim.errors import InputError
 from seriatim.model.recipients import holdings_of
-from seriatim.usecases.attack.attack import AttackPlan, attack_recipients, chosen_recipients
+from seriatim.usecases.attack.attack import AdversaryPlan, chosen_recipients, worst_holder_attacked
 
 HELD = {"a": "1", "b": "2", "c": "1", "d": "3"}
 
@@ -37,11 +37,11 @@ def test_two_recipients_together_breach_whom_neither_breaches_alone() -> None:
     """Each release alone leaves two values for everyone; both together leave one."""
     history = history_of(grouped(HELD, "ab", "cd"), grouped(HELD, "ac", "bd"))
     holdings = holdings_of([(1, ["Weber"]), (2, ["Ortiz"])])
-    alone = attack_recipients(history, AttackPlan(), chosen_recipients(holdings, "Weber", None))
+    alone = worst_holder_attacked(history, AdversaryPlan(), chosen_recipients(holdings, "Weber", None))
     assert [one.holder.name for one in alone.holders] == ["Weber"]
     assert alone.iterated.share == 0.0
     assert [release.number for release in alone.releases] == [1]
-    both = attack_recipients(history, AttackPlan(), chosen_recipients(holdings, None, 2))
+    both = worst_holder_attacked(history, AdversaryPlan(), chosen_recipients(holdings, None, 2))
     assert both.holders[0].holder.name == "Weber and Ortiz"
     assert both.iterated.share == 1.0
     assert both.wrong == 0
@@ -50,7 +50,7 @@ def test_two_recipients_together_breach_whom_neither_breaches_alone() -> None:
 def test_the_worst_recipient_comes_first() -> None:
     history = history_of(grouped(HELD, "ab", "cd"), grouped(HELD, "ac", "bd"))
     holdings = holdings_of([(1, ["Weber", "Ortiz"]), (2, ["Ortiz"])])
-    found = attack_recipients(history, AttackPlan(), chosen_recipients(holdings, None, 1))
+    found = worst_holder_attacked(history, AdversaryPlan(), chosen_recipients(holdings, None, 1))
     assert [(one.holder.name, one.iterated.share) for one in found.holders] == [("Ortiz", 1.0), ("Weber", 0.0)]
     assert found.held_of(history).releases == history.releases
 

@@ -13,8 +13,8 @@ import seriatim as sr
 from seriatim.attacks import withheld
 from seriatim.model.history import JudgedHistory
 from seriatim.promises.series.withheld_leak import WithheldLeak
-from seriatim.usecases.attack.attack import AttackPlan, attack
-from seriatim.usecases.attack.attack_page import AttackReport
+from seriatim.usecases.attack.attack import AdversaryPlan, attack
+from seriatim.usecases.attack.attack_page import HistoryReport
 
 
 def history(*releases: str) -> sr.History:
@@ -48,7 +48,7 @@ def test_nobody_withheld_tells_nothing() -> None:
     found = withheld(history("aab", "aab"))
     assert found.series.n_withheld == 0
     assert (found.estimate.share, found.estimate.n_people) == (0.0, 0)
-    assert attack(history("aab", "aab"), AttackPlan()).withheld is None
+    assert attack(history("aab", "aab"), AdversaryPlan()).withheld is None
 
 
 def test_people_never_published_and_values_never_published_count() -> None:
@@ -74,7 +74,7 @@ def test_a_cap_by_common_is_wider() -> None:
 
 
 def test_the_report_has_counts_and_no_values() -> None:
-    made = AttackReport("t", attack(history("aabbcc|qqb", "aabbcc|..bq"), AttackPlan()))
+    made = HistoryReport("t", attack(history("aabbcc|qqb", "aabbcc|..bq"), AdversaryPlan()))
     record = made.record()["withheld"]
     assert [one["n_withheld"] for one in record["releases"]] == [3, 2]
     assert record["series"]["hit_share"] == 0.75

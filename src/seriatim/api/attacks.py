@@ -20,8 +20,8 @@ from seriatim.tables.views import view_of
 if TYPE_CHECKING:
     from seriatim.tables.folders import FolderTables
     from seriatim.usecases.attack.assembly import AssembledHistory
-    from seriatim.usecases.attack.attack import AttackResult, KnownAlgorithm
-    from seriatim.usecases.attack.attack_page import AttackReport
+    from seriatim.usecases.attack.attack import AdversaryResult, KnownAlgorithm
+    from seriatim.usecases.attack.attack_page import HistoryReport
 
 
 def attack(
@@ -39,7 +39,7 @@ def attack(
     private: str | Path | None = None,
     view: Any = None,
     policy: Policy | None = None,
-) -> AttackResult:
+) -> AdversaryResult:
     """Return what an adversary with every release concludes. ``target`` is a History, or a ledger with ``series``.
 
     ``view`` is a table that a release was made from, and ``policy`` says what its columns are: then the result also
@@ -57,8 +57,8 @@ def attack(
     """
     from seriatim.policies.questions import questions_about_attack, warn_of_unread
     from seriatim.usecases.attack import attack as attack_case
-    from seriatim.usecases.attack.attack import attack_recipients
-    from seriatim.usecases.attack.exposed import exposed_people
+    from seriatim.usecases.attack.attack import worst_holder_attacked
+    from seriatim.usecases.attack.exposed import private_list
 
     stated = {"compromised": compromised, "least": least, "repetitions": repetitions}
     if isinstance(adversary, Mapping | None):
@@ -83,9 +83,9 @@ def attack(
         holders: tuple[Holder, ...] = ()
         if by_name or (declared is not None and ledger_holdings(target, series).names):
             holders = _holders_in(target, series, recipient, declared if collusion is None else collusion)
-        result = attack_recipients(history, plan, holders, progress, known)
+        result = worst_holder_attacked(history, plan, holders, progress, known)
     if private is not None:
-        write_private_list(exposed_people(result.held_of(history), plan, known), private)
+        write_private_list(private_list(result.held_of(history), plan, known), private)
     return result
 
 
@@ -111,24 +111,24 @@ def _holders_in(ledger: Ledger, series: str, recipient: str | None, collusion: i
 def attack_exposed_people(history: History, adversary: Mapping[str, Any] | None = None) -> Any:
     """Return who is breached by a history, since which release and by which groups, for the publisher's eyes only."""
     from seriatim.policies.questions import questions_about_attack
-    from seriatim.usecases.attack.exposed import exposed_people as found
+    from seriatim.usecases.attack.exposed import private_list as found
 
     return found(history, questions_about_attack(adversary))
 
 
 def attack_report(
-    result: AttackResult, title: str, files: AssembledHistory | None = None, register: Any = None
-) -> AttackReport:
+    result: AdversaryResult, title: str, files: AssembledHistory | None = None, register: Any = None
+) -> HistoryReport:
     """Return the report of an attack; for a folder also how its files were read, and what a register of people adds."""
     from seriatim.usecases.attack import attack as attack_case
-    from seriatim.usecases.attack.attack_page import AttackReport
+    from seriatim.usecases.attack.attack_page import HistoryReport
 
     if files is None:
-        return AttackReport(title, result)
+        return HistoryReport(title, result)
     by_register = (
-        () if register is None else attack_case.attack_by_register(files, read_table(register).data, result.least)
+        () if register is None else attack_case.intersected_by_register(files, read_table(register).data, result.least)
     )
-    return AttackReport(title, result, files, by_register)
+    return HistoryReport(title, result, files, by_register)
 
 
 def attack_history_of_folder(
@@ -139,17 +139,17 @@ def attack_history_of_folder(
     Releases in two tables (buckets) are joined by their ``group``; the list of respondents then says who holds what.
     """
     from seriatim.tables.folders import read_folder
-    from seriatim.usecases.attack.assembly import assembly_of
-    from seriatim.usecases.attack.bucket_tables import joined_bucket_tables
+    from seriatim.usecases.attack.assembly import history_of_tables
+    from seriatim.usecases.attack.bucket_tables import people_with_values
 
     besides = Path(respondents) if isinstance(respondents, str | Path) else None
     files = read_folder(Path(history), besides, sensitive)
     tables, listed = files.tables, read_table(respondents).data
     column = sensitive or _guessed_column(files)
     if files.values:
-        tables, listed = joined_bucket_tables(tables, files.values, listed, column)
+        tables, listed = people_with_values(tables, files.values, listed, column)
     chosen = None if quasi is None else tuple(quasi)
-    return assembly_of(tables, listed, column, chosen)
+    return history_of_tables(tables, listed, column, chosen)
 
 
 def _guessed_column(files: FolderTables) -> str:

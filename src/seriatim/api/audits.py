@@ -61,7 +61,7 @@ def audit(
     other = None if beside is None else read_auditable(beside, separator, encoding)
     coded = auditable(published, policy, other, source)
     heavy = None if weights is None else exposure_truta_weights(weights)
-    question = audit_case.AuditQuestion(prior, sampled, heavy)
+    question = audit_case.AdversaryQuestion(prior, sampled, heavy)
     if private is not None:
         refuse_private_list(private)
 
@@ -70,7 +70,7 @@ def audit(
 
     found = audit_case.audit(coded, policy, question, dressed, wired_workers())
     if private is not None:
-        from seriatim.usecases.audit.audit_promises import audit_exposed
+        from seriatim.usecases.audit import audit_promises
 
-        write_private_list(audit_exposed(found), private)
+        write_private_list(audit_promises.private_list(found), private)
     return found

@@ -50,7 +50,7 @@ def compare(
     ready = [prepared_under(one, policy, separator, encoding) for one in views]
     chosen = (methods,) if isinstance(methods, str) else None if methods is None else tuple(methods)
     parts = wiring.wired_publishing(wiring.wired_without_ledger(), ready[0].view.source, progress)
-    orders = [publish_case.PublishOrder(one.view, one.plan, again=True) for one in ready]
+    orders = [publish_case.ReleaseOrder(one.view, one.plan, again=True) for one in ready]
     found = compare_case.compare(orders, parts, wiring.wired_scratch_ledger, chosen)
     return Comparison(policy.series, found, len(orders))
 
@@ -64,9 +64,9 @@ def compare_on_map(
     a function from columns of numbers to a number. Nothing is published or recorded.
     """
     from seriatim.usecases.compare.map_page import RiskMap
-    from seriatim.usecases.compare.risk_map import MapWish, map_wish_of, risk_map
+    from seriatim.usecases.compare.risk_map import MapWish, risk_map, settled_wish
 
     ready = prepared_under(view, policy)
-    asked = map_wish_of(ready.view, wish or MapWish())
+    asked = settled_wish(ready.view, wish or MapWish())
     parts = wiring.wired_publishing(wiring.wired_without_ledger(), ready.view.source, progress)
     return RiskMap(policy.series, risk_map(ready.view, policy, parts.workers, asked, progress), asked)

@@ -16,7 +16,7 @@ from seriatim.ports import Ledger, Progress, no_progress
 if TYPE_CHECKING:
     from seriatim.model.policy import SeriesTerms
     from seriatim.usecases.forecast.forecast import Forecast
-    from seriatim.usecases.forecast.forecast_page import ForecastReport
+    from seriatim.usecases.forecast.forecast_page import OutlookReport
 
 
 _OF_THE_SERIES = ("sure", "sure_share", "raised", "harmless", "window")
@@ -75,7 +75,7 @@ def _promised(policy: PolicyInForce, sensitive: str | None) -> SeriesTerms:
     return policy.series_of(sensitive)
 
 
-def forecast_report(found: Forecast, title: str) -> ForecastReport:
-    from seriatim.usecases.forecast.forecast_page import ForecastReport
+def forecast_report(found: Forecast, title: str) -> OutlookReport:
+    from seriatim.usecases.forecast.forecast_page import OutlookReport
 
-    return ForecastReport(title, found)
+    return OutlookReport(title, found)

@@ -10,7 +10,7 @@ from seriatim.tables.reader import read_table
 
 if TYPE_CHECKING:
     from seriatim.knowledge.sequence_model import Denominators, Unseen
-    from seriatim.usecases.knowledge import KnowledgeAccount, Step
+    from seriatim.usecases.knowledge import ModelAccount, Step
 
 
 def mine_knowledge_file(
@@ -25,7 +25,7 @@ def mine_knowledge_file(
     step: str | None = None,
     unseen: str = "backoff",
     denominators: str = "continued",
-) -> KnowledgeAccount:
+) -> ModelAccount:
     """Mine how values follow each other from a long table, or a History; write it to ``out`` (TOML) if given.
 
     The columns of a table are named by ``respondent``, ``time``, ``value`` and perhaps ``cls``; a History has them.
@@ -34,14 +34,9 @@ def mine_knowledge_file(
     """
     from seriatim.knowledge.knowledge_files import knowledge_file_bytes
     from seriatim.storage.own_files import refuse_foreign_file, write_own_files
-    from seriatim.usecases.knowledge import (
-        KnowledgeAccount,
-        KnowledgePlan,
-        knowledge_account_of_history,
-        mined_knowledge_account,
-    )
+    from seriatim.usecases.knowledge import MiningPlan, ModelAccount, account_of_history, account_of_table
 
-    plan = KnowledgePlan(
+    plan = MiningPlan(
         respondent=respondent,
         time=time,
         value=value,
@@ -52,18 +47,18 @@ def mine_knowledge_file(
         denominators=cast("Denominators", denominators),
     )
     if isinstance(table, History):
-        account = KnowledgeAccount(knowledge_account_of_history(table, plan))
+        account = ModelAccount(account_of_history(table, plan))
     else:
-        account = KnowledgeAccount(mined_knowledge_account(read_table(table).data, plan))
+        account = ModelAccount(account_of_table(read_table(table).data, plan))
     if out is not None:
         refuse_foreign_file(Path(out))
         write_own_files(knowledge_file_bytes(account.model, Path(out)))
     return account
 
 
-def show_knowledge_file(knowledge: str | Path) -> KnowledgeAccount:
+def show_knowledge_file(knowledge: str | Path) -> ModelAccount:
     """Read a knowledge file and say what it holds."""
     from seriatim.knowledge.knowledge_files import read_knowledge_file
-    from seriatim.usecases.knowledge import KnowledgeAccount
+    from seriatim.usecases.knowledge import ModelAccount
 
-    return KnowledgeAccount(read_knowledge_file(Path(knowledge)))
+    return ModelAccount(read_knowledge_file(Path(knowledge)))

@@ -40,8 +40,8 @@ def ledger_pasts_of_folder(history: str | Path, respondents: Any, policy: Policy
     from seriatim.ledger.folder_imports import imports_of_folder
     from seriatim.ledger.imports import imported_releases
     from seriatim.tables.folders import read_folder
-    from seriatim.usecases.attack.assembly import assembly_of
-    from seriatim.usecases.attack.bucket_tables import joined_bucket_tables
+    from seriatim.usecases.attack.assembly import history_of_tables
+    from seriatim.usecases.attack.bucket_tables import people_with_values
 
     sensitive = tuple(rule.name for rule in policy.sensitive)
     if not sensitive:
@@ -50,11 +50,11 @@ def ledger_pasts_of_folder(history: str | Path, respondents: Any, policy: Policy
     found = read_folder(Path(history), besides, sensitive[0] if len(sensitive) == 1 else None)
     tables, listed = found.tables, read_table(respondents).data
     if found.values:
-        tables, listed = joined_bucket_tables(tables, found.values, listed, sensitive[0])
+        tables, listed = people_with_values(tables, found.values, listed, sensitive[0])
     grouped = all("group" in table.column_names for table in tables.values())
     quasi = [rule.name for rule in policy.columns.values() if rule.role is Role.QUASI]
     known = None if grouped or not quasi else quasi
-    files = assembly_of(tables, listed, sensitive[0], known)
+    files = history_of_tables(tables, listed, sensitive[0], known)
     pasts = imports_of_folder(files, sensitive)
     imported_releases(pasts, sensitive)
     return pasts, files.notes

@@ -42,16 +42,16 @@ class Prepared:
 
     def begin(self) -> None:
         """Raise the errors of a first release before a ledger is made for it."""
-        from seriatim.usecases.publish.plan import check_first_publish
+        from seriatim.usecases.publish.plan import check_first_view
 
-        check_first_publish(self.view, self.plan)
+        check_first_view(self.view, self.plan)
 
 
 def prepare(source: Any, policy: Policy, separator: str | None = None, encoding: str | None = None) -> Prepared:
     """Check a policy and read a table under it: all bad input shows here, before any ledger is opened."""
-    from seriatim.usecases.publish.plan import plan_to_publish
+    from seriatim.usecases.publish.plan import checked_policy
 
-    plan = plan_to_publish(prepared_policy(policy))
+    plan = checked_policy(prepared_policy(policy))
     view = source if isinstance(source, View) else view_of(read_table(source, separator, encoding), policy)
     return Prepared(view, plan, source_file_of(source))
 

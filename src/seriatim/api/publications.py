@@ -102,9 +102,9 @@ class Published:
 
     @property
     def report(self) -> Report:
-        from seriatim.usecases.publish.release_files import release_files_report
+        from seriatim.usecases.publish.release_files import report_of_draft
 
-        return release_files_report(self.policy, self.release.draft, self.verdict, self.number)
+        return report_of_draft(self.policy, self.release.draft, self.verdict, self.number)
 
     @property
     def sign_off(self) -> SignOff | None:
@@ -174,7 +174,7 @@ def publish(
     whom = (*recipient_names(recipients), *recipient_names(to, "to"))
     ready = prepared_under(view, policy, separator, encoding)
     destination = Path(out) if out is not None else None
-    order = publish_case.PublishOrder(
+    order = publish_case.ReleaseOrder(
         ready.view,
         ready.plan,
         destination=destination,
@@ -192,13 +192,13 @@ def publish(
     parts = wiring.wired_publishing(ledger, ready.view.source, progress)
     made = publish_case.publish(order, parts)
     if suggest and isinstance(made, Refusal) and not all(finding.kept for finding in made.verdict.findings):
-        from seriatim.usecases.publish.suggestions import with_suggestions
+        from seriatim.usecases.publish.suggestions import with_all_remedies
 
-        made = with_suggestions(made, replace(order, again=True), parts)
+        made = with_all_remedies(made, replace(order, again=True), parts)
     if private is not None:
-        from seriatim.usecases.attack.exposed import exposed_by_draft
+        from seriatim.usecases.attack.exposed import private_list_of_draft
 
-        write_private_list(exposed_by_draft(made, ready.plan, ledger), private)
+        write_private_list(private_list_of_draft(made, ready.plan, ledger), private)
     published = Published(made, ready.plan.policy, ready.view, _signed(made, policy.series, ledger))
     no_papers = destination is None or dry_run or published.draft_digest is not None
     return published if destination is None or no_papers else _with_papers(published, destination, ledger)
@@ -241,9 +241,9 @@ def _with_papers(published: Published, out: Path, ledger: Ledger) -> Published:
 
 
 def _corrections(source: Any, policy: Policy) -> Corrections:
-    from seriatim.usecases.publish.corrections import corrections_of
+    from seriatim.usecases.publish.corrections import corrected_cells
 
-    return corrections_of(read_table(source).data, policy)
+    return corrected_cells(read_table(source).data, policy)
 
 
 def ledger_to_publish(

@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 
     from seriatim.attacks._intersection import IntersectionCounts
     from seriatim.usecases.attack.assembly import AssembledHistory
-    from seriatim.usecases.attack.attack import AttackResult
-    from seriatim.usecases.attack.attack_page import AttackReport
+    from seriatim.usecases.attack.attack import AdversaryResult
+    from seriatim.usecases.attack.attack_page import HistoryReport
 
 
 MOST_HOLDERS = 12
@@ -154,7 +154,7 @@ def _folder(
     return api.attack_history_of_folder(history, respondents, sensitive, quasi or None)
 
 
-def _sentences(result: AttackResult) -> list[str]:
+def _sentences(result: AdversaryResult) -> list[str]:
     """Return what each attack found. With nobody compromised nothing is drawn, so there is no interval."""
     once, iterated = result.once, result.iterated
     share = float(iterated.detail["compromised"])
@@ -176,9 +176,9 @@ def _sentences(result: AttackResult) -> list[str]:
     ]
 
 
-def _show(report: AttackReport, guessed: bool, out: Path | None) -> None:
+def _show(report: HistoryReport, guessed: bool, out: Path | None) -> None:
     from seriatim.cli.output import console, output_text, output_whole
-    from seriatim.usecases.attack.attack_page import attack_page_method
+    from seriatim.usecases.attack import attack_page
 
     result = report.result
     for at, note in enumerate(report.notes):
@@ -188,31 +188,31 @@ def _show(report: AttackReport, guessed: bool, out: Path | None) -> None:
         output_whole(_holders(report))
         output_text(f"the figures below are of {report.worst}")
     if result.sequence is not None:
-        from seriatim.usecases.attack.attack_page import attack_page_appearances, attack_page_sequence
+        from seriatim.usecases.attack import attack_page
 
         console.print("values change; for an attacker who knows how values usually change:")
-        for line in (*attack_page_sequence(result.sequence), attack_page_appearances(result.sequence)):
+        for line in (*attack_page.about_sequence(result.sequence), attack_page.about_appearances(result.sequence)):
             console.print(f"  {line}", soft_wrap=True, highlight=False)
     if result.n_unfollowed:
-        from seriatim.usecases.attack.attack_page import attack_page_unfollowed
+        from seriatim.usecases.attack import attack_page
 
-        output_text(attack_page_unfollowed(result.n_unfollowed))
+        output_text(attack_page.about_unfollowed(result.n_unfollowed))
     console.print("intersection, from the published groups alone:")
     console.print(_table(report, result.releases))
     if report.by_register:
         console.print("the same with a register of people instead of --respondents:")
         console.print(_table(report, report.by_register))
-    for line in (*_sentences(result), *attack_page_method(result)):
+    for line in (*_sentences(result), *attack_page.about_method(result)):
         console.print(line, soft_wrap=True)
     if result.withheld is not None and result.withheld.series.n_withheld:
-        from seriatim.usecases.attack.attack_page import attack_page_withheld
+        from seriatim.usecases.attack import attack_page
 
-        console.print(f"withheld: {attack_page_withheld(result.withheld)}", soft_wrap=True)
+        console.print(f"withheld: {attack_page.about_withheld(result.withheld)}", soft_wrap=True)
     if out is not None:
         output_text(f"  report    {out}")
 
 
-def _holders(report: AttackReport) -> Table:
+def _holders(report: HistoryReport) -> Table:
     from rich.markup import escape
     from rich.table import Table
 
@@ -226,7 +226,7 @@ def _holders(report: AttackReport) -> Table:
     return table
 
 
-def _table(report: AttackReport, releases: tuple[IntersectionCounts, ...]) -> Table:
+def _table(report: HistoryReport, releases: tuple[IntersectionCounts, ...]) -> Table:
     from rich.markup import escape
     from rich.table import Table
 

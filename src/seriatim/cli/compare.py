@@ -94,7 +94,7 @@ def _wish(risk: str) -> MapWish:
 def _map(table: Table, policy: Policy, wish: MapWish, out: Path | None, as_json: bool) -> None:
     from seriatim import api
     from seriatim.cli import output
-    from seriatim.usecases.compare.map_page import map_point_words
+    from seriatim.usecases.compare.map_page import own_point_told
 
     with output.output_bar(silent=as_json) as progress:
         found = api.compare_on_map(table, policy, wish, progress=progress)
@@ -104,7 +104,7 @@ def _map(table: Table, policy: Policy, wish: MapWish, out: Path | None, as_json:
         return
     for point in found.points:
         if point.of_policy:
-            output.output_text(f"  policy    {map_point_words(point)}")
+            output.output_text(f"  policy    {own_point_told(point)}")
     for point in found.front:
         told = f"risk {point.risk:.3g}, cost {point.cost:.3g}"
         output.output_text(f"  front     {point.technique} {point.parameter}: {told}")

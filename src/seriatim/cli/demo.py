@@ -16,7 +16,7 @@ from seriatim.errors import Fault, InputError
 if TYPE_CHECKING:
     from seriatim.api import Published
     from seriatim.ports import Progress
-    from seriatim.usecases.attack.attack import AttackResult
+    from seriatim.usecases.attack.attack import AdversaryResult
 
 MONTHS = 5
 OVER_TIME = """
@@ -53,8 +53,8 @@ class DemoOutcome:
     folder: Path
     first: Published
     refused: Published
-    naive: AttackResult
-    safe: AttackResult
+    naive: AdversaryResult
+    safe: AdversaryResult
     release_folder: Path
 
     def fields(self) -> dict[str, Any]:
@@ -106,7 +106,7 @@ def _program() -> str:
     return "python -m seriatim" if called.name == "__main__.py" else str(called)
 
 
-def _table(result: AttackResult) -> Any:
+def _table(result: AdversaryResult) -> Any:
     from rich.table import Table
 
     table = Table(box=None, pad_edge=False)

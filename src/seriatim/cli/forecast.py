@@ -19,7 +19,7 @@ from seriatim.cli.options import (
 )
 
 if TYPE_CHECKING:
-    from seriatim.usecases.forecast.forecast_page import ForecastReport
+    from seriatim.usecases.forecast.forecast_page import OutlookReport
 
 
 def forecast_command(
@@ -61,7 +61,7 @@ def forecast_command(
         _show(report, out)
 
 
-def _show(report: ForecastReport, out: Path | None) -> None:
+def _show(report: OutlookReport, out: Path | None) -> None:
     from rich.markup import escape
     from rich.table import Table
 

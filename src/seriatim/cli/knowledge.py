@@ -83,9 +83,9 @@ def _show(account: object, as_json: bool) -> None:
     import json
 
     from seriatim.cli import output
-    from seriatim.usecases.knowledge import KnowledgeAccount
+    from seriatim.usecases.knowledge import ModelAccount
 
-    assert isinstance(account, KnowledgeAccount)
+    assert isinstance(account, ModelAccount)
     if as_json:
         output.output_text(json.dumps(account.record(), ensure_ascii=False, indent=1))
     else:

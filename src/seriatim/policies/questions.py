@@ -14,8 +14,8 @@ from seriatim.model.doors import limited_argument, shown_argument
 from seriatim.model.policy_keys import ARGUMENT_LIMITS, PolicySection
 from seriatim.policies.adversary import adversary_by_name, priors_for_attack
 from seriatim.policies.shapes import rows_of
-from seriatim.usecases.attack.attack import AttackPlan
-from seriatim.usecases.forecast.forecast import SURE_SHARE, ForecastOutlook
+from seriatim.usecases.attack.attack import AdversaryPlan
+from seriatim.usecases.forecast.forecast import SURE_SHARE, OutlookQuestion
 
 LEAST, REPETITIONS, M, N = 3, 5, 3, 1
 COMPROMISED = 0.04
@@ -34,10 +34,10 @@ class AdversaryKeysUnread(UserWarning):
     """Keys of an ``[adversary]`` that bound a release, and say nothing to an attack or a forecast."""
 
 
-def questions_about_attack(adversary: Mapping[str, Any] | None) -> AttackPlan:
+def questions_about_attack(adversary: Mapping[str, Any] | None) -> AdversaryPlan:
     """Return the plan of an attack: ``[adversary]`` keys, and ``least`` and ``repetitions``."""
     known = stated_keys("adversary", adversary, ATTACK_KEYS)
-    return AttackPlan(
+    return AdversaryPlan(
         float(known.get("compromised", 0.0)),
         tuple(range(1, int(known.get("repetitions", REPETITIONS)) + 1)),
         int(known.get("least", LEAST)),
@@ -46,13 +46,13 @@ def questions_about_attack(adversary: Mapping[str, Any] | None) -> AttackPlan:
     )
 
 
-def forecast_question(releases: int, rules: Mapping[str, Any] | None) -> ForecastOutlook:
+def forecast_question(releases: int, rules: Mapping[str, Any] | None) -> OutlookQuestion:
     """Return what to forecast: ``m``, ``n``, ``odds`` and the ``[adversary]`` keys that a forecast reads."""
     asked = stated_keys("rules", rules, RULE_KEYS)
     m, n = int(asked.get("m", M)), int(asked.get("n", N))
     if n > m:
         raise AdversaryError(Fault("n", f"{n} with m = {m}", "a whole number from 1 to m", "lower n or raise m"))
-    return ForecastOutlook(
+    return OutlookQuestion(
         int(limited_argument("releases", releases, ARGUMENT_LIMITS["releases"])),
         rules=SerialRules(m, n, odds=asked.get("odds")),
         compromised=float(asked.get("compromised", COMPROMISED)),

@@ -17,7 +17,7 @@ from seriatim.tables.reader import read_table
 from seriatim.tables.views import view_of
 from seriatim.testing.clauses import check_contract
 from seriatim.testing.ledger import SECRET, LedgerWish, publish_in_ledger
-from seriatim.usecases.publish.plan import settle_to_publish
+from seriatim.usecases.publish.plan import settled_policy
 from seriatim.wiring import wired_ledger
 
 T = TypeVar("T")
@@ -68,7 +68,7 @@ class DefenceTrial:
         """Run a defence over a series; each draft counts as released before the next table comes."""
         if not tables:
             raise InputError(Fault("check_defence", "no table", "at least one", "hand in a table"))
-        ready, steps = settle_to_publish(policy), []
+        ready, steps = settled_policy(policy), []
         with tempfile.TemporaryDirectory(prefix="seriatim-contract-") as folder:
             ledger = wired_ledger(Path(folder) / "ledger.db")
             for table in tables:

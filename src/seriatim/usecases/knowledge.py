@@ -24,7 +24,7 @@ _MOST = 12
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class KnowledgePlan:
+class MiningPlan:
     """How to mine: the columns of a table, and what the model remembers."""
 
     respondent: str = "respondent"
@@ -40,7 +40,7 @@ class KnowledgePlan:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class KnowledgeAccount:
+class ModelAccount:
     """What a model says, for someone who must decide whether an attacker could know it."""
 
     model: SequenceModel
@@ -91,7 +91,7 @@ class KnowledgeAccount:
         return [*head, *steps]
 
 
-def mined_knowledge_account(table: pa.Table, plan: KnowledgePlan) -> SequenceModel:
+def account_of_table(table: pa.Table, plan: MiningPlan) -> SequenceModel:
     """Return the model of a long table: a row per appearance, with respondent, time, value and perhaps a class."""
     names = [plan.respondent, plan.time, plan.value, *([plan.cls] if plan.cls else [])]
     check_header("table", table, names)
@@ -126,12 +126,12 @@ def mined_knowledge_account(table: pa.Table, plan: KnowledgePlan) -> SequenceMod
     return _mined(corpus, plan)
 
 
-def _mined(corpus: SequenceCorpus, plan: KnowledgePlan) -> SequenceModel:
+def _mined(corpus: SequenceCorpus, plan: MiningPlan) -> SequenceModel:
     order = order_of_mining(corpus) if plan.order is None else plan.order
     return mined_sequences(corpus, order, plan.unseen, plan.denominators)
 
 
-def _knowledge_times(table: pa.Table, plan: KnowledgePlan) -> pa.ChunkedArray:
+def _knowledge_times(table: pa.Table, plan: MiningPlan) -> pa.ChunkedArray:
     """Return when each row is, in whole steps: numbers as they are, dates by ``plan.step``."""
     column = table.column(plan.time)
     if plan.step is not None and plan.step not in get_args(Step):
@@ -160,7 +160,7 @@ def _knowledge_times(table: pa.Table, plan: KnowledgePlan) -> pa.ChunkedArray:
     }[plan.step]()
 
 
-def knowledge_account_of_history(history: History, plan: KnowledgePlan) -> SequenceModel:
+def account_of_history(history: History, plan: MiningPlan) -> SequenceModel:
     """Return the model of a series' own releases."""
     if not len(history):
         raise TableError(Fault("series", "no releases", "at least two with the same people"))

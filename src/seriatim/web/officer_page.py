@@ -76,7 +76,7 @@ def add_routes(app: FastAPI, service: Service) -> None:
             return HTMLResponse(_LOGIN.replace("{said}", ""), headers=_POLICY)
         await asyncio.to_thread(import_module, _DRAWN_BY)
         from seriatim.report.html import rendered_file
-        from seriatim.usecases.gate.officer_view import OfficerView, officer_page, officer_view
+        from seriatim.usecases.gate.officer_view import OfficerView, drawn_page, officer_view
 
         def copied(book: RequestBook) -> OfficerView:
             baseline, question, _ = service.rules(book.baseline)
@@ -88,7 +88,7 @@ def add_routes(app: FastAPI, service: Service) -> None:
         view = await service.look(copied)
         if targets:
             view = replace(view, charted=targets)
-        html = await asyncio.to_thread(lambda: rendered_file(officer_page(view)))
+        html = await asyncio.to_thread(lambda: rendered_file(drawn_page(view)))
         return HTMLResponse(html, headers={"Refresh": AGAIN})
 
     @app.post("/officer", include_in_schema=False)

@@ -18,9 +18,9 @@ from seriatim.model.table_faults import header_of
 from seriatim.usecases.attack.row_owners import (
     missing_owner_columns,
     owner_positions,
-    read_owners,
+    read_respondents,
+    row_per_person,
     trimmed_owner,
-    with_owners,
 )
 
 GROUP = "group"
@@ -41,7 +41,7 @@ class AssembledHistory:
     """The releases, row by row as in the history."""
 
 
-def assembly_of(
+def history_of_tables(
     tables: Mapping[str, pa.Table], respondents: pa.Table, sensitive: str, quasi: Sequence[str] | None = None
 ) -> AssembledHistory:
     """Make a history of ``tables``, by name in order of release; ``respondents`` has columns release, row, respondent.
@@ -50,11 +50,11 @@ def assembly_of(
     ``group`` if a table has such a column. A row without a respondent counts as a counterfeit, and a note says so.
     """
     _check_columns(tables, respondents, sensitive, quasi or ())
-    owners = read_owners(respondents, tables)
+    owners = read_respondents(respondents, tables)
     spread, people = [], []
     for at, (name, table) in enumerate(tables.items()):
         here = owners.release == at
-        rows, person = with_owners(name, table, owners.row[here], owners.person[here])
+        rows, person = row_per_person(name, table, owners.row[here], owners.person[here])
         spread.append(rows)
         people.append(person)
     values, domain = _values([table.column(sensitive) for table in spread])

@@ -37,7 +37,7 @@ from seriatim.usecases.attack.assembly import AssembledHistory
 
 
 @dataclass(frozen=True, slots=True)
-class AttackPlan:
+class AdversaryPlan:
     """What the adversary knows, and how few possible values count."""
 
     compromised: float = 0.0
@@ -82,7 +82,7 @@ class HeldShare:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class AttackResult:
+class AdversaryResult:
     """What the attacks found: counts only, no names and no values."""
 
     n_people: int
@@ -127,8 +127,8 @@ class AttackResult:
 
 
 def attack(
-    history: History, plan: AttackPlan, progress: Progress = no_progress, algorithm: KnownAlgorithm | None = None
-) -> AttackResult:
+    history: History, plan: AdversaryPlan, progress: Progress = no_progress, algorithm: KnownAlgorithm | None = None
+) -> AdversaryResult:
     """Run every serial attack on a history, and those of someone who knows the algorithm if it is given.
 
     Twins follow from the groups alone; priors and exclusion then apply to all.
@@ -147,7 +147,7 @@ def attack(
     progress("sequence", 0.8)
     followed, n_unfollowed = _followed(history, plan)
     progress("done", 1.0)
-    return AttackResult(
+    return AdversaryResult(
         n_people=len(ground.traces.order),
         releases=releases,
         once=once,
@@ -167,7 +167,7 @@ def attack(
     )
 
 
-def attack_places(history: History, view: View) -> Singles:
+def places_of_respondents(history: History, view: View) -> Singles:
     """Return where the respondents of a history lie along the quasi-identifiers of a view; nan for all others."""
     place = np.full((len(history.respondents), max(len(view.quasi), 1)), np.nan, dtype=np.float32)
     if view.respondent is None or not view.quasi:
@@ -182,7 +182,7 @@ def attack_places(history: History, view: View) -> Singles:
     return place
 
 
-def attack_exit_rule(history: History, policy: Policy) -> ExitRule | None:
+def exit_rule_of(history: History, policy: Policy) -> ExitRule | None:
     """Return by which rule the method of a policy gives leavers up together; None for one that does not."""
     row = method_named(policy.defence.method) if policy.defence is not None else None
     m, odds = policy.terms.series.m, policy.terms.series.odds
@@ -206,20 +206,20 @@ def _lasting_groups(history: History) -> int:
     return len(np.unique(np.concatenate(numbers))) if numbers else 0
 
 
-def attack_knowing(ground: ExclusionGround, algorithm: KnownAlgorithm) -> ExclusionGround:
+def ground_with_cuts(ground: ExclusionGround, algorithm: KnownAlgorithm) -> ExclusionGround:
     """Return the ground of someone who knows the algorithm as well, and rebuilds its cuts."""
     row = method_named(algorithm.policy.defence.method) if algorithm.policy.defence is not None else None
     halved = row is not None and row.halves_values
-    place = attack_places(ground.traces.history, algorithm.view)
+    place = places_of_respondents(ground.traces.history, algorithm.view)
     return ground.knowing(method_cuts(ground.traces, place, halved=halved))
 
 
 def _method_figures(
-    ground: ExclusionGround, algorithm: KnownAlgorithm, plan: AttackPlan, seeds: Sequence[int]
+    ground: ExclusionGround, algorithm: KnownAlgorithm, plan: AdversaryPlan, seeds: Sequence[int]
 ) -> MethodFigures:
     """Attack as someone who knows the algorithm as well."""
-    history, knowing = ground.traces.history, attack_knowing(ground, algorithm)
-    rule = attack_exit_rule(history, algorithm.policy)
+    history, knowing = ground.traces.history, ground_with_cuts(ground, algorithm)
+    rule = exit_rule_of(history, algorithm.policy)
     runs = [knowing.compromise(knowing.draw(plan.compromised, seed), keep_log=False) for seed in seeds]
     few = [float((run.sizes < plan.least)[~run.compromised].mean()) for run in runs if not run.compromised.all()]
     return MethodFigures(
@@ -230,7 +230,7 @@ def _method_figures(
     )
 
 
-def _followed(history: History, plan: AttackPlan) -> tuple[SequenceFigures | None, int]:
+def _followed(history: History, plan: AdversaryPlan) -> tuple[SequenceFigures | None, int]:
     """Follow people whose values change, looking back over all releases; also return how many were not followed.
 
     Unless knowledge of sequences was given, a column with more than ``MOST_VALUES`` values is left: the steps between
@@ -247,7 +247,7 @@ def _followed(history: History, plan: AttackPlan) -> tuple[SequenceFigures | Non
     return sequence_figures(sequence(history, plan.sequential, "back")), 0
 
 
-def attack_by_register(files: AssembledHistory, register: pa.Table, least: int) -> tuple[IntersectionCounts, ...]:
+def intersected_by_register(files: AssembledHistory, register: pa.Table, least: int) -> tuple[IntersectionCounts, ...]:
     """Run intersection for someone who has a list of people, but does not know who is in which row.
 
     ``register`` has a column ``respondent`` and columns of the releases; anyone who fits a box may be in it.
@@ -309,13 +309,13 @@ def chosen_recipients(holdings: Holdings, recipient: str | None, collusion: int 
     return holdings.holders(1 if collusion is None else collusion, () if name is None else (name,))
 
 
-def attack_recipients(
+def worst_holder_attacked(
     history: History,
-    plan: AttackPlan,
+    plan: AdversaryPlan,
     holders: Sequence[Holder],
     progress: Progress = no_progress,
     algorithm: KnownAlgorithm | None = None,
-) -> AttackResult:
+) -> AdversaryResult:
     """Attack what each holder has. Return the figures of the worst, and the shares of all, worst first.
 
     Without holders everyone holds everything.
@@ -327,7 +327,9 @@ def attack_recipients(
     return replace(found, holders=shares)
 
 
-def _shares(history: History, plan: AttackPlan, holders: Sequence[Holder], progress: Progress) -> tuple[HeldShare, ...]:
+def _shares(
+    history: History, plan: AdversaryPlan, holders: Sequence[Holder], progress: Progress
+) -> tuple[HeldShare, ...]:
     """Return every holder with the share of people they breach, worst first; equal holdings are attacked once."""
     seeds = plan.seeds if plan.compromised > 0 else plan.seeds[:1]
     priors = plan.priors.of_history(history) if plan.priors else None

@@ -13,15 +13,15 @@ from seriatim.model.verdict import Estimate
 from seriatim.report import Banner, Charts, Definitions, FiledReport, Grid, Note, Page, Section, Tile, Tiles
 from seriatim.report.formats import format_percent, format_plain
 from seriatim.usecases.attack.assembly import GROUP, AssembledHistory
-from seriatim.usecases.attack.attack import AttackResult
+from seriatim.usecases.attack.attack import AdversaryResult
 
 
 @dataclass(frozen=True, slots=True)
-class AttackReport(FiledReport):
+class HistoryReport(FiledReport):
     """What an adversary with every release concludes."""
 
     title: str
-    result: AttackResult
+    result: AdversaryResult
     files: AssembledHistory | None = None
     """How a folder of releases was read; None for a series of the ledger."""
     by_register: tuple[IntersectionCounts, ...] = ()
@@ -132,10 +132,10 @@ class AttackReport(FiledReport):
         whole = found.series
         rows.append(("all", f"{whole.n_withheld:,}", _share(whole.hit_share, whole), _share(whole.margin_share)))
         grid = Grid("People who were in the view and not in the release", head, tuple(rows), _NUMBERS)
-        return (Section("What being withheld reveals", (grid,), attack_page_withheld(found)),)
+        return (Section("What being withheld reveals", (grid,), about_withheld(found)),)
 
     def _method(self) -> tuple[Section, ...]:
-        lines = attack_page_method(self.result)
+        lines = about_method(self.result)
         lead = "Someone who knows the algorithm, everyone's quasi-identifiers and who is in which group."
         return (Section("What the method's own cuts reveal", (Note("Found", lines),), lead),) if lines else ()
 
@@ -169,7 +169,7 @@ _NUMBERS = frozenset({1, 2, 3})
 _HEADING = {False: "What all releases reveal together", True: "What the worst recipient can conclude"}
 
 
-def attack_page_sequence(found: SequenceFigures) -> list[str]:
+def about_sequence(found: SequenceFigures) -> list[str]:
     """Return what an attacker who knows how values usually change believes, the most important first."""
     back = "" if found.back is None else f", {found.back:.3f} looking back"
     hit = f", and such certainty is right {found.sure.hit_rate:.0%} of the time" if found.sure.n_beliefs else ""
@@ -187,13 +187,13 @@ def attack_page_sequence(found: SequenceFigures) -> list[str]:
     ]
 
 
-def attack_page_appearances(found: SequenceFigures) -> str:
+def about_appearances(found: SequenceFigures) -> str:
     """Return what was gained about people by how often they appeared, in a line."""
     told = ", ".join(f"{label}: {gain:.3f} ({n:,} people)" for label, n, gain in found.by_appearances)
     return f"gain by number of appearances: {told}"
 
 
-def attack_page_unfollowed(n_people: int) -> str:
+def about_unfollowed(n_people: int) -> str:
     """Say who was not judged, and what would help."""
     return (
         f"{n_people:,} people changed their value and were not judged, since the column has more than {MOST_VALUES} "
@@ -201,14 +201,14 @@ def attack_page_unfollowed(n_people: int) -> str:
     )
 
 
-def attack_page_method(found: AttackResult) -> tuple[str, ...]:
+def about_method(found: AdversaryResult) -> tuple[str, ...]:
     """Return what the method's own cuts reveal, in a sentence; nothing for groups whose numbers do not last."""
     if found.n_unseen:
         told = "not attacked: what the method's own cuts revealed (lineage and cohort used to cut by values)"
         return (f"{told}; give a table that a release was made from (--view) and its policy",)
     if found.method is None:
         return ()
-    refused = () if found.method.refused is None else (attack_page_refused(found.method.refused),)
+    refused = () if found.method.refused is None else (about_refused(found.method.refused),)
     if not found.method.n_cuts:
         return ("knowing the algorithm: no cuts by values explain these groups, as far as this view shows", *refused)
     return (
@@ -219,7 +219,7 @@ def attack_page_method(found: AttackResult) -> tuple[str, ...]:
     )
 
 
-def attack_page_refused(found: Estimate) -> str:
+def about_refused(found: Estimate) -> str:
     """Return what their waiting reveals about leavers, in a sentence."""
     if not found.n_people:
         return "knowing the algorithm: no leavers had to wait because a value was too frequent"
@@ -231,7 +231,7 @@ def attack_page_refused(found: Estimate) -> str:
     )
 
 
-def attack_page_withheld(found: WithheldGuesses) -> str:
+def about_withheld(found: WithheldGuesses) -> str:
     """Return what being withheld reveals, in a sentence."""
     one = found.series
     if not one.n_withheld:
@@ -257,12 +257,12 @@ def _withheld_record(found: WithheldGuesses) -> dict[str, Any]:
     return {"releases": [told(one) for one in found.releases], "series": told(found.series), "estimate": estimate}
 
 
-def _people_who_change(found: AttackResult) -> tuple[Section, ...]:
+def _people_who_change(found: AdversaryResult) -> tuple[Section, ...]:
     """Return the section on values that change; exclusion is told when they do, which is more than anyone knows."""
     if found.sequence is None:
         if not found.n_unfollowed:
             return ()
-        note = Note("Not judged", (attack_page_unfollowed(found.n_unfollowed),))
+        note = Note("Not judged", (about_unfollowed(found.n_unfollowed),))
         return (Section("People whose values change", (note,)),)
     people = tuple((str(at), f"{n:,}") for at, n in enumerate(found.sequence.sure_by_release, 1))
     sure = Grid(
@@ -274,7 +274,7 @@ def _people_who_change(found: AttackResult) -> tuple[Section, ...]:
     head = ("appearances", "people", "gain")
     rows = tuple((label, f"{n:,}", f"{gain:.3f}") for label, n, gain in found.sequence.by_appearances)
     told = "The exclusion attack is told when values change; a real attacker would not know."
-    lines = (*attack_page_sequence(found.sequence), told)
+    lines = (*about_sequence(found.sequence), told)
     grid = Grid("Gain by the number of a person's appearances", head, rows, frozenset({1, 2}))
     return (
         Section("What an attacker who knows how values usually change can infer", (Note("Found", lines), sure, grid)),
@@ -284,7 +284,7 @@ def _people_who_change(found: AttackResult) -> tuple[Section, ...]:
 _TOLD = ", and when a value changes"
 
 
-def _known(found: AttackResult) -> str:
+def _known(found: AdversaryResult) -> str:
     share = float(found.iterated.detail["compromised"])
     told = found.sequence is not None or found.n_unfollowed
     if share:
@@ -292,14 +292,14 @@ def _known(found: AttackResult) -> str:
     return f"and knew nothing else{' but when a value changes' if told else ''}"
 
 
-def _interval(found: AttackResult) -> str:
+def _interval(found: AdversaryResult) -> str:
     if not found.iterated.detail["compromised"]:
         return ""
     draws = len(found.iterated.detail["seeds"])
     return f"95% interval {format_percent(found.iterated.low)} to {format_percent(found.iterated.high)}, {draws} draws"
 
 
-def _banner(found: AttackResult, who: str) -> Banner:
+def _banner(found: AdversaryResult, who: str) -> Banner:
     attacker = f"{who} {_known(found)}"
     exposed = found.releases[-1].below if found.releases else 0
     sure = 0 if found.sequence is None else found.sequence.sure.right
@@ -316,11 +316,11 @@ def _banner(found: AttackResult, who: str) -> Banner:
         )
         return Banner("Exposed", sentence, "bad", tuple(reason for count, reason in reasons if count))
     if found.n_unfollowed:
-        return Banner("Not everyone was judged", attack_page_unfollowed(found.n_unfollowed), "warn")
+        return Banner("Not everyone was judged", about_unfollowed(found.n_unfollowed), "warn")
     return Banner("Nobody exposed", f"Nobody is breached by {attacker}, using the attacks below.", "good")
 
 
-def _words(found: AttackResult) -> tuple[tuple[str, str], ...]:
+def _words(found: AdversaryResult) -> tuple[tuple[str, str], ...]:
     return (
         (
             "intersection",

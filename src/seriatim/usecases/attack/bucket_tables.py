@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from seriatim.errors import Fault, TableError
 from seriatim.model.foreign_tables import foreign_counts, foreign_plain_numbers, spread_foreign_rows
-from seriatim.usecases.attack.row_owners import read_owners, trimmed_owner
+from seriatim.usecases.attack.row_owners import read_respondents, trimmed_owner
 
 GROUP, ROW, VALUE = "group", "row", "value"
 Tables = Mapping[str, pa.Table]
@@ -23,7 +23,7 @@ _Held = list[tuple[int, str | None]]
 """Rows of a table, and the value that the respondent of each holds."""
 
 
-def joined_bucket_tables(
+def people_with_values(
     tables: Tables, values: Tables, listed: pa.Table, sensitive: str
 ) -> tuple[dict[str, pa.Table], pa.Table]:
     """Return the people of each release with their values beside them, and the list of respondents with rows."""
@@ -31,7 +31,7 @@ def joined_bucket_tables(
     listed = listed.rename_columns([name.strip().casefold() for name in listed.column_names])
     held = _held(listed, sensitive)
     listed = listed if ROW in listed.column_names else _with_rows(tables, listed)
-    owners = read_owners(listed, tables)
+    owners = read_respondents(listed, tables)
     made = {}
     for at, (name, table) in enumerate(tables.items()):
         lines = np.flatnonzero((owners.release == at) & (owners.person >= 0) & (owners.row < len(table)))
@@ -80,7 +80,7 @@ def _with_rows(tables: Tables, listed: pa.Table) -> pa.Table:
     if GROUP not in listed.column_names:
         return listed  # the reader of the list says what is missing
     placed = listed.append_column(ROW, pa.array(np.zeros(len(listed), dtype=np.int64)))
-    release = read_owners(placed, {name: table.slice(0, 1) for name, table in tables.items()}).release
+    release = read_respondents(placed, {name: table.slice(0, 1) for name, table in tables.items()}).release
     free: list[dict[str | None, list[int]]] = []
     for table in tables.values():
         rows = defaultdict(list)

@@ -16,14 +16,14 @@ from seriatim.model.class_counts import ClassCounts
 from seriatim.model.classes import CLASS, RESPONDENT, published_of
 from seriatim.ports import Ledger, Promise
 from seriatim.promises.single.remedies import worst_classes_all_named
-from seriatim.usecases.attack.attack import AttackPlan, KnownAlgorithm, attack_knowing
+from seriatim.usecases.attack.attack import AdversaryPlan, KnownAlgorithm, ground_with_cuts
 from seriatim.usecases.publish.plan import Plan
 
 _STEPS = 12
 """A long chain is cut to its latest steps: they are the ones to break."""
 
 
-def exposed_people(history: History, plan: AttackPlan, algorithm: KnownAlgorithm | None = None) -> pa.Table:
+def private_list(history: History, plan: AdversaryPlan, algorithm: KnownAlgorithm | None = None) -> pa.Table:
     """Return a row per person breached with nobody compromised: respondent, since, chain.
 
     ``since`` is the release after which the value is certain; ``chain`` names releases, groups and rules, no values.
@@ -35,7 +35,7 @@ def exposed_people(history: History, plan: AttackPlan, algorithm: KnownAlgorithm
     chains = [found.chain(who, _STEPS) for who in people]
     further: Counter[object] = Counter()
     if algorithm is not None:
-        knowing = attack_knowing(ground, algorithm)
+        knowing = ground_with_cuts(ground, algorithm)
         for seed in plan.seeds:
             further.update(knowing.compromise(knowing.draw(plan.compromised, seed), keep_log=False).breached.keys())
         further = Counter({who: n for who, n in further.items() if who not in found.breached})
@@ -70,7 +70,7 @@ SCHEMA = pa.schema(
 )
 
 
-def exposed_by_draft(made: Release | Refusal, plan: Plan, ledger: Ledger) -> pa.Table:
+def private_list_of_draft(made: Release | Refusal, plan: Plan, ledger: Ledger) -> pa.Table:
     """Return a row per person and cause, for the publisher's eyes only.
 
     ``breached`` people are found by all releases with the draft and nobody compromised; the others are in a class of
@@ -84,7 +84,7 @@ def exposed_by_draft(made: Release | Refusal, plan: Plan, ledger: Ledger) -> pa.
         history = ledger.history(policy.series, rule.name)
         if made.number is None:
             history = history.with_draft(made.draft.own_tables.get(rule.name, made.draft), rule.name)
-        rows += _breached(history, AttackPlan(priors=policy.adversary.priors), rule.name)
+        rows += _breached(history, AdversaryPlan(priors=policy.adversary.priors), rule.name)
     rows += _taken_as_known(made.draft, rows)
     for column, draft in made.draft.tables.items():
         promises = plan.promises if column is None else plan.own_tables[column].promises
@@ -93,9 +93,9 @@ def exposed_by_draft(made: Release | Refusal, plan: Plan, ledger: Ledger) -> pa.
     return pa.Table.from_pylist(rows, schema=SCHEMA)
 
 
-def _breached(history: History, plan: AttackPlan, column: str) -> list[dict[str, object]]:
+def _breached(history: History, plan: AdversaryPlan, column: str) -> list[dict[str, object]]:
     try:
-        found = exposed_people(history, plan)
+        found = private_list(history, plan)
     except TableError:
         return []  # several records of a person: only their classes can be told
     return [{**row, "promise": "breached", "column": column} for row in found.to_pylist()]

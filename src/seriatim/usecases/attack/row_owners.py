@@ -36,7 +36,7 @@ class RowOwners:
     """The number of the first row in the list: 0, 1, or 2 if it counts the header."""
 
 
-def read_owners(listed: pa.Table, tables: Mapping[str, pa.Table]) -> RowOwners:
+def read_respondents(listed: pa.Table, tables: Mapping[str, pa.Table]) -> RowOwners:
     """Read columns release (a file's name), row and respondent, in any case; rows count from 0, 1 or the header."""
     listed = listed.rename_columns(_names(listed))
     check_single_cells("respondents", listed, COLUMNS)
@@ -111,7 +111,9 @@ def _first_row(row: npt.NDArray[np.int64], size: npt.NDArray[np.int64]) -> int:
     return 1 if (row == size).any() else 0
 
 
-def with_owners(name: str, table: pa.Table, rows: npt.NDArray[np.int64], people: IntArray) -> tuple[pa.Table, IntArray]:
+def row_per_person(
+    name: str, table: pa.Table, rows: npt.NDArray[np.int64], people: IntArray
+) -> tuple[pa.Table, IntArray]:
     """Return the table with a row per person, and the person of each row; -1 if there is none.
 
     If a table joins equal rows and has their number in a column ``count``, they are spread out again.

@@ -32,7 +32,7 @@ from seriatim.usecases.audit import (
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class AuditQuestion:
+class AdversaryQuestion:
     """What the adversary knows."""
 
     prior: PriorKind = "published"
@@ -52,7 +52,7 @@ def _as_arrow(table: pa.Table) -> Any:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class AuditBlock:
+class ColumnBlock:
     """One sensitive column: its counts by class, the prior, and every figure of every class."""
 
     column: str
@@ -71,11 +71,11 @@ class Audit:
     policy: Policy
     membership: Classes
     counts: ClassCounts
-    blocks: tuple[AuditBlock, ...]
+    blocks: tuple[ColumnBlock, ...]
     prior: str
     promises: tuple[TablePromise, ...]
     findings: tuple[Finding, ...]
-    question: AuditQuestion = AuditQuestion()
+    question: AdversaryQuestion = AdversaryQuestion()
     dress: Callable[[pa.Table], Any] = _as_arrow
     """Turns an Arrow table into the kind of frame that came in."""
     workers: Workers = ALL_CORES
@@ -110,30 +110,30 @@ class Audit:
     @cached_property
     def records(self) -> Any:
         """Return a row per record and sensitive column, with the figures of its class."""
-        return self.dress(audit_figures.audit_figures_by_record(self._classes, self.membership, len(self.blocks)))
+        return self.dress(audit_figures.by_record(self._classes, self.membership, len(self.blocks)))
 
     @cached_property
     def _classes(self) -> pa.Table:
-        return pa.concat_tables([audit_figures.audit_figures_by_class(block, self.membership) for block in self.blocks])
+        return pa.concat_tables([audit_figures.by_class(block, self.membership) for block in self.blocks])
 
     @cached_property
     def summary(self) -> dict[str, dict[str, Any]]:
         """Return for each sensitive column the worst of each figure under the same name, n_classes and n_records."""
-        return {block.column: audit_figures.audit_worst_figures(block, self.membership) for block in self.blocks}
+        return {block.column: audit_figures.worst_of_each(block, self.membership) for block in self.blocks}
 
     @cached_property
     def measures(self) -> tuple[Measure, ...]:
         """Return figures about the table as a whole."""
-        return audit_measures.audit_measures_of(self)
+        return audit_measures.all_of(self)
 
     @cached_property
     def charts(self) -> dict[str, Chart]:
-        return audit_charts.audit_charts_of(self.audited, self.blocks, self.membership)
+        return audit_charts.drawn(self.audited, self.blocks, self.membership)
 
     @cached_property
     def special_uniques(self) -> Any:
         """Return a row per record: how many minimal sets of columns single it out, the smallest, SUDA's score (log)."""
-        found = audit_measures.audit_unique_measures(self.audited)
+        found = audit_measures.special_uniques(self.audited)
         columns = {"row": np.arange(len(self.audited)), "n_sets": found.n_sets, "smallest": found.smallest}
         return self.dress(pa.table({**columns, "log_score": found.log_score}))
 
@@ -141,26 +141,25 @@ class Audit:
         """Return for each record the smallest set of known columns that reveals most about it: row, given, l_d."""
         if column not in self.summary:
             raise InputError(Fault(f"column {column!r}", "not a sensitive column", ", ".join(self.summary)))
-        return self.dress(audit_figures.audit_worst_set_figures(self.audited, column, up_to))
+        return self.dress(audit_figures.worst_sets(self.audited, column, up_to))
 
     def equivocation(self, column: str, near: str | None = None) -> Any:
         """Return a row per record: how near an attacker comes to its number, in its class ("±5%" or "±15" days)."""
         if column not in self.summary:
             raise InputError(Fault(f"column {column!r}", "not a sensitive column", ", ".join(self.summary)))
-        return self.dress(audit_numbers.audit_number_table(self, column, near))
+        return self.dress(audit_numbers.by_record(self, column, near))
 
     def equivocation_known(self, column: str, near: str | None = None) -> Any:
         """Return a row per number of columns known, from none to all: how near an attacker comes, and the worst set."""
         if column not in self.summary:
             raise InputError(Fault(f"column {column!r}", "not a sensitive column", ", ".join(self.summary)))
-        return self.dress(audit_numbers.audit_knowledge_table(self, column, near))
+        return self.dress(audit_numbers.by_columns_known(self, column, near))
 
     @property
     def readings(self) -> dict[str, dict[str, str]]:
         """Return the distance behind each figure of closeness."""
         return {
-            c.name: audit_promises.audit_promise_reading(self.policy.columns[c.name], c.scale)
-            for c in self.audited.sensitive
+            c.name: audit_promises.distances_read(self.policy.columns[c.name], c.scale) for c in self.audited.sensitive
         }
 
     @property
@@ -168,27 +167,27 @@ class Audit:
         """Return what a data protection officer should know beside the figures."""
         return (
             *self.audited.reading,
-            *audit_promises.audit_promises_not_judged(self.policy, self.promises),
-            *audit_promises.audit_promises_carried(self.audited, self.policy),
-            *audit_promises.audit_promises_grouped(self.audited),
-            *audit_numbers.audit_number_notes(self),
-            *audit_original.original_notes(self.audited),
+            *audit_promises.not_judged(self.policy, self.promises),
+            *audit_promises.respondent_noted(self.audited, self.policy),
+            *audit_promises.groups_noted(self.audited),
+            *audit_numbers.notes(self),
+            *audit_original.remarks(self.audited),
         )
 
     @property
-    def report(self) -> audit_page.AuditReport:
-        return audit_page.AuditReport(self)
+    def report(self) -> audit_page.TableReport:
+        return audit_page.TableReport(self)
 
 
 def audit(
     audited: AuditedTable,
     policy: Policy,
-    question: AuditQuestion | None = None,
+    question: AdversaryQuestion | None = None,
     dress: Callable[[pa.Table], Any] = _as_arrow,
     workers: Workers = ALL_CORES,
 ) -> Audit:
     """Audit a published table."""
-    asked = question or AuditQuestion()
+    asked = question or AdversaryQuestion()
     prior = asked.prior
     if asked.sampled is not None and not 0.0 < asked.sampled <= 1.0:
         raise InputError(Fault("sampled", f"a share of {asked.sampled:g}", "above 0 and up to 1"))
@@ -197,7 +196,7 @@ def audit(
     _must_compare(audited, membership, prior)
     counts = ClassCounts.of(published)
     blocks = tuple(_block(audited, policy, index, membership, counts, prior) for index in range(len(audited.sensitive)))
-    promises = audit_promises.audit_promises_of(policy)
+    promises = audit_promises.about_one_table(policy)
     return Audit(
         audited=audited,
         policy=policy,
@@ -215,7 +214,7 @@ def audit(
 
 def _block(
     audited: AuditedTable, policy: Policy, index: int, membership: Classes, counts: ClassCounts, prior: PriorKind
-) -> AuditBlock:
+) -> ColumnBlock:
     name = audited.sensitive[index].name
     depth, seen = _depth(policy, name), counts.values[name]
     before = _prior(audited, index, membership, seen, prior)
@@ -224,7 +223,7 @@ def _block(
     else:
         rows = [leakage_by_class(seen.only(c), before[c], depth) for c in range(len(seen))]
         figures = {figure: np.concatenate([row[figure] for row in rows]) for figure in rows[0]}
-    return AuditBlock(name, seen, before, figures, prior == "published")
+    return ColumnBlock(name, seen, before, figures, prior == "published")
 
 
 def _depth(policy: Policy, column: str) -> int:

@@ -19,20 +19,20 @@ from seriatim.model.chart import Bars, Chart, ChartAxis, Heatmap, Line, Lines, h
 from seriatim.model.classes import Classes
 
 if TYPE_CHECKING:
-    from seriatim.usecases.audit.audit import AuditBlock
+    from seriatim.usecases.audit.audit import ColumnBlock
 
 WORST = 12
 COMPARED = 6
 POINTS = 200
 
 
-def audit_charts_of(audited: AuditedTable, blocks: Sequence[AuditBlock], membership: Classes) -> dict[str, Chart]:
+def drawn(audited: AuditedTable, blocks: Sequence[ColumnBlock], membership: Classes) -> dict[str, Chart]:
     """Return the charts by name, in reading order."""
     given = [GivenAttribute(c.name, c.codes, c.n_values) for c in audited.given]
     targets = [GivenAttribute(c.name, c.codes, len(c.scale)) for c in audited.sensitive]
     found = {"class_sizes": _sizes(membership)}
     for block, target in zip(blocks, targets, strict=True):
-        worst, growing, compared = audit_charts_about(block.column)
+        worst, growing, compared = names_about(block.column)
         found[worst] = _worst_classes(block)
         found[growing] = _growth_chart(target, given)
         found[compared] = _combinations_chart(list(leakage_given_subsets(target, given, 2)), block.column)
@@ -40,7 +40,7 @@ def audit_charts_of(audited: AuditedTable, blocks: Sequence[AuditBlock], members
     return found
 
 
-def audit_charts_about(column: str) -> tuple[str, str, str]:
+def names_about(column: str) -> tuple[str, str, str]:
     """Return the names of the charts about one sensitive column."""
     return f"worst_classes_{column}", f"growth_{column}", f"combinations_{column}"
 
@@ -120,7 +120,7 @@ def _combinations_chart(found: Sequence[GivenLeakage], column: str) -> Chart:
     )
 
 
-def _worst_classes(block: AuditBlock) -> Chart:
+def _worst_classes(block: ColumnBlock) -> Chart:
     leaks = np.nan_to_num(block.figures["l_d"])
     worst = np.argsort(-leaks, kind="stable")[:WORST]
     return Chart(

@@ -21,7 +21,7 @@ from seriatim.model.classes import Classes
 from seriatim.model.scale import FloatArray
 
 if TYPE_CHECKING:
-    from seriatim.usecases.audit.audit import AuditBlock
+    from seriatim.usecases.audit.audit import ColumnBlock
 
 SMALLEST = ("size", "distinct_l", "entropy_l")
 """Figures whose smallest is the worst; of l_e it is the one farthest from 0, of the others the largest."""
@@ -44,19 +44,19 @@ COLUMNS = (
 FURTHER = ("recursive_c", "beta_enhanced", "delta_present")
 
 
-def audit_figures_by_class(block: AuditBlock, membership: Classes) -> pa.Table:
+def by_class(block: ColumnBlock, membership: Classes) -> pa.Table:
     """Return a row per class: its figures, the null and p-value of its l_d, and the sensitive column they are about."""
     columns: dict[str, pa.Array] = {"class": pa.array(np.arange(len(membership)), pa.int64())}
     for name in (*COLUMNS, *FURTHER):
         columns[name] = _arrow(name, block.figures[name])
-    null, chance = audit_luck_figures(block)
+    null, chance = by_luck(block)
     columns["null_l_d2"] = pa.array(null, pa.float64(), from_pandas=True)
     columns["p_value"] = pa.array(chance, pa.float64(), from_pandas=True)
     columns["sensitive"] = pa.array([block.column]).take(pa.array(np.zeros(len(membership), dtype=np.int32)))
     return pa.table(columns)
 
 
-def audit_luck_figures(block: AuditBlock) -> tuple[FloatArray, FloatArray]:
+def by_luck(block: ColumnBlock) -> tuple[FloatArray, FloatArray]:
     """Return E[L_D^2] of random classes of the same sizes, and how often one leaks as much (published margin only)."""
     sizes = block.figures["n_valued"]
     null = np.where(sizes > 0, leakage_by_chance(block.counts.totals, np.maximum(sizes, 1.0)), np.nan)
@@ -65,7 +65,7 @@ def audit_luck_figures(block: AuditBlock) -> tuple[FloatArray, FloatArray]:
     return null, chance_leakage_p_values(block.counts.totals, sizes, block.figures["l_d"])
 
 
-def audit_figures_by_record(classes: pa.Table, membership: Classes, n_blocks: int) -> pa.Table:
+def by_record(classes: pa.Table, membership: Classes, n_blocks: int) -> pa.Table:
     """Return a row per record and block: row, class, and the figures of its class."""
     n = len(membership.of_record)
     rows = pa.array(np.tile(np.arange(n, dtype=np.int64), n_blocks))
@@ -74,7 +74,7 @@ def audit_figures_by_record(classes: pa.Table, membership: Classes, n_blocks: in
     return taken.add_column(0, "row", rows)
 
 
-def audit_worst_set_figures(audited: AuditedTable, column: str, up_to: int) -> pa.Table:
+def worst_sets(audited: AuditedTable, column: str, up_to: int) -> pa.Table:
     """Return the worst class of each record over all sets of at most ``up_to`` known columns."""
     coded = next(c for c in audited.sensitive if c.name == column)
     given = [GivenAttribute(c.name, c.codes, c.n_values) for c in audited.given]
@@ -83,7 +83,7 @@ def audit_worst_set_figures(audited: AuditedTable, column: str, up_to: int) -> p
     return pa.table({"row": np.arange(len(audited)), "given": sets.take(pa.array(worst.which)), "l_d": worst.l_d})
 
 
-def audit_worst_figures(block: AuditBlock, membership: Classes) -> dict[str, Any]:
+def worst_of_each(block: ColumnBlock, membership: Classes) -> dict[str, Any]:
     """Return the worst of each figure under its own name, with the number of classes and records."""
     found: dict[str, Any] = {}
     for name in (*COLUMNS, *FURTHER):
@@ -102,7 +102,7 @@ def _worst(name: str, figures: FloatArray) -> float:
     return float(figures.min() if name in SMALLEST else figures.max())
 
 
-def audit_domain_figures(audited: AuditedTable) -> list[Measure]:
+def domain_sizes(audited: AuditedTable) -> list[Measure]:
     """Count the values each column shows, without '*'; beside them those of the other table, if there is one."""
     found = []
     for index, column in enumerate(audited.given):
@@ -118,7 +118,7 @@ def audit_domain_figures(audited: AuditedTable) -> list[Measure]:
     return found
 
 
-def audit_withheld_figures(audited: AuditedTable, blocks: Sequence[AuditBlock]) -> list[Measure]:
+def of_withheld(audited: AuditedTable, blocks: Sequence[ColumnBlock]) -> list[Measure]:
     """Measure the withheld records, which original margin minus published margin reveals: a class like any other."""
     if audited.beside is None:
         return []

@@ -21,9 +21,7 @@ from seriatim.model import Measure
 from seriatim.model.audited import AuditedTable, audited_sizes_beside
 from seriatim.model.classes import LongArray
 from seriatim.model.scale import FloatArray
-from seriatim.usecases.audit import audit_figures
-from seriatim.usecases.audit.audit_numbers import audit_number_measures
-from seriatim.usecases.audit.audit_original import original_measures
+from seriatim.usecases.audit import audit_figures, audit_numbers, audit_original
 
 if TYPE_CHECKING:
     from seriatim.usecases.audit.audit import Audit
@@ -32,10 +30,10 @@ SUPPOSED = (0.1, 0.01, 0.5)
 """Shares of the population that a table may be a sample of, if none is given."""
 
 
-def audit_measures_of(audit: Audit) -> tuple[Measure, ...]:
+def all_of(audit: Audit) -> tuple[Measure, ...]:
     """Return the measures in reading order; those about one column name it in their detail."""
     risk = exposure_to_prosecutor(audit.counts.sizes)
-    compared = original_measures(audit.audited, audit.question.weights)
+    compared = audit_original.compared(audit.audited, audit.question.weights)
     return (
         Measure("prosecutor_risk", risk.highest, "chance", {"mean": risk.mean, "share_above_0.2": risk.share_at_risk}),
         _journalist(audit),
@@ -47,11 +45,11 @@ def audit_measures_of(audit: Audit) -> tuple[Measure, ...]:
             Measure("perfect", float(is_exposure_none(b.figures["tv"])), "", {"column": b.column, "prior": audit.prior})
             for b in audit.blocks
         ),
-        *audit_number_measures(audit),
+        *audit_numbers.measures(audit),
         *averaged_noise_measures(audit.audited.sensitive, audit.policy),
         *_coarseness(audit),
-        *(() if audit.audited.original else audit_figures.audit_domain_figures(audit.audited)),
-        *(() if audit.audited.original else audit_figures.audit_withheld_figures(audit.audited, audit.blocks)),
+        *(() if audit.audited.original else audit_figures.domain_sizes(audit.audited)),
+        *(() if audit.audited.original else audit_figures.of_withheld(audit.audited, audit.blocks)),
         *compared,
     )
 
@@ -105,14 +103,14 @@ def _sampled(sizes: LongArray, sampled: float | None) -> tuple[Measure, ...]:
 
 def _special_uniques(audited: AuditedTable) -> Measure:
     """Count the records that three columns or fewer single out, and how often each column takes part."""
-    special = audit_unique_measures(audited)
+    special = special_uniques(audited)
     part = {c.name: int(n) for c, n in zip(audited.given, special.by_column, strict=True)}
     scores = special.log_score[special.n_sets > 0]
     detail = {"up_to": special.up_to, "sets_with": part, "log_scores": _score_bands(scores)}
     return Measure("special_uniques", float(special.n_records), "records", detail)
 
 
-def audit_unique_measures(audited: AuditedTable) -> SpecialUniques:
+def special_uniques(audited: AuditedTable) -> SpecialUniques:
     """Search the columns that make classes."""
     return special_uniqueness([c.codes for c in audited.given], [c.n_values for c in audited.given])
 

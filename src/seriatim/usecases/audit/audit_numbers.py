@@ -21,7 +21,7 @@ from seriatim.model.scale import FloatArray, Scale
 
 if TYPE_CHECKING:
     from seriatim.ports import Workers
-    from seriatim.usecases.audit.audit import Audit, AuditBlock
+    from seriatim.usecases.audit.audit import Audit, ColumnBlock
 
 CARRIED = 0.3
 """One record that carries more than this share of a class's area is an outlier."""
@@ -29,7 +29,7 @@ MOST_VALUES = 300
 FIGURES = ("initial", "entropy", "hit_chance", "area")
 
 
-def audit_number_measures(audit: Audit) -> tuple[Measure, ...]:
+def measures(audit: Audit) -> tuple[Measure, ...]:
     """Return the figures of every sensitive column whose values have distances."""
     found: list[Measure] = []
     for block in audit.blocks:
@@ -40,7 +40,7 @@ def audit_number_measures(audit: Audit) -> tuple[Measure, ...]:
     return tuple(found)
 
 
-def audit_number_notes(audit: Audit) -> tuple[str, ...]:
+def notes(audit: Audit) -> tuple[str, ...]:
     """Return a warning for every column in which single records carry the area of their class."""
     told = []
     for measure in audit.measures:
@@ -53,19 +53,19 @@ def audit_number_notes(audit: Audit) -> tuple[str, ...]:
     return tuple(told)
 
 
-def audit_number_table(audit: Audit, column: str, near: str | None = None) -> pa.Table:
+def by_record(audit: Audit, column: str, near: str | None = None) -> pa.Table:
     """Return a row per record: its class, H(0), H and hit chance at a window, area, and belief in its true value."""
-    scale, near = audit_number_scale(audit, column, near)
+    scale, near = scale_and_window(audit, column, near)
     block = next(block for block in audit.blocks if block.column == column)
     seen, of_record = block.counts, audit.membership.of_record
-    figures = audit_number_figures(scale, seen, near, audit.workers)
+    figures = by_class(scale, seen, near, audit.workers)
     coded = next(one for one in audit.audited.sensitive if one.name == column)
     own = _mass_near(scale, seen, of_record, coded.codes, near)
     columns = {name: values[of_record] for name, values in figures.items()}
     return pa.table({"row": np.arange(len(of_record)), "class": of_record, **columns, "belief_in_truth": own})
 
 
-def audit_number_scale(audit: Audit, column: str, near: str | None) -> tuple[Scale, str]:
+def scale_and_window(audit: Audit, column: str, near: str | None) -> tuple[Scale, str]:
     """Return the scale of a sensitive column, and what counts as near on it; an error if nothing can."""
     scale = _scale_of(audit.audited, column)
     if not has_nearness(scale):
@@ -86,7 +86,7 @@ def _scale_of(audited: AuditedTable, column: str) -> Scale:
     return next(one.scale for one in audited.sensitive if one.name == column)
 
 
-def audit_number_figures(scale: Scale, seen: ValueCounts, near: str, workers: Workers) -> dict[str, FloatArray]:
+def by_class(scale: Scale, seen: ValueCounts, near: str, workers: Workers) -> dict[str, FloatArray]:
     """Return H(0), H and hit chance at a window, and the area of every class."""
     reach, exactly = nearness_reach(scale, nearness_of(near)), np.arange(len(scale), dtype=np.int64)
     return {
@@ -97,9 +97,9 @@ def audit_number_figures(scale: Scale, seen: ValueCounts, near: str, workers: Wo
     }
 
 
-def _measures(block: AuditBlock, scale: Scale, unit: str, workers: Workers) -> list[Measure]:
+def _measures(block: ColumnBlock, scale: Scale, unit: str, workers: Workers) -> list[Measure]:
     seen, near = block.counts, usual_nearness(scale)
-    figures = audit_number_figures(scale, seen, near, workers)
+    figures = by_class(scale, seen, near, workers)
     records = np.repeat(np.arange(len(seen)), seen.valued)
     reach = nearness_reach(scale, nearness_of(near))
     held = np.flatnonzero(seen.totals).astype(np.int32)
@@ -170,7 +170,7 @@ def _mass_near(scale: Scale, seen: ValueCounts, of_record: Any, codes: Any, near
     return np.asarray(inside / np.maximum(size[of_record], 1))
 
 
-def audit_knowledge_table(audit: Audit, column: str, near: str | None = None) -> pa.Table:
+def by_columns_known(audit: Audit, column: str, near: str | None = None) -> pa.Table:
     """Return a row per number of columns known: each figure by combination and by record, and the worst set.
 
     Every set of columns of a size counts, or a seeded sample of sets if there are too many, and in each set every
@@ -178,7 +178,7 @@ def audit_knowledge_table(audit: Audit, column: str, near: str | None = None) ->
     The worst set is the one with the highest hit chance on average over records; ``nothing_left`` is the share of
     records with H(0) = 0, over all sets.
     """
-    scale, near = audit_number_scale(audit, column, near)
+    scale, near = scale_and_window(audit, column, near)
     coded = next(one for one in audit.audited.sensitive if one.name == column)
     given = [GivenAttribute(one.name, one.codes, one.n_values) for one in audit.audited.given]
     rows = []
@@ -188,7 +188,7 @@ def audit_knowledge_table(audit: Audit, column: str, near: str | None = None) ->
         for chosen in sets:
             held = [given[place] for place in chosen]
             classes = number_classes([g.codes + 1 for g in held], [g.n_values + 1 for g in held], len(coded.codes))
-            found = audit_number_figures(scale, ValueCounts.of(classes, coded.codes, len(scale)), near, audit.workers)
+            found = by_class(scale, ValueCounts.of(classes, coded.codes, len(scale)), near, audit.workers)
             figures.append(np.column_stack([found[name] for name in FIGURES]))
             sizes.append(classes.sizes)
             hit = float(np.average(found["hit_chance"], weights=classes.sizes))

@@ -25,7 +25,7 @@ from seriatim.model.classes import Classes, number_classes
 from seriatim.model.scale import FloatArray
 
 
-def original_measures(audited: AuditedTable, weights: FloatArray | None = None) -> tuple[Measure, ...]:
+def compared(audited: AuditedTable, weights: FloatArray | None = None) -> tuple[Measure, ...]:
     """Return no measure without an original. ``weights`` are those of Truta's weighted risk."""
     original = audited.original
     if original is None:
@@ -38,7 +38,7 @@ def original_measures(audited: AuditedTable, weights: FloatArray | None = None) 
     )
 
 
-def original_notes(audited: AuditedTable) -> tuple[str, ...]:
+def remarks(audited: AuditedTable) -> tuple[str, ...]:
     """Return what could not be compared, and what would help."""
     original = audited.original
     if original is None:

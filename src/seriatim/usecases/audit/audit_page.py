@@ -12,19 +12,18 @@ from seriatim.report import NO_ROWS, FiledReport, chart_views
 from seriatim.report.formats import format_count, format_number, format_people, format_percent, format_plain
 from seriatim.report.page import Banner, Cell, Charts, Definitions, Grid, Note, Page, Prose, Section, Tile, Tiles
 from seriatim.report.page import Block as PageBlock
+from seriatim.usecases.audit import audit_charts, audit_figures
 from seriatim.usecases.audit import audit_words as words
-from seriatim.usecases.audit.audit_charts import audit_charts_about
-from seriatim.usecases.audit.audit_figures import audit_luck_figures
 
 if TYPE_CHECKING:
-    from seriatim.usecases.audit.audit import Audit, AuditBlock
+    from seriatim.usecases.audit.audit import Audit, ColumnBlock
 
 SCHEMA = "seriatim.audit/1"
 WORST = 10
 
 
 @dataclass(frozen=True, slots=True)
-class AuditReport(FiledReport):
+class TableReport(FiledReport):
     """The report of an audit. Equal tables and policies give equal bytes."""
 
     audit: Audit
@@ -55,7 +54,7 @@ class AuditReport(FiledReport):
             sections.append(Section("Thresholds", (_thresholds(audit.findings),)))
         sections.append(_found_again(audit))
         for block in audit.blocks:
-            own = {name: charts[name] for name in audit_charts_about(block.column)}
+            own = {name: charts[name] for name in audit_charts.names_about(block.column)}
             lead = "The classes that move belief most, and why. Compare leakage with what chance would give."
             sections.append(Section(f"What is learnt about {block.column}", (_reasons(block), Charts(own)), lead))
         shared = {name: c for name, c in charts.items() if name.startswith("pairs_")}
@@ -73,10 +72,10 @@ class AuditReport(FiledReport):
         )
 
 
-def _audit_worst_classes(block: AuditBlock, n: int = WORST) -> list[dict[str, Any]]:
+def _audit_worst_classes(block: ColumnBlock, n: int = WORST) -> list[dict[str, Any]]:
     """Return the classes that leak most, each with its reasons, in words without values."""
     leaks = np.nan_to_num(block.figures["l_d"])
-    null, chance = audit_luck_figures(block)
+    null, chance = audit_figures.by_luck(block)
     found = []
     for c in np.argsort(-leaks, kind="stable")[:n]:
         own = {name: float(figures[c]) for name, figures in block.figures.items()}
@@ -128,7 +127,7 @@ def _overview(audit: Audit) -> Section:
     blocks: list[PageBlock] = [Prose((_story(audit),)), Tiles(tiles)]
     heads = ("figure", *audit.summary)
     rows: tuple[tuple[str | Cell, ...], ...] = tuple(
-        (Cell(title, note=meaning), *(words.audit_figure_word(name, worst[name]) for worst in audit.summary.values()))
+        (Cell(title, note=meaning), *(words.figure_told(name, worst[name]) for worst in audit.summary.values()))
         for name, (title, meaning) in words.FIGURES.items()
     )
     numeric = frozenset(range(1, len(audit.summary) + 1))
@@ -170,7 +169,7 @@ def _thresholds(findings: tuple[Finding, ...]) -> Grid:
 def _found_again(audit: Audit) -> Section:
     """Return the section on chances of being found; with the original, also those of a masked table."""
     rows = tuple(
-        (Cell(title, note=meaning), words.audit_value_in_words(m), words.audit_remark(m))
+        (Cell(title, note=meaning), words.value_told(m), words.remark(m))
         for m, title, meaning in _worded(audit.measures, words.FOUND_AGAIN)
     )
     return Section(
@@ -181,7 +180,7 @@ def _found_again(audit: Audit) -> Section:
 def _cost(audit: Audit) -> Section:
     """Return the section on how coarse the table is; with the original, also on how much was lost."""
     rows = tuple(
-        (Cell(title, note=meaning), words.audit_value_in_words(m), words.audit_remark(m))
+        (Cell(title, note=meaning), words.value_told(m), words.remark(m))
         for m, title, meaning in _worded(audit.measures, words.LOST)
     )
     total = Grid("The whole table", ("figure", "found", ""), rows, frozenset({1}))
@@ -223,7 +222,7 @@ def _readings(audit: Audit) -> tuple[tuple[str, str], ...]:
     return tuple((column, "; ".join(reading.values())) for column, reading in audit.readings.items())
 
 
-def _reasons(block: AuditBlock) -> Grid:
+def _reasons(block: ColumnBlock) -> Grid:
     rows = tuple(
         (
             f"class {w['class']}",

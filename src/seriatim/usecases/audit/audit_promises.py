@@ -22,21 +22,21 @@ if TYPE_CHECKING:
 _HEAD = {"row": pa.int64(), "promise": pa.string(), "column": pa.string(), "class": pa.int64()}
 
 
-def audit_promises_of(policy: Policy) -> tuple[TablePromise, ...]:
+def about_one_table(policy: Policy) -> tuple[TablePromise, ...]:
     """Return the promises of a policy that one table can keep or break; none if it has only roles."""
     foreign = SeriesTerms(foreign=policy.terms.series.foreign)
     alone = replace(policy, terms=replace(policy.terms, series=foreign))
     return tuple(promise for promise in promises_of(alone) if promise.judges == "table")
 
 
-def audit_promises_not_judged(policy: Policy, promises: Sequence[TablePromise]) -> tuple[str, ...]:
+def not_judged(policy: Policy, promises: Sequence[TablePromise]) -> tuple[str, ...]:
     """Name the promises about a series, which one table can neither keep nor break."""
     judged = {promise.rule for promise in promises}
     names = sorted(name for name in policy.terms.series.stated if name not in judged)
     return tuple(f"{name}: a promise about a series, not judged on a single table" for name in names)
 
 
-def audit_promise_reading(rule: ColumnRule, scale: Scale) -> dict[str, str]:
+def distances_read(rule: ColumnRule, scale: Scale) -> dict[str, str]:
     """Return which distances were used, and the order of the values."""
     order = "as numbers or dates" if scale.form == "interval" else "in alphabetical order"
     if rule.order is not None:
@@ -46,14 +46,14 @@ def audit_promise_reading(rule: ColumnRule, scale: Scale) -> dict[str, str]:
     return {"tv": "equal distance", "emd": f"ordered distance, values {order}"}
 
 
-def audit_promises_carried(audited: AuditedTable, policy: Policy) -> tuple[str, ...]:
+def respondent_noted(audited: AuditedTable, policy: Policy) -> tuple[str, ...]:
     """Return a note if the table has the respondent column."""
     if policy.respondent is None or policy.respondent not in audited.table.column_names:
         return ()
     return (f"the column {policy.respondent} identifies the person each record is about: with it, nobody is protected",)
 
 
-def audit_promises_grouped(audited: AuditedTable) -> tuple[str, ...]:
+def groups_noted(audited: AuditedTable) -> tuple[str, ...]:
     """Return a note for a release of a series: what a class is there, and whom it counts."""
     if [column.name for column in audited.given] != ["group"]:
         return ()
@@ -63,7 +63,7 @@ def audit_promises_grouped(audited: AuditedTable) -> tuple[str, ...]:
     )
 
 
-def audit_exposed(audit: Audit) -> pa.Table:
+def private_list(audit: Audit) -> pa.Table:
     """Return a row per record and cause, for the publisher's eyes only: its row from 1, promise, column and class.
 
     A policy without promises lists records that are alone in their class, and those whose class has one value. A

@@ -86,14 +86,14 @@ GLOSSARY: tuple[tuple[str, str], ...] = (
 )
 
 
-def audit_value_in_words(measure: Measure) -> str:
+def value_told(measure: Measure) -> str:
     """Write a measure's value for people."""
     if measure.unit == "chance":
         return format_percent(measure.value)
     return format_with_unit(measure.value, measure.unit)
 
 
-def audit_remark(measure: Measure) -> str:
+def remark(measure: Measure) -> str:
     """Return what belongs beside the value: the population, what was assumed, what luck would give."""
     detail = measure.detail
     match measure.name:
@@ -145,5 +145,5 @@ def _telling(sets: dict[str, int]) -> str:
     return f"most often by {', '.join(most)}" if most else ""
 
 
-def audit_figure_word(name: str, value: float) -> str:
+def figure_told(name: str, value: float) -> str:
     return format_percent(value) if name == "max_p" else format_number(value)

@@ -26,8 +26,8 @@ from seriatim.model import (
 )
 from seriatim.model.methods import all_methods, method_named, quoted_methods
 from seriatim.ports import Ledger, Workers, no_progress
-from seriatim.usecases.publish.plan import Plan, plan_to_publish
-from seriatim.usecases.publish.publish import PublishOrder, PublishParts, publish
+from seriatim.usecases.publish.plan import Plan, checked_policy
+from seriatim.usecases.publish.publish import ReleaseOrder, ReleaseParts, publish
 
 _SELECTIVITY = 0.05
 _SEEDS = (1, 2, 3)
@@ -66,7 +66,7 @@ class ComparedMethod:
 
 
 def compare(
-    orders: Sequence[PublishOrder], parts: PublishParts, scratch: Scratch, methods: Sequence[str] | None = None
+    orders: Sequence[ReleaseOrder], parts: ReleaseParts, scratch: Scratch, methods: Sequence[str] | None = None
 ) -> tuple[ComparedMethod, ...]:
     """Try every method in turn; by default all that fit the policy, for one release or for a series.
 
@@ -92,11 +92,11 @@ def _methods_to_compare(policy: Policy) -> tuple[str, ...]:
     return tuple(name for name, row in all_methods().items() if row.serial == serial and not row.needs)
 
 
-def _tried(orders: Sequence[PublishOrder], parts: PublishParts, scratch: Scratch, method: str) -> ComparedMethod:
+def _tried(orders: Sequence[ReleaseOrder], parts: ReleaseParts, scratch: Scratch, method: str) -> ComparedMethod:
     start = perf_counter()
     policy = _policy_to_compare(orders[0].policy, method)
     try:
-        plan = plan_to_publish(policy)
+        plan = checked_policy(policy)
         if len(orders) == 1:
             made = publish(replace(orders[0], plan=plan, dry_run=True), replace(parts, progress=no_progress))
             found = _compared(method, made.verdict)
@@ -108,7 +108,7 @@ def _tried(orders: Sequence[PublishOrder], parts: PublishParts, scratch: Scratch
     return replace(found, promises=_stated(policy), seconds=perf_counter() - start)
 
 
-def _series(orders: Sequence[PublishOrder], parts: PublishParts, ledger: Ledger, method: str) -> ComparedMethod:
+def _series(orders: Sequence[ReleaseOrder], parts: ReleaseParts, ledger: Ledger, method: str) -> ComparedMethod:
     """Publish the views in order until one is refused, then attack what was released."""
     policy, released, ended = orders[0].policy, 0, ""
     for order in orders:

@@ -11,7 +11,7 @@ from seriatim.model.chart import Chart, ChartAxis, Line, Lines
 from seriatim.report import Cell, Charts, Grid, Page, Prose, Section, chart_views
 from seriatim.report.filed_report import FiledReport
 from seriatim.report.formats import format_number, format_plain
-from seriatim.usecases.compare.risk_map import MapPoint, MapWish
+from seriatim.usecases.compare.risk_map import MapWish, TriedTechnique
 
 RISK_WORDS = {
     "hit_chance": "how often the best guess comes near",
@@ -32,11 +32,11 @@ class RiskMap(FiledReport):
     """Techniques with their parameters, by risk and cost."""
 
     title: str
-    points: tuple[MapPoint, ...]
+    points: tuple[TriedTechnique, ...]
     wish: MapWish
 
     @property
-    def front(self) -> tuple[MapPoint, ...]:
+    def front(self) -> tuple[TriedTechnique, ...]:
         """Return the points that no other one beats in both, by rising risk."""
         return tuple(sorted((point for point in self.points if point.on_front), key=lambda point: point.risk))
 
@@ -81,7 +81,7 @@ class RiskMap(FiledReport):
             f"Each technique with several parameters on the same table, as a first release. Risk{about} is the mean "
             f"over people of {risk}; beside it, that of the person most at risk. Cost is the "
             f"{COST_WORDS[self.wish.cost]}. {self._hit_words()}Nothing was published; the seed is {self.wish.seed}.",
-            *(f"The policy's own point, marked: {map_point_words(point)}." for point in self.points if point.of_policy),
+            *(f"The policy's own point, marked: {own_point_told(point)}." for point in self.points if point.of_policy),
         )
         rows: tuple[tuple[str | Cell, ...], ...] = tuple(
             (
@@ -101,7 +101,7 @@ class RiskMap(FiledReport):
         return Page(self.title, (section,), kicker="Map of techniques", footer=footer)
 
 
-def map_point_words(point: MapPoint) -> str:
+def own_point_told(point: TriedTechnique) -> str:
     """Write the policy's own point in words."""
     if point.why:
         return f"{point.parameter} cannot be used here: {point.why}"
@@ -112,6 +112,6 @@ def map_point_words(point: MapPoint) -> str:
     )
 
 
-def _line(name: str, points: list[MapPoint]) -> Line:
+def _line(name: str, points: list[TriedTechnique]) -> Line:
     labels = tuple(f"{point.technique} {point.parameter}" for point in points)
     return Line(name, tuple(point.risk for point in points), tuple(point.cost for point in points), labels=labels)

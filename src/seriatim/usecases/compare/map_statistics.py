@@ -27,22 +27,22 @@ Statistics = Mapping[str, Callable[[Columns], float]]
 QUANTILES = (0.1, 0.5, 0.9)
 
 
-def map_statistics_columns(view: View) -> dict[str, FloatArray]:
+def columns_of_view(view: View) -> dict[str, FloatArray]:
     """Return the columns with numbers, of the records that may be published; dates as days since the first."""
     kept = ~view.suppressed
     return {
-        column.name: nearness_distances(column.scale)[column.codes[kept]] - map_statistics_base(column.scale)
+        column.name: nearness_distances(column.scale)[column.codes[kept]] - counted_from(column.scale)
         for column in (*view.quasi, *view.sensitive)
         if has_nearness(column.scale)
     }
 
 
-def map_statistics_base(scale: Scale) -> float:
+def counted_from(scale: Scale) -> float:
     """Return what statistics count from: 0, or the first date, since errors relative to 1970 would all be small."""
     return float(np.nanmin(nearness_distances(scale))) if scale.dated and len(scale) else 0.0
 
 
-def map_statistics_draft_columns(view: View, draft: Draft) -> dict[str, FloatArray]:
+def columns_of_draft(view: View, draft: Draft) -> dict[str, FloatArray]:
     """Return what a user reads from a draft: a range counts as its middle."""
     group = draft.grouping.group
     rows = np.flatnonzero(group >= 0)
@@ -52,11 +52,11 @@ def map_statistics_draft_columns(view: View, draft: Draft) -> dict[str, FloatArr
         shown = labels.get(column.name)
         if has_nearness(column.scale) and shown is not None and shown.low is not None and shown.high is not None:
             positions = nearness_distances(column.scale)
-            middle = (positions[shown.low] + positions[shown.high]) / 2 - map_statistics_base(column.scale)
+            middle = (positions[shown.low] + positions[shown.high]) / 2 - counted_from(column.scale)
             found[column.name] = np.asarray(middle[group[rows]])
     for column in view.sensitive:
         if has_nearness(column.scale):
-            found[column.name] = _in_view_order(column, draft, rows) - map_statistics_base(column.scale)
+            found[column.name] = _in_view_order(column, draft, rows) - counted_from(column.scale)
     return found
 
 
@@ -74,14 +74,12 @@ def _in_view_order(
     return np.asarray(nearness_distances(scale)[codes])
 
 
-def map_statistics_error(truth: Columns, told: Columns, sensitive: str, own: Statistics | None = None) -> float:
+def mean_error(truth: Columns, told: Columns, sensitive: str, own: Statistics | None = None) -> float:
     """Return the mean error of the statistics, each relative to its size."""
-    return float(np.mean(list(map_statistics_errors(truth, told, sensitive, own).values())))
+    return float(np.mean(list(each_error(truth, told, sensitive, own).values())))
 
 
-def map_statistics_errors(
-    truth: Columns, told: Columns, sensitive: str, own: Statistics | None = None
-) -> dict[str, float]:
+def each_error(truth: Columns, told: Columns, sensitive: str, own: Statistics | None = None) -> dict[str, float]:
     """Return the error of each statistic; one that cannot be computed from what is told counts as wholly wrong."""
     wanted = own if own is not None else _usual(truth, sensitive)
     errors = {}
@@ -108,7 +106,7 @@ def _usual(truth: Columns, sensitive: str) -> dict[str, Callable[[Columns], floa
     return found
 
 
-def named_map_statistics(texts: Sequence[str], columns: Columns) -> dict[str, Callable[[Columns], float]]:
+def asked_for(texts: Sequence[str], columns: Columns) -> dict[str, Callable[[Columns], float]]:
     """Return the statistics that texts ask for: ``mean:age``, ``quantile:wage:0.9``, ``share:wage:20`` (that much or
     more), ``correlation:age:wage``, ``slope:age:wage`` (of wage on age).
     """
@@ -178,7 +176,7 @@ _KINDS: dict[str, Callable[..., Any]] = {
 _LEVELS = 4
 
 
-def map_model_statistics(truth: Columns, sensitive: str) -> Statistics:
+def of_models(truth: Columns, sensitive: str) -> Statistics:
     """Return the accuracy of a classifier and the R2 of a regression, both on the original."""
     if find_spec("sklearn") is None:
         raise InputError(Fault("cost", "models need scikit-learn", "install the extra models: seriatim[models]"))

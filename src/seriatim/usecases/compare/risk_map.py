@@ -33,16 +33,9 @@ from seriatim.model.scale import FloatArray
 from seriatim.ports import Workers, no_progress
 from seriatim.ports.workers import Progress
 from seriatim.queries.query_kinds import LongArray
+from seriatim.usecases.compare import map_statistics
 from seriatim.usecases.compare.map_beliefs import MapBeliefs
-from seriatim.usecases.compare.map_statistics import (
-    Statistics,
-    map_model_statistics,
-    map_statistics_base,
-    map_statistics_columns,
-    map_statistics_draft_columns,
-    map_statistics_error,
-    named_map_statistics,
-)
+from seriatim.usecases.compare.map_statistics import Statistics
 
 RISKS = ("hit_chance", "area", "leakage", "gain")
 COSTS = ("statistics", "loss", "query_error", "models")
@@ -84,7 +77,7 @@ class MapWish:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class MapPoint:
+class TriedTechnique:
     """One technique with one parameter."""
 
     technique: str
@@ -111,7 +104,7 @@ class _Stage:
     statistics: Statistics | None = None
 
 
-def map_wish_of(view: View, wish: MapWish) -> MapWish:
+def settled_wish(view: View, wish: MapWish) -> MapWish:
     """Return the wish with the column that is mapped and what counts as near in it."""
     column = _mapped(view, wish.column)
     near = wish.near
@@ -134,12 +127,12 @@ def _mapped(view: View, name: str | None) -> CodedColumn:
 
 def risk_map(
     view: View, policy: Policy, workers: Workers, wish: MapWish, progress: Progress = no_progress
-) -> tuple[MapPoint, ...]:
+) -> tuple[TriedTechnique, ...]:
     """Return a point for each technique and parameter, with those on the Pareto front marked."""
     column = _mapped(view, wish.column)
     if wish.risk == "area" and not has_nearness(column.scale):
         raise InputError(Fault("risk", f"the column {column.name!r} has no distances", "hit_chance, leakage, gain"))
-    truth = map_statistics_columns(view)
+    truth = map_statistics.columns_of_view(view)
     beliefs = MapBeliefs(view, column, wish.seed)
     stage = _Stage(
         view=view,
@@ -156,14 +149,14 @@ def risk_map(
         progress(f"trying {technique} {parameter}", done / len(plans))
         points.append(_point(stage, technique, parameter, settings, k))
     progress("done", 1.0)
-    return mark_map_front(points)
+    return mark_unbeaten(points)
 
 
 def _statistics(wish: MapWish, truth: Mapping[str, FloatArray], sensitive: str) -> Statistics | None:
     """Return the statistics whose error is the cost; None for the usual ones."""
     if wish.cost == "models":
-        return map_model_statistics(truth, sensitive)
-    return named_map_statistics(wish.statistics, truth) if isinstance(wish.statistics, tuple) else wish.statistics
+        return map_statistics.of_models(truth, sensitive)
+    return map_statistics.asked_for(wish.statistics, truth) if isinstance(wish.statistics, tuple) else wish.statistics
 
 
 Plan = tuple[str, str, DefenceSettings | None, int | None]
@@ -196,8 +189,10 @@ def _noise_plans(column: CodedColumn, method: str) -> Iterator[Plan]:
         yield method, words, DefenceSettings(method, options=options), None
 
 
-def _point(stage: _Stage, technique: str, parameter: str, settings: DefenceSettings | None, k: int | None) -> MapPoint:
-    point = MapPoint(technique=technique, parameter=parameter, of_policy=technique == "policy")
+def _point(
+    stage: _Stage, technique: str, parameter: str, settings: DefenceSettings | None, k: int | None
+) -> TriedTechnique:
+    point = TriedTechnique(technique=technique, parameter=parameter, of_policy=technique == "policy")
     try:
         if settings is None:
             beliefs, weights, rows, told = stage.beliefs.of_queries(int(parameter.removeprefix("Q = ")))
@@ -233,8 +228,8 @@ def _cost(stage: _Stage, draft: Draft, settings: DefenceSettings) -> float:
         rate = 1.0 if settings.rate is None else settings.rate
         errors = query_error(stage.view, draft, stage.workers, stage.wish.seed, rate)
         return float(errors[1].value) if len(errors) > 1 else float("nan")
-    told = map_statistics_draft_columns(stage.view, draft)
-    return map_statistics_error(stage.truth, told, stage.column.name, stage.statistics)
+    told = map_statistics.columns_of_draft(stage.view, draft)
+    return map_statistics.mean_error(stage.truth, told, stage.column.name, stage.statistics)
 
 
 def _lost_to_noise(stage: _Stage, settings: DefenceSettings) -> float:
@@ -256,9 +251,9 @@ def _cost_of_queries(stage: _Stage, rows: LongArray, told: FloatArray, size: int
     if stage.wish.cost == "loss":
         return 1.0 - 2.0 / size
     place = np.cumsum(~stage.view.suppressed) - 1
-    told = told - map_statistics_base(stage.column.scale)
+    told = told - map_statistics.counted_from(stage.column.scale)
     known = {name: column[place[rows]] for name, column in stage.truth.items()} | {stage.column.name: told}
-    return map_statistics_error(stage.truth, known, stage.column.name, stage.statistics)
+    return map_statistics.mean_error(stage.truth, known, stage.column.name, stage.statistics)
 
 
 def _risks(stage: _Stage, beliefs: FloatArray) -> FloatArray:
@@ -295,11 +290,11 @@ def _banded(domain: FloatArray, rows: FloatArray) -> tuple[FloatArray, FloatArra
     return np.where(together[0] > 0, mean, domain[firsts]), together
 
 
-def mark_map_front(points: list[MapPoint]) -> tuple[MapPoint, ...]:
+def mark_unbeaten(points: list[TriedTechnique]) -> tuple[TriedTechnique, ...]:
     """Mark the points that no other one beats in both risk and cost: the Pareto front."""
     usable = [p for p in points if np.isfinite(p.risk) and np.isfinite(p.cost)]
 
-    def beaten(point: MapPoint) -> bool:
+    def beaten(point: TriedTechnique) -> bool:
         return any(
             other.risk <= point.risk
             and other.cost <= point.cost

@@ -26,16 +26,17 @@ from seriatim.model.history import JudgedHistory
 from seriatim.model.methods import OF_IMPORTED, Method, MethodDegree, method_named, serial_methods
 from seriatim.ports import Progress, Workers, no_progress
 from seriatim.promises.series.kept_over_time import TermsOfM, rule_of_m
+from seriatim.usecases.forecast import sure_people
 from seriatim.usecases.forecast.made_up_people import (
-    MadeUpCrowd,
-    MadeUpWorld,
-    made_up_changes,
-    made_up_churn,
-    made_up_crowd,
-    made_up_world,
+    DrawnCrowd,
+    DrawnWorld,
+    drawn_changes,
+    drawn_churn,
+    drawn_crowd,
+    drawn_world,
 )
-from seriatim.usecases.forecast.series_now import GroupsNow, SeriesNow, groups_as_now, split_series_now
-from seriatim.usecases.forecast.sure_people import SureCourse, sure_people_courses, sure_people_unfollowed
+from seriatim.usecases.forecast.series_now import LatestGroups, SeriesNow, latest_groups, split_at_medians
+from seriatim.usecases.forecast.sure_people import CertaintyCourse
 
 SEED = 20_262
 SURE_SHARE = 0.01
@@ -43,7 +44,7 @@ SURE_SHARE = 0.01
 
 
 @dataclass(frozen=True, slots=True)
-class ForecastOutlook:
+class OutlookQuestion:
     """What to forecast: how far, under which promise, against which adversary."""
 
     releases: int
@@ -63,7 +64,7 @@ class ForecastOutlook:
 
 
 @dataclass(frozen=True, slots=True)
-class ForecastWay:
+class WayToContinue:
     """One way to continue: a method, its settings, and how often it publishes."""
 
     method: str
@@ -75,7 +76,7 @@ class ForecastWay:
     """Whether to start a new series, because the method cannot continue this one."""
     now: bool = False
     """Whether the series is published in this way now."""
-    alone: GroupsNow | None = None
+    alone: LatestGroups | None = None
     """The groups of a method that looks at each release alone; it has no m."""
     episodes: bool = False
     """Whether a changed value counts as another respondent, since the method needs values that stay."""
@@ -98,10 +99,10 @@ class ForecastWay:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ForecastCourse:
+class FutureCourse:
     """The future of one way: the share breached after each made-up release."""
 
-    way: ForecastWay
+    way: WayToContinue
     numbers: tuple[int, ...]
     """Numbers of the made-up releases, at the pace of the series so far; the first follows the last real one."""
     estimates: tuple[Estimate, ...]
@@ -133,7 +134,7 @@ class Forecast:
 
     leaving: float
     joining: float
-    courses: tuple[ForecastCourse, ...]
+    courses: tuple[FutureCourse, ...]
     charts: dict[str, Chart] = field(default_factory=dict)
     today: Estimate | None = None
     """What the same attack finds in the real releases, before any made-up one."""
@@ -141,7 +142,7 @@ class Forecast:
     """Number of the last real release."""
     until: int = 0
     """Number of the last release of the forecast."""
-    sure: tuple[SureCourse, ...] = ()
+    sure: tuple[CertaintyCourse, ...] = ()
     """People inferred with certainty, by size of groups; none where values never change."""
     changing: float = 0.0
     """Share of people whose value changes between two releases."""
@@ -152,15 +153,15 @@ class Forecast:
 
 
 def forecast(
-    history: History, outlook: ForecastOutlook, workers: Workers, progress: Progress = no_progress
+    history: History, outlook: OutlookQuestion, workers: Workers, progress: Progress = no_progress
 ) -> Forecast:
     """Continue a history with its observed churn, once per method, and try what lasts longer if someone is breached."""
-    churn, changing = made_up_churn(history), made_up_changes(history)
-    start = _Start(history, churn, made_up_crowd(history, outlook.priors), changing)
+    churn, changing = drawn_churn(history), drawn_changes(history)
+    start = _Start(history, churn, drawn_crowd(history, outlook.priors), changing)
     progress("today", 0.0)
     today = estimate_share(prepare(history, start.crowd.priors), outlook.compromised, outlook.seeds)
     ways = _ways(start, outlook)
-    courses: list[ForecastCourse] = []
+    courses: list[FutureCourse] = []
     while ways:
         way = ways.pop(0)
         progress(f"forecasting {way.label}", len(courses) / (len(courses) + len(ways) + 1))
@@ -169,11 +170,11 @@ def forecast(
         if course.first_break and way.rules == outlook.rules and way.every == 1 and way.alone is None:
             ways.extend(other for other in _slower(course.way) if other.every <= outlook.releases)
     progress("people whose values change", 0.95)
-    sure = sure_people_courses(history, outlook.releases, start.churn, outlook.sequential)
+    sure = sure_people.for_each_size(history, outlook.releases, start.churn, outlook.sequential)
     progress("done", 1.0)
     last = history.releases[-1].number
     charts = {"forecast": _chart(courses)}
-    until, unfollowed = last + outlook.releases, sure_people_unfollowed(history, outlook.sequential)
+    until, unfollowed = last + outlook.releases, sure_people.n_unfollowed(history, outlook.sequential)
     leaving, joining = start.churn
     return Forecast(
         leaving=leaving,
@@ -190,11 +191,11 @@ def forecast(
     )
 
 
-def _ways(start: _Start, outlook: ForecastOutlook) -> list[ForecastWay]:
+def _ways(start: _Start, outlook: OutlookQuestion) -> list[WayToContinue]:
     """Return the way of the series as it is now, and one for each method."""
     now, episodes = outlook.now, start.changing > 0
     ways = [
-        ForecastWay(method, outlook.rules, now=method == now.method and outlook.rules.m == now.m, episodes=episodes)
+        WayToContinue(method, outlook.rules, now=method == now.method and outlook.rules.m == now.m, episodes=episodes)
         for method in outlook.methods
     ]
     row = None if now.method is None else method_named(now.method)
@@ -204,12 +205,12 @@ def _ways(start: _Start, outlook: ForecastOutlook) -> list[ForecastWay]:
         if any(way.now for way in ways) or now.m is None:
             return ways
         rules = replace(outlook.rules, m=now.m, n=outlook.rules.n if now.n is None else now.n)
-        return [ForecastWay(now.method, rules, now=True, episodes=episodes), *ways]
-    alone = groups_as_now(start.history.releases[-1])
-    return [ForecastWay(now.method or OF_IMPORTED, outlook.rules, now=True, alone=alone), *ways]
+        return [WayToContinue(now.method, rules, now=True, episodes=episodes), *ways]
+    alone = latest_groups(start.history.releases[-1])
+    return [WayToContinue(now.method or OF_IMPORTED, outlook.rules, now=True, alone=alone), *ways]
 
 
-def _slower(way: ForecastWay) -> Iterator[ForecastWay]:
+def _slower(way: WayToContinue) -> Iterator[WayToContinue]:
     """Yield ways that may last longer than this one."""
     way = replace(way, now=False)
     yield replace(way, every=2)
@@ -224,10 +225,10 @@ class _Start:
 
     history: History
     churn: tuple[float, float]
-    crowd: MadeUpCrowd
+    crowd: DrawnCrowd
     changing: float
 
-    def churn_of(self, way: ForecastWay) -> tuple[float, float, float]:
+    def churn_of(self, way: WayToContinue) -> tuple[float, float, float]:
         """Return who leaves, joins and changes value; a changed value is a leaver and a newcomer if that is asked."""
         leaving, joining = self.churn
         if way.alone is not None:
@@ -238,27 +239,27 @@ class _Start:
         return leaving + changed, joining + changed, 0.0
 
 
-def _course_alone(start: _Start, outlook: ForecastOutlook, way: ForecastWay, least: GroupsNow) -> ForecastCourse:
+def _course_alone(start: _Start, outlook: OutlookQuestion, way: WayToContinue, least: LatestGroups) -> FutureCourse:
     """Return the course of a method that looks at each release alone: nobody is withheld, nothing is counterfeit."""
     chance = open_chance(SEED, way.method)
-    world = made_up_world(start.history, chance, start.crowd)
+    world = drawn_world(start.history, chance, start.crowd)
     pasts, last = list(start.history.releases), start.history.releases[-1].number
     for step in range(1, outlook.releases + 1):
         world.next(*start.churn_of(way))
         value = world.value[world.person]
-        group = split_series_now(world.points[world.person], value, least)
+        group = split_at_medians(world.points[world.person], value, least)
         pasts.append(PastRelease(last + step, person=world.person.astype(np.int32), group=group, value=value))
     estimates = _attacked(world, pasts, outlook.releases, outlook, way)
-    return ForecastCourse(way=way, numbers=tuple(range(last + 1, last + outlook.releases + 1)), estimates=estimates)
+    return FutureCourse(way=way, numbers=tuple(range(last + 1, last + outlook.releases + 1)), estimates=estimates)
 
 
-def _course(start: _Start, outlook: ForecastOutlook, way: ForecastWay, workers: Workers) -> ForecastCourse:
+def _course(start: _Start, outlook: OutlookQuestion, way: WayToContinue, workers: Workers) -> FutureCourse:
     """Return the future of one way; as a new series where the method cannot continue this one."""
     if way.alone is not None:
         return _course_alone(start, outlook, way, way.alone)
     history = start.history
     chance = open_chance(SEED, way.method)
-    world = made_up_world(history, chance, start.crowd)
+    world = drawn_world(history, chance, start.crowd)
     pasts = _continued(history, way)
     published = [RememberedRows.of(past) for past in pasts]
     way = replace(way, anew=way.anew or not pasts)
@@ -282,7 +283,7 @@ def _course(start: _Start, outlook: ForecastOutlook, way: ForecastWay, workers: 
         counts += len(view), int((made.group < 0).sum()), made.n_counterfeits
     estimates = _attacked(world, pasts, len(numbers), outlook, way)
     withheld, counterfeits = counts[1] / max(counts[0], 1), counts[2] / max(counts[0] - counts[1] + counts[2], 1)
-    return ForecastCourse(
+    return FutureCourse(
         way=way,
         numbers=tuple(numbers),
         estimates=estimates,
@@ -292,7 +293,7 @@ def _course(start: _Start, outlook: ForecastOutlook, way: ForecastWay, workers: 
     )
 
 
-def _continued(history: History, way: ForecastWay) -> list[PastRelease]:
+def _continued(history: History, way: WayToContinue) -> list[PastRelease]:
     """Return the releases that the method continues; none if it must start a new series.
 
     Cohorts continue their own releases, also where they took over a series. The other methods could continue any, but
@@ -304,12 +305,12 @@ def _continued(history: History, way: ForecastWay) -> list[PastRelease]:
     return list(own) if kept and not way.anew and not way.episodes else []
 
 
-def _keeps(past: History, way: ForecastWay) -> bool:
+def _keeps(past: History, way: WayToContinue) -> bool:
     return rule_of_m(way.row.past_keeps)(JudgedHistory(past), TermsOfM(way.rules.m), False).kept
 
 
 def _attacked(
-    world: MadeUpWorld, pasts: Sequence[PastRelease], fresh: int, outlook: ForecastOutlook, way: ForecastWay
+    world: DrawnWorld, pasts: Sequence[PastRelease], fresh: int, outlook: OutlookQuestion, way: WayToContinue
 ) -> tuple[Estimate, ...]:
     """Attack after each made-up release, last one first: later releases reveal more, so stop once nobody is breached.
 
@@ -331,7 +332,7 @@ def _past(number: int, rows: RememberedRows) -> PastRelease:
     return PastRelease(number, person=rows.person.astype(np.int32), group=rows.group, value=rows.value)
 
 
-def _chart(courses: Sequence[ForecastCourse]) -> Chart:
+def _chart(courses: Sequence[FutureCourse]) -> Chart:
     lines = tuple(
         Line(course.way.label, tuple(map(float, course.numbers)), tuple(e.share for e in course.estimates))
         for course in courses

@@ -8,8 +8,8 @@ from typing import Any
 from seriatim.model.methods import MethodDegree, all_methods, serial_methods
 from seriatim.report import Banner, Cell, Charts, Definitions, FiledReport, Grid, Page, Prose, Section
 from seriatim.report.formats import format_percent
-from seriatim.usecases.attack.attack_page import attack_page_unfollowed
-from seriatim.usecases.forecast.forecast import Forecast, ForecastCourse
+from seriatim.usecases.attack import attack_page
+from seriatim.usecases.forecast.forecast import Forecast, FutureCourse
 
 HEAD = ("way to continue", "first person breached", "breached at the end", "withheld", "counterfeits", "")
 _WORDS = (
@@ -35,7 +35,7 @@ _WORDS = (
 
 
 @dataclass(frozen=True, slots=True)
-class ForecastReport(FiledReport):
+class OutlookReport(FiledReport):
     """How long each method keeps a series safe."""
 
     title: str
@@ -84,7 +84,7 @@ class ForecastReport(FiledReport):
         """Say how many people would be inferred with certainty where values change, by size of groups."""
         found, allowed = [], self.forecast.sure_share
         if self.forecast.n_unfollowed:
-            found.append(attack_page_unfollowed(self.forecast.n_unfollowed))
+            found.append(attack_page.about_unfollowed(self.forecast.n_unfollowed))
         share = format_percent(allowed)
         if self.forecast.sure and self.forecast.sure[0].before > allowed:
             today = format_percent(self.forecast.sure[0].before)
@@ -158,7 +158,7 @@ class ForecastReport(FiledReport):
         )
 
 
-def _row(course: ForecastCourse, until: int) -> tuple[str, ...]:
+def _row(course: FutureCourse, until: int) -> tuple[str, ...]:
     first = (
         f"release {course.first_break}" if course.first_break else (f"none until {until}" if course.lasts else "none")
     )

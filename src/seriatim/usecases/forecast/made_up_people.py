@@ -16,7 +16,7 @@ from seriatim.model import History, PastRelease, PriorSets, Scale, scale_of
 _POINTS = 64
 
 
-def made_up_churn(history: History) -> tuple[float, float]:
+def drawn_churn(history: History) -> tuple[float, float]:
     """Return the mean shares of people who leave and who join between two releases."""
     if len(history) < 2:
         found = f"{len(history)} releases"
@@ -29,7 +29,7 @@ def made_up_churn(history: History) -> tuple[float, float]:
     return float(np.mean(left)), float(np.mean(came))
 
 
-def made_up_changes(history: History) -> float:
+def drawn_changes(history: History) -> float:
     """Return the mean share of people in two releases in a row whose value changed between them."""
     held = np.full(len(history.respondents), -1, dtype=np.int64)
     changed = []
@@ -44,7 +44,7 @@ def made_up_changes(history: History) -> float:
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
-class MadeUpCrowd:
+class DrawnCrowd:
     """Everyone ever published, with their possible values: newcomers are drawn from them."""
 
     margin: npt.NDArray[np.int64]
@@ -59,7 +59,7 @@ class MadeUpCrowd:
     values: pa.Array
 
 
-def made_up_crowd(history: History, priors: PriorSets | None) -> MadeUpCrowd:
+def drawn_crowd(history: History, priors: PriorSets | None) -> DrawnCrowd:
     n, domain = len(history.respondents), history.values.to_pylist()
     value = np.full(n, -1, dtype=np.int32)
     for past in history:
@@ -70,7 +70,7 @@ def made_up_crowd(history: History, priors: PriorSets | None) -> MadeUpCrowd:
     flags = [np.ones(len(domain), dtype=np.bool_), *(np.array([v in kind for v in domain]) for kind in kinds)]
     number = {kind: at for at, kind in enumerate(kinds, 1)}
     prior = np.array([number[named[who]] if who in named else 0 for who in history.respondents.to_pylist()])
-    return MadeUpCrowd(
+    return DrawnCrowd(
         margin=margin,
         value=value,
         prior=prior.astype(np.int32),
@@ -81,7 +81,7 @@ def made_up_crowd(history: History, priors: PriorSets | None) -> MadeUpCrowd:
 
 
 @dataclass(slots=True, kw_only=True)
-class MadeUpWorld:
+class DrawnWorld:
     """The people of the forecast; each newcomer copies the value and prior of someone who was published."""
 
     person: npt.NDArray[np.int64]
@@ -90,7 +90,7 @@ class MadeUpWorld:
     prior: npt.NDArray[np.int32]
     points: npt.NDArray[np.int32]
     chance: np.random.Generator
-    crowd: MadeUpCrowd
+    crowd: DrawnCrowd
 
     def next(self, leaving: float, joining: float, changing: float = 0.0) -> None:
         stay = self.chance.random(len(self.person)) >= leaving
@@ -132,10 +132,10 @@ class MadeUpWorld:
         return {who: sets[at] for who, at in enumerate(self.prior.tolist()) if at}
 
 
-def made_up_world(history: History, chance: np.random.Generator, crowd: MadeUpCrowd) -> MadeUpWorld:
+def drawn_world(history: History, chance: np.random.Generator, crowd: DrawnCrowd) -> DrawnWorld:
     last = history.releases[-1]
     points = chance.integers(0, _POINTS, (len(history.respondents), 2), dtype=np.int32)
     person = last.person[last.person >= 0].astype(np.int64)
-    return MadeUpWorld(
+    return DrawnWorld(
         person=person, value=crowd.value.copy(), prior=crowd.prior, points=points, chance=chance, crowd=crowd
     )

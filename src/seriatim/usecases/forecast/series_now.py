@@ -27,23 +27,23 @@ class SeriesNow:
 
 
 @dataclass(frozen=True, slots=True)
-class GroupsNow:
+class LatestGroups:
     """What the groups of the last release had in common."""
 
     people: int
     values: int
 
 
-def groups_as_now(past: PastRelease) -> GroupsNow:
+def latest_groups(past: PastRelease) -> LatestGroups:
     """Return the size of the smallest group of a release, and the fewest values that a group has."""
     if not len(past.group):
-        return GroupsNow(1, 1)
+        return LatestGroups(1, 1)
     pairs = np.unique(np.stack((past.group, past.value)), axis=1)
     sizes, values = np.bincount(past.group), np.bincount(pairs[0])
-    return GroupsNow(int(sizes[sizes > 0].min()), int(values[values > 0].min()))
+    return LatestGroups(int(sizes[sizes > 0].min()), int(values[values > 0].min()))
 
 
-def split_series_now(points: Numbers, value: Numbers, least: GroupsNow) -> npt.NDArray[np.int32]:
+def split_at_medians(points: Numbers, value: Numbers, least: LatestGroups) -> npt.NDArray[np.int32]:
     """Return the group of each person: halves at medians, column by column, while both are large enough."""
     group = np.empty(len(value), dtype=np.int32)
     todo, made = [(np.arange(len(value)), 0)], 0
@@ -59,7 +59,7 @@ def split_series_now(points: Numbers, value: Numbers, least: GroupsNow) -> npt.N
 
 
 def _halves(
-    people: npt.NDArray[np.int64], points: Numbers, value: Numbers, axis: int, least: GroupsNow
+    people: npt.NDArray[np.int64], points: Numbers, value: Numbers, axis: int, least: LatestGroups
 ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]] | None:
     """Return two halves that are both large and varied enough, by the first column that has them; None if none has."""
     for turn in range(points.shape[1]):

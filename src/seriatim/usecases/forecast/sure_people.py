@@ -27,7 +27,7 @@ _TIMES = (1, 2, 4)
 
 
 @dataclass(frozen=True, slots=True)
-class SureCourse:
+class CertaintyCourse:
     """One size of groups, and the share of people inferred with certainty after each made-up release."""
 
     k: int
@@ -41,12 +41,12 @@ class SureCourse:
         return next((n for n, share in zip(self.numbers, self.shares, strict=True) if share > allowed), None)
 
 
-def sure_people_courses(
+def for_each_size(
     history: History, releases: int, churn: tuple[float, float], known: SequentialAdversary | None = None
-) -> tuple[SureCourse, ...]:
+) -> tuple[CertaintyCourse, ...]:
     """Return a course for the usual size of groups, for twice and four times it.
 
-    None where values never change, or where nobody is followed (:func:`sure_people_unfollowed`).
+    None where values never change, or where nobody is followed (:func:`n_unfollowed`).
     """
     if not len(history) or _too_many(history, known):
         return ()
@@ -71,7 +71,7 @@ def _until(known: SequentialAdversary, history: History, releases: int) -> Seque
     return replace(known, times=(*known.times, *later))
 
 
-def sure_people_unfollowed(history: History, known: SequentialAdversary | None = None) -> int:
+def n_unfollowed(history: History, known: SequentialAdversary | None = None) -> int:
     """Count the people who changed their value and are not followed, since there are too many values to learn from."""
     return appearances_of(history).changed() if _too_many(history, known) else 0
 
@@ -88,7 +88,7 @@ def _course(
     k: int,
     model: SequenceModel,
     known: SequentialAdversary,
-) -> SureCourse:
+) -> CertaintyCourse:
     chance = open_chance(SEED, f"sure {k}")
     line = _Line.of(history)
     pasts, last = list(history.releases), history.releases[-1].number
@@ -104,7 +104,7 @@ def _course(
     whole = History(pa.array(ids), history.values, tuple(pasts))
     found = sequence_figures(sequence(whole, known, "back"))
     shares = tuple(n / max(found.n_people, 1) for n in found.sure_by_release[len(history) :])
-    return SureCourse(k, tuple(range(last + 1, last + releases + 1)), shares)
+    return CertaintyCourse(k, tuple(range(last + 1, last + releases + 1)), shares)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

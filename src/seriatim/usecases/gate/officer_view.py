@@ -127,7 +127,7 @@ def officer_view(
     )
 
 
-def officer_page(view: OfficerView) -> Page:
+def drawn_page(view: OfficerView) -> Page:
     """Return the page."""
     sections = [_summary(view)]
     for part in view.parts:

@@ -31,7 +31,7 @@ from seriatim.ports.journal import (
     JournalEntry,
     Past,
 )
-from seriatim.usecases.gate.request_index import NewestByMark, RepeatedRequests, RequestNumbers
+from seriatim.usecases.gate.request_index import NewestByMark, NumbersById, RepeatedRequests
 from seriatim.usecases.gate.serving import same_domain
 
 LongArray = npt.NDArray[np.int64]
@@ -79,7 +79,7 @@ class RequestBook:
         self.baseline = 1
         self.intake = Intake(rules(1))
         self.rows = np.empty(_ROOM, ROW)
-        self.numbers = RequestNumbers()
+        self.numbers = NumbersById()
         self.frozen = False
         self.frozen_for = -1
         """The version of the baseline because of which it is frozen; -1 for none."""

@@ -69,7 +69,7 @@ class NewestByMark:
         return int(self._order[at]) if at >= 0 and self._marks[at] == mark else None
 
 
-class RequestNumbers:
+class NumbersById:
     """A number for each id of 16 bytes."""
 
     def __init__(self) -> None:

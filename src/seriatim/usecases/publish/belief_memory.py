@@ -138,7 +138,7 @@ def _of_lists(kept: pa.Table) -> tuple[pa.Array, Floats]:
     return values, beliefs
 
 
-def belief_memory_after(
+def remembered_after(
     found: SequenceBeliefs, kept: BeliefMemory | None, before: tuple[int, SmoothingStart] | None
 ) -> BeliefMemory:
     """Return the memory after a release; ``before`` is the release before the next window, and what is known then."""

@@ -58,7 +58,7 @@ WHO_MAY_READ = (
 )
 
 
-def rows_in_codebook(draft: Draft, policy: Policy) -> str:
+def meaning_of_row(draft: Draft, policy: Policy) -> str:
     """Return what a row is."""
     rows = BUCKETS if draft.buckets else ROWS[draft.serial]
     rate = policy.defence.rate if policy.defence is not None else None
@@ -119,7 +119,7 @@ def _labels(hierarchy: Hierarchy, shown: Generalised | None) -> dict[str, dict[s
     return {"labels": {label: values for label, values in found.items() if values}}
 
 
-def codebook_of(policy: Policy, draft: Draft, verdict: Verdict, number: int) -> dict[str, Any]:
+def columns_and_promises(policy: Policy, draft: Draft, verdict: Verdict, number: int) -> dict[str, Any]:
     """Return columns, how values are written, and the promises that were kept; nothing about anyone."""
     forms = {column.name: column.form for column in draft.generalised}
     columns = []
@@ -147,7 +147,7 @@ def codebook_of(policy: Policy, draft: Draft, verdict: Verdict, number: int) -> 
         "columns": columns,
         **_tables(draft),
         "notation": NOTATION,
-        "rows": rows_in_codebook(draft, policy),
+        "rows": meaning_of_row(draft, policy),
         "promises": [promise_told(one) for one in promises_told(verdict)],
         "files": WHO_MAY_READ,
     }

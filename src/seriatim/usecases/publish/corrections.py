@@ -42,7 +42,7 @@ class Corrections:
         return self.table.filter(pc.equal(self.table.column("column"), column))
 
 
-def corrections_of(table: pa.Table, policy: Policy) -> Corrections:
+def corrected_cells(table: pa.Table, policy: Policy) -> Corrections:
     """Return the corrections of a table; raise an error for cells that name no value to correct."""
     missing = [name for name in COLUMNS if table.column_names.count(name) != 1]
     if missing:
@@ -68,7 +68,7 @@ def corrections_of(table: pa.Table, policy: Policy) -> Corrections:
     return Corrections(texts)
 
 
-def check_corrections(asked: Corrections, view: View, histories: Mapping[str, History]) -> None:
+def check_last_values(asked: Corrections, view: View, histories: Mapping[str, History]) -> None:
     """Raise an error unless every old value was published last and every new one is in the view."""
     faults = []
     for column in asked.columns:
@@ -93,14 +93,14 @@ def check_corrections(asked: Corrections, view: View, histories: Mapping[str, Hi
         raise TableError(faults)
 
 
-def history_with_corrections(history: History, asked: Corrections) -> History:
+def corrected_history(history: History, asked: Corrections) -> History:
     """Return the history in which nobody knows any more whose the corrected values were."""
     texts = pc.cast(history.respondents, pa.string())
     hit = pc.is_in(texts, value_set=asked.people)
     return replace(history, respondents=pc.if_else(hit, pa.scalar(None, texts.type), texts))
 
 
-def memory_with_corrections(memory: Mapping[str, pa.Table], asked: Corrections) -> dict[str, pa.Table]:
+def corrected_memory(memory: Mapping[str, pa.Table], asked: Corrections) -> dict[str, pa.Table]:
     """Return what a method remembers, without the people who count as newcomers."""
     return {
         name: table.filter(pc.invert(pc.is_in(table.column("respondent"), value_set=asked.people)))

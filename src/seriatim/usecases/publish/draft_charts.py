@@ -10,7 +10,7 @@ from seriatim.model.chart import Threshold
 from seriatim.model.class_counts import ClassCounts
 
 
-def draft_charts_of(draft: Draft, counts: ClassCounts, policy: Policy, measures: Sequence[Measure]) -> dict[str, Chart]:
+def drawn(draft: Draft, counts: ClassCounts, policy: Policy, measures: Sequence[Measure]) -> dict[str, Chart]:
     charts = {"class_sizes": _class_sizes(counts, policy), "column_losses": _column_losses(draft)}
     errors = [measure for measure in measures if measure.name.startswith("query_error_")]
     if errors:

@@ -25,7 +25,7 @@ from seriatim.knowledge.value_texts import value_texts
 from seriatim.model import Estimate, Policy
 from seriatim.model.history import BELIEFS, History, JudgedHistory
 from seriatim.ports import Ledger
-from seriatim.usecases.publish.belief_memory import BeliefMemory, belief_memory_after
+from seriatim.usecases.publish.belief_memory import BeliefMemory, remembered_after
 
 WINDOW = 4
 """Releases that are judged together; what came before counts as one belief per person.
@@ -44,16 +44,16 @@ class FollowedPeople:
     """By the name under which it is kept."""
 
 
-def followed_name(column: str | None, attacker: int = 0) -> str:
+def memory_name(column: str | None, attacker: int = 0) -> str:
     """Return the name of a column's memory: letters, digits and _ only, since files are named after it."""
     text = (column or "").encode("utf-8").hex()
     return f"{BELIEFS}{text}_order{attacker}" if attacker else f"{BELIEFS}{text}"
 
 
-def followed_history(ledger: Ledger, policy: Policy, column: str | None, memory: Mapping[str, pa.Table]) -> History:
+def history_to_follow(ledger: Ledger, policy: Policy, column: str | None, memory: Mapping[str, pa.Table]) -> History:
     """Read the releases that are looked at, and all of them only if the memory does not go on from there."""
     newest = ledger.history(policy.series, column, newest=max(WINDOW, WINDOW_OF_J))
-    upto = BeliefMemory.upto_of(memory.get(followed_name(column)))
+    upto = BeliefMemory.upto_of(memory.get(memory_name(column)))
     first = len(newest) + 1 - WINDOW
     if policy.adversary.sure_share is None or first <= 0 or upto == newest.releases[first - 1].number:
         return newest
@@ -82,7 +82,7 @@ def followed_people(judged: JudgedHistory, policy: Policy, memory: Mapping[str, 
         own = kept[min(at, len(kept) - 1)]
         believed = _followed_by(attackers[min(at, len(attackers) - 1)], rows, window, own if first else None)
         found.append(believed)
-        after.append(belief_memory_after(believed[0], own, _before_next_window(window, believed[0])))
+        after.append(remembered_after(believed[0], own, _before_next_window(window, believed[0])))
     shares = [int(one.sure.sum()) / max(len(one.people), 1) for one in after]
     worst = max(range(n), key=lambda at: (shares[at], -at))
     if n > 1:
@@ -90,13 +90,13 @@ def followed_people(judged: JudgedHistory, policy: Policy, memory: Mapping[str, 
         about["by_knowledge"] = dict(zip(names, shares, strict=True))
     beliefs, weight = found[worst]
     estimate = _estimate(beliefs, int(after[worst].sure.sum()), len(after[worst].people), {"tempered": weight, **about})
-    return FollowedPeople(estimate, {followed_name(judged.column, at): one.table() for at, one in enumerate(after)})
+    return FollowedPeople(estimate, {memory_name(judged.column, at): one.table() for at, one in enumerate(after)})
 
 
 def _kept_by_attacker(policy: Policy, column: str | None, memory: Mapping[str, pa.Table]) -> list[BeliefMemory | None]:
     """Return the memory of each attacker so far; of one if what they know is stated."""
-    kept = [BeliefMemory.read(memory.get(followed_name(column)))]
-    while policy.adversary.sequence is None and (more := memory.get(followed_name(column, len(kept)))) is not None:
+    kept = [BeliefMemory.read(memory.get(memory_name(column)))]
+    while policy.adversary.sequence is None and (more := memory.get(memory_name(column, len(kept)))) is not None:
         kept.append(BeliefMemory.read(more))
     return kept
 
@@ -127,7 +127,7 @@ def _nobody(
     share = n_sure / max(n_people, 1)
     detail = {"people": n_sure, "hit_rate": float("nan"), "releases": len(window), **about}
     estimate = Estimate("sequence", share, share, share, n_people=n_people, detail=detail)
-    return FollowedPeople(estimate, {followed_name(column, at): one.table() for at, one in enumerate(after)})
+    return FollowedPeople(estimate, {memory_name(column, at): one.table() for at, one in enumerate(after)})
 
 
 def _before_next_window(window: History, found: SequenceBeliefs) -> tuple[int, SmoothingStart] | None:

@@ -12,7 +12,7 @@ from seriatim.errors import Fault, PolicyError, TableError
 from seriatim.model import History, Policy, View
 
 
-def check_foreknowledge(policy: Policy) -> None:
+def check_priors(policy: Policy) -> None:
     """Raise an error for priors that nothing would judge: they are about one column and need a promise."""
     if policy.adversary.priors is None:
         return
@@ -29,7 +29,7 @@ def check_foreknowledge(policy: Policy) -> None:
         raise PolicyError(faults)
 
 
-def refuse_untrue_foreknowledge(view: View, policy: Policy) -> None:
+def refuse_untrue(view: View, policy: Policy) -> None:
     """Raise an error for a prior that excludes the truth, or that is about a column the table lacks."""
     if policy.adversary.priors is None:
         return
@@ -48,7 +48,7 @@ def refuse_untrue_foreknowledge(view: View, policy: Policy) -> None:
         raise TableError(Fault("priors", f"{wrong} records whose value is not in their prior", "none", remedy))
 
 
-def foreknowledge_by_person(view: View, policy: Policy, history: History) -> dict[Any, frozenset[Any]] | None:
+def by_person(view: View, policy: Policy, history: History) -> dict[Any, frozenset[Any]] | None:
     """Return the possible values by respondent id, for the attack. Rules on cells apply only to people in the view.
 
     That loses nothing under a method that respects priors: the values of a leaver's groups were possible for them.

@@ -10,10 +10,10 @@ from seriatim.knowledge.knowledge_files import knowledge_of_adversary
 from seriatim.knowledge.value_texts import value_texts
 from seriatim.model import Policy
 from seriatim.ports import Ledger
-from seriatim.usecases.publish.judgement import JudgementCase
+from seriatim.usecases.publish.judgement import JudgedDraft
 
 
-def harmless_notes(cases: Sequence[JudgementCase], policy: Policy, ledger: Ledger) -> tuple[str, ...]:
+def remarks_on_spelling(cases: Sequence[JudgedDraft], policy: Policy, ledger: Ledger) -> tuple[str, ...]:
     """Report harmless values that never occur; raise an error if none of them does.
 
     They are about every sensitive column. A value may come later, or have gone: older releases are read only if
@@ -31,7 +31,7 @@ def harmless_notes(cases: Sequence[JudgementCase], policy: Policy, ledger: Ledge
     return (f"[adversary] harmless: {what} in no view, release or knowledge so far; check the spelling",) if n else ()
 
 
-def _told_by(case: JudgementCase) -> Iterator[str]:
+def _told_by(case: JudgedDraft) -> Iterator[str]:
     """Yield the values of the draft, of the releases that were read, and those declared for a column."""
     for rule in case.policy.sensitive:
         yield from value_texts(pc.unique(case.draft.groups.column(rule.name)).to_pylist())

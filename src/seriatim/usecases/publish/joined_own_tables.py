@@ -17,7 +17,7 @@ from seriatim.model import Adversary, Draft, Estimate, Finding, Measure, Verdict
 from seriatim.model.chart import Chart
 from seriatim.model.draft import draft_groups_of_own_tables
 from seriatim.model.own_tables import folders_of_own_tables
-from seriatim.usecases.publish.judgement import judgement_reason
+from seriatim.usecases.publish.judgement import reason_told
 
 if TYPE_CHECKING:
     from seriatim.attacks.columns_together import ColumnGroups
@@ -31,7 +31,7 @@ MOST_WEIGHED = 30_000_000
 """Groups times values of a column, beyond which its tables are not weighed together."""
 
 
-def draft_of_own_tables(drafts: Mapping[str, Draft]) -> Draft:
+def drafts_as_one(drafts: Mapping[str, Draft]) -> Draft:
     """Return one draft with the files of all: a folder for each column."""
     folders = folders_of_own_tables(tuple(drafts))
     first = next(iter(drafts.values()))
@@ -48,7 +48,7 @@ def draft_of_own_tables(drafts: Mapping[str, Draft]) -> Draft:
     )
 
 
-def verdict_of_own_tables(verdicts: Mapping[str, Verdict], drafts: Mapping[str, Draft], known: Adversary) -> Verdict:
+def verdicts_as_one(verdicts: Mapping[str, Verdict], drafts: Mapping[str, Draft], known: Adversary) -> Verdict:
     """Return one verdict: what was found about each column, under its name, and about all tables together."""
     each, linked = list(verdicts.values()), _linked(drafts, known.certain_above)
     together = [
@@ -63,7 +63,7 @@ def verdict_of_own_tables(verdicts: Mapping[str, Verdict], drafts: Mapping[str, 
             for estimate in (*one.estimates, *([linked[name]] if name in linked else []))
         ),
         measures=tuple(_named(measure, name) for name, one in verdicts.items() for measure in one.measures),
-        reasons=(*(reason for one in each for reason in one.reasons), *map(judgement_reason, broken)),
+        reasons=(*(reason for one in each for reason in one.reasons), *map(reason_told, broken)),
         remedies=tuple(
             dict.fromkeys(
                 (

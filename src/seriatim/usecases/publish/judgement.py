@@ -33,21 +33,21 @@ from seriatim.model.promises import ELIGIBLE, PROMISES
 from seriatim.model.recipients import Holder
 from seriatim.ports import Promise, Workers
 from seriatim.ports.promise import is_of_cells, need_of
-from seriatim.usecases.publish.draft_charts import draft_charts_of
-from seriatim.usecases.publish.relation_kept import joined_group_measures, relation_measures, relation_notes
-from seriatim.usecases.publish.too_many_withheld import withheld_with_cause
+from seriatim.usecases.publish import draft_charts, relation_kept
+from seriatim.usecases.publish.relation_kept import joined_group_measures
+from seriatim.usecases.publish.too_many_withheld import findings_with_cause
 
 if TYPE_CHECKING:
     from seriatim.model.candidate_values import Candidates
     from seriatim.usecases.publish.followed_people import FollowedPeople
-    from seriatim.usecases.publish.simulation import SimulationOutcome
+    from seriatim.usecases.publish.simulation import AttackOutcome
     from seriatim.usecases.publish.taken_over import TakenOver
 
 T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
-class JudgementCase:
+class JudgedDraft:
     """A draft and what it is judged by."""
 
     view: View
@@ -83,16 +83,16 @@ class JudgementCase:
         return found if self.before is None else replace(found, since=self.before.candidates.until + 1)
 
 
-Followed = Callable[[], "tuple[Mapping[str | None, JudgedHistory], Sequence[SimulationOutcome]]"]
+Followed = Callable[[], "tuple[Mapping[str | None, JudgedHistory], Sequence[AttackOutcome]]"]
 """The history with the draft for every column that a promise follows, and what attacks found."""
 
 
-def judgement_of(
-    case: JudgementCase, workers: Workers, approval: Approval | None = None, followed: Followed | None = None
+def verdict_of(
+    case: JudgedDraft, workers: Workers, approval: Approval | None = None, followed: Followed | None = None
 ) -> Verdict:
     """Return the verdict. A broken promise refuses a draft; only a named person with a reason can override."""
     draft, policy = case.draft, case.policy
-    counts, followed = _once(lambda: ClassCounts.of(published_of(draft))), followed or judgement_histories(case)
+    counts, followed = _once(lambda: ClassCounts.of(published_of(draft))), followed or histories_once(case)
 
     def checked() -> list[Finding]:
         judged = followed()[0]
@@ -114,7 +114,7 @@ def judgement_of(
     measures = tuple(measure for name in measuring for measure in done[name])
     found = tuple(done["covered" if is_of_cells(promise) else "kept"].pop(0) for promise in case.promises)
     judged, simulations = followed()
-    findings = withheld_with_cause(found, case.view, draft, policy)
+    findings = findings_with_cause(found, case.view, draft, policy)
     if case.named:
         findings = tuple(replace(finding, column=case.first) for finding in findings)
     broken = [finding for finding in findings if not finding.kept]
@@ -122,19 +122,19 @@ def judgement_of(
         findings=findings,
         estimates=_estimates(case, judged, simulations),
         measures=measures,
-        reasons=tuple(judgement_reason(finding) for finding in broken),
+        reasons=tuple(reason_told(finding) for finding in broken),
         remedies=(
             *(f"{_rule(finding, case.named)}: {finding.remedy}" for finding in broken if finding.remedy),
             *_began_otherwise(broken, policy, case.history),
         ),
         approval=approval,
-        charts=draft_charts_of(draft, counts(), policy, measures),
-        notes=(*(note for one in simulations for note in one.notes), *relation_notes(measures, draft)),
+        charts=draft_charts.drawn(draft, counts(), policy, measures),
+        notes=(*(note for one in simulations for note in one.notes), *relation_kept.remarks(measures, draft)),
     )
 
 
 def _estimates(
-    case: JudgementCase, judged: Mapping[str | None, JudgedHistory], simulations: Sequence[SimulationOutcome]
+    case: JudgedDraft, judged: Mapping[str | None, JudgedHistory], simulations: Sequence[AttackOutcome]
 ) -> tuple[Estimate, ...]:
     return (
         *(estimate for one in simulations for estimate in one.estimates),
@@ -144,12 +144,12 @@ def _estimates(
     )
 
 
-def judgement_histories(case: JudgementCase) -> Followed:
+def histories_once(case: JudgedDraft) -> Followed:
     """Return a function that looks up once what the promises about a series judge."""
     return _once(lambda: _judged_by_column(case))
 
 
-def _judged_by_column(case: JudgementCase) -> tuple[dict[str | None, JudgedHistory], list[SimulationOutcome]]:
+def _judged_by_column(case: JudgedDraft) -> tuple[dict[str | None, JudgedHistory], list[AttackOutcome]]:
     """Return the history with the draft for every column that a promise follows; attacked if that is bounded."""
     found: dict[str | None, JudgedHistory] = {}
     attacked = []
@@ -161,9 +161,9 @@ def _judged_by_column(case: JudgementCase) -> tuple[dict[str | None, JudgedHisto
             found[column] = case.judged(column)
         need, judged = need_of(promise), found[column]
         if need == "attack" and judged.estimate is None:  # only then are the attack and its kernels loaded
-            from seriatim.usecases.publish.simulation import simulation_of_exclusion
+            from seriatim.usecases.publish.simulation import attacked_by_exclusion
 
-            attacked.append(simulation_of_exclusion(judged, case.policy, case.holders, _left(case)))
+            attacked.append(attacked_by_exclusion(judged, case.policy, case.holders, _left(case)))
             found[column] = replace(judged, estimate=attacked[-1].judged_by(case.policy))
         if need == "belief" and judged.believed is None:
             known = case.followed.get(column) or _followed(judged, case)
@@ -171,11 +171,11 @@ def _judged_by_column(case: JudgementCase) -> tuple[dict[str | None, JudgedHisto
     return found, attacked
 
 
-def _left(case: JudgementCase) -> Candidates | None:
+def _left(case: JudgedDraft) -> Candidates | None:
     return None if case.before is None else case.before.candidates
 
 
-def _withheld_people(case: JudgementCase, judged: Mapping[str | None, JudgedHistory]) -> list[Estimate]:
+def _withheld_people(case: JudgedDraft, judged: Mapping[str | None, JudgedHistory]) -> list[Estimate]:
     """Return what being withheld reveals about each sensitive column of a serial method, if anybody ever was."""
     columns = [column for column, one in judged.items() if column is not None and one.history.withheld_anyone]
     if not case.draft.serial or not columns:
@@ -191,26 +191,26 @@ def _withheld_people(case: JudgementCase, judged: Mapping[str | None, JudgedHist
     ]
 
 
-def _refused_exits(case: JudgementCase, judged: Mapping[str | None, JudgedHistory]) -> list[Estimate]:
+def _refused_exits(case: JudgedDraft, judged: Mapping[str | None, JudgedHistory]) -> list[Estimate]:
     """Return what it says about leavers that they had to wait, where the method decides by values when they go."""
     row = method_named(case.policy.defence.method) if case.policy.defence is not None else None
     if row is None or "baseline" not in row.marks:
         return []
     from seriatim.attacks.refusals import refused_exits
-    from seriatim.usecases.attack.attack import attack_exit_rule
+    from seriatim.usecases.attack.attack import exit_rule_of
 
-    rules = [(one.history, attack_exit_rule(one.history, case.policy)) for one in judged.values()]
+    rules = [(one.history, exit_rule_of(one.history, case.policy)) for one in judged.values()]
     found = [refused_exits(history, rule).estimate for history, rule in rules if rule is not None]
     return [one for one in found if one.n_people]
 
 
-def judgement_by_followers(case: JudgementCase) -> dict[str | None, FollowedPeople]:
+def followed_people_of(case: JudgedDraft) -> dict[str | None, FollowedPeople]:
     """Return what is believed about each column of which a promise judges that."""
     columns = [promise.column or case.first for promise in case.promises if need_of(promise) == "belief"]
     return {column: _followed(case.judged(column), case) for column in dict.fromkeys(columns)}
 
 
-def _followed(judged: JudgedHistory, case: JudgementCase) -> FollowedPeople:
+def _followed(judged: JudgedHistory, case: JudgedDraft) -> FollowedPeople:
     """Return the beliefs of an attacker who assumes exchangeability, or who follows values that change."""
     from seriatim.usecases.publish.believed_people import believed_people
     from seriatim.usecases.publish.followed_people import followed_people
@@ -218,13 +218,13 @@ def _followed(judged: JudgedHistory, case: JudgementCase) -> FollowedPeople:
     return believed_people(judged, case.policy) or followed_people(judged, case.policy, case.beliefs)
 
 
-def judgement_beliefs(case: JudgementCase) -> dict[str, pa.Table]:
+def beliefs_to_keep(case: JudgedDraft) -> dict[str, pa.Table]:
     """Return what the next release has to know of these beliefs, by the name under which it is kept."""
     return {name: kept for one in case.followed.values() for name, kept in one.memory.items() if len(kept)}
 
 
 def _checked(
-    promise: Promise, case: JudgementCase, counts: ClassCounts, judged: Mapping[str | None, JudgedHistory]
+    promise: Promise, case: JudgedDraft, counts: ClassCounts, judged: Mapping[str | None, JudgedHistory]
 ) -> Finding:
     if promise.judges == "table":
         return promise.check(counts)
@@ -245,7 +245,7 @@ def _once(look: Callable[[], T]) -> Callable[[], T]:
 
 
 def _measuring(
-    case: JudgementCase, counts: Callable[[], ClassCounts], workers: Workers
+    case: JudgedDraft, counts: Callable[[], ClassCounts], workers: Workers
 ) -> dict[str, Callable[[], tuple[Measure, ...]]]:
     """Return what measures a draft, by name; the figures come in this order, and workers take them side by side."""
     view, draft = case.view, case.draft
@@ -255,7 +255,7 @@ def _measuring(
         "queries": lambda: query_error(view, draft, workers),
         "value queries": lambda: value_query_error(view, draft),
         "margins": lambda: margin_measures(view, draft),
-        "relation": lambda: relation_measures(view, draft),
+        "relation": lambda: relation_kept.of_draft(view, draft),
         "counters": lambda: tuple(Measure(name, float(count), "count") for name, count in draft.counters.items()),
         "groups": lambda: joined_group_measures(view, draft, case.policy),
         "noise": lambda: _noise(view, case.policy),
@@ -298,7 +298,7 @@ def _rule(finding: Finding, named: bool) -> str:
     return f"{finding.rule} of {finding.column!r}" if named else finding.rule
 
 
-def judgement_reason(finding: Finding) -> str:
+def reason_told(finding: Finding) -> str:
     """Say what was found of a broken promise, and what is required."""
     where = f" of {finding.column!r}" if finding.column else ""
     people = f"; {finding.n_people} people in {finding.n_classes} classes" if finding.n_classes else ""

@@ -26,7 +26,7 @@ _ENOUGH = 20
 """Fewer values are unique by chance."""
 
 
-def notes_of(draft: Draft, policy: Policy, n_before: int, history: History, changed: int) -> tuple[str, ...]:
+def remarks_on_draft(draft: Draft, policy: Policy, n_before: int, history: History, changed: int) -> tuple[str, ...]:
     """Return the notes; ``n_before`` is the number of releases so far, ``history`` what the verdict looked at of them.
 
     ``changed`` people have another value than before, and nobody followed them.
@@ -134,7 +134,7 @@ def _all_strangers(draft: Draft, history: History) -> bool:
     return True
 
 
-def other_series_notes(ledger: Ledger, policy: Policy, view: View) -> tuple[str, ...]:
+def remarks_on_other_series(ledger: Ledger, policy: Policy, view: View) -> tuple[str, ...]:
     """Return a note for every other series of the ledger in which people of this view were published."""
     if policy.respondent is None or not len(view):
         return ()
@@ -146,7 +146,7 @@ def other_series_notes(ledger: Ledger, policy: Policy, view: View) -> tuple[str,
     )
 
 
-def view_notes(view: View, draft: Draft, policy: Policy) -> tuple[str, ...]:
+def remarks_on_view(view: View, draft: Draft, policy: Policy) -> tuple[str, ...]:
     """Return notes about values withheld whole, values that differ in capitals, plain columns and a single class."""
     return (*_withheld_whole(view, draft, policy), *_capitals(view), *_plain_columns(view, draft, policy), *_one(draft))
 

@@ -13,7 +13,7 @@ from seriatim.model.own_tables import has_own_tables, policy_of_own_table, view_
 from seriatim.ports import Defence, Promise
 from seriatim.ports.promise import need_of
 from seriatim.promises import promised_bounds, promises_of
-from seriatim.usecases.publish.foreknowledge import check_foreknowledge
+from seriatim.usecases.publish.foreknowledge import check_priors
 
 _STARTS = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
 """A spreadsheet runs a header that begins so as a formula, as it does a cell."""
@@ -33,24 +33,24 @@ class Plan:
     """The plans by sensitive column, where each column has a table of its own."""
 
 
-def plan_to_publish(policy: Policy) -> Plan:
+def checked_policy(policy: Policy) -> Plan:
     """Check a policy once; raise an error if it does not say what to do and keep, or this version cannot."""
     if policy.defence is None:
         raise PolicyError(Fault("[defence]", "missing", 'a section with method = "median", for example', "add it"))
     check_column_names(policy)
     _check_simulation(policy)
-    check_foreknowledge(policy)
+    check_priors(policy)
     defence = defence_named(policy.defence.method)
     if not has_own_tables(policy):
         return _plan_of_table(policy, defence)
     plans = {rule.name: _plan_of_table(policy_of_own_table(policy, rule.name), defence) for rule in policy.sensitive}
     promises = tuple(promise for plan in plans.values() for promise in plan.promises)
-    return Plan(policy, settle_to_publish(policy), defence, promises, plans)
+    return Plan(policy, settled_policy(policy), defence, promises, plans)
 
 
 def _plan_of_table(policy: Policy, defence: Defence) -> Plan:
     """Return the plan of one table, under a policy that was checked."""
-    ready = settle_to_publish(policy)
+    ready = settled_policy(policy)
     promises = promises_of(ready)
     if not promises:
         raise PolicyError(Fault("[promise]", "no promise", "at least one", "such as k = 5"))
@@ -61,7 +61,7 @@ def _plan_of_table(policy: Policy, defence: Defence) -> Plan:
     return Plan(policy, ready, defence, (*promises, *promised_bounds(ready)))
 
 
-def check_first_publish(view: View, plan: Plan) -> None:
+def check_first_view(view: View, plan: Plan) -> None:
     """Check whether a view may start a series, as far as possible without a history."""
     policy = plan.settled
     assert policy.defence is not None
@@ -74,7 +74,7 @@ def check_first_publish(view: View, plan: Plan) -> None:
             check_first_series_request(view, policy)
 
 
-def settle_to_publish(policy: Policy) -> Policy:
+def settled_policy(policy: Policy) -> Policy:
     """Return the policy with n = "choose" replaced by the degree that n-Choose finds, or say what to change.
 
     If the method has no degree, n is dropped, and the verdict says so.

@@ -34,24 +34,24 @@ from seriatim.model.history import no_history
 from seriatim.model.own_tables import secret_of_own_table, view_of_own_table
 from seriatim.model.recipients import Holder, holdings_of
 from seriatim.ports import Ledger, Progress, Reservation, Workers, Writer, no_progress
-from seriatim.usecases.publish.foreknowledge import refuse_untrue_foreknowledge
+from seriatim.usecases.publish import foreknowledge
 from seriatim.usecases.publish.judgement import (
     Followed,
-    JudgementCase,
-    judgement_beliefs,
-    judgement_by_followers,
-    judgement_histories,
-    judgement_of,
+    JudgedDraft,
+    beliefs_to_keep,
+    followed_people_of,
+    histories_once,
+    verdict_of,
 )
-from seriatim.usecases.publish.notes import n_changed_people, notes_of, other_series_notes, view_notes
+from seriatim.usecases.publish.notes import n_changed_people, remarks_on_draft, remarks_on_other_series, remarks_on_view
 from seriatim.usecases.publish.plan import Plan
 from seriatim.usecases.publish.view_order import (
-    ViewKeys,
+    RecordKeys,
+    digest_in_any_case,
+    found_again,
     judged_as_repeated,
-    repeated_view,
-    view_in_order,
-    view_keys,
-    view_order_digest,
+    record_keys,
+    sorted_for_release,
 )
 
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ Taken = TypeVar("Taken")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class PublishOrder:
+class ReleaseOrder:
     """An order to publish this view under this plan."""
 
     view: View
@@ -92,7 +92,7 @@ class PublishOrder:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PublishParts:
+class ReleaseParts:
     """The edges that publishing works with."""
 
     ledger: Ledger
@@ -106,47 +106,49 @@ class PublishParts:
     """Makes a view of a table under another policy, for rehearsals with a coarser column."""
 
 
-def publish(order: PublishOrder, parts: PublishParts) -> Release | Refusal:
+def publish(order: ReleaseOrder, parts: ReleaseParts) -> Release | Refusal:
     """Defend, judge and, if nothing is broken, reserve, write and seal."""
     policy, progress = order.plan.settled, parts.progress
-    refuse_untrue_foreknowledge(order.view, policy)
+    foreknowledge.refuse_untrue(order.view, policy)
     state = parts.ledger.state(policy.series, order.destination, order.head)
     check_epoch(state, policy)
     check_epoch_columns(state, policy)
     _check_people(order, state)
     secret = state.secret or secrets.token_bytes(32)
     state = replace(state, secret=secret).remembering(_remembered(order, parts.ledger))
-    keys = view_keys(order.view, secret, parts.by_record)
-    digest = view_order_digest(keys, secret)
+    keys = record_keys(order.view, secret, parts.by_record)
+    digest = digest_in_any_case(keys, secret)
     ordered = None if order.plan.own_tables else keys
     cases = [_drafted(one, parts, own, ordered) for one, own in _orders_by_table(order, state)]
     del keys, ordered  # two numbers per record, which nobody needs while a large draft is judged
     notes = _harmless(cases, order, parts)
     progress("judging", 0.4)
-    cases = [replace(case, followed=judgement_by_followers(case)) for case in map(_without_exposed, cases)]
+    cases = [replace(case, followed=followed_people_of(case)) for case in map(_without_exposed, cases)]
     verdicts = [_judged(case, order, parts, state.n_releases) for case in cases]
     draft, verdict = _joined(cases, verdicts)
-    verdict = replace(verdict, notes=(*verdict.notes, *notes, *other_series_notes(parts.ledger, policy, order.view)))
-    again = repeated_view(state.views, digest, order.view.source.name)
+    verdict = replace(
+        verdict, notes=(*verdict.notes, *notes, *remarks_on_other_series(parts.ledger, policy, order.view))
+    )
+    again = found_again(state.views, digest, order.view.source.name)
     made = release(draft, judged_as_repeated(verdict, again, order.again))
     if isinstance(made, Release) and not order.dry_run:
-        kept = {name: table for case in cases for name, table in judgement_beliefs(case).items()}
+        kept = {name: table for case in cases for name, table in beliefs_to_keep(case).items()}
         state = replace(state, beliefs=kept)
         made = (_written if order.author is None else _drafted_only)(order, parts, made, state, digest)
     progress("done", 1.0)
     return made
 
 
-def _harmless(cases: Sequence[JudgementCase], order: PublishOrder, parts: PublishParts) -> tuple[str, ...]:
+def _harmless(cases: Sequence[JudgedDraft], order: ReleaseOrder, parts: ReleaseParts) -> tuple[str, ...]:
     """Return notes about harmless values, if the policy has any."""
     if not order.policy.adversary.harmless:
         return ()
-    from seriatim.usecases.publish.harmless_values import harmless_notes  # brings kernels
+    from seriatim.usecases.publish.harmless_values import remarks_on_spelling  # brings kernels
 
-    return harmless_notes(cases, order.plan.settled, parts.ledger)
+    return remarks_on_spelling(cases, order.plan.settled, parts.ledger)
 
 
-def _orders_by_table(order: PublishOrder, state: SeriesState) -> list[tuple[PublishOrder, SeriesState]]:
+def _orders_by_table(order: ReleaseOrder, state: SeriesState) -> list[tuple[ReleaseOrder, SeriesState]]:
     """Return an order for each table that is made, with the state of its series: one, or one per sensitive column."""
     plans = order.plan.own_tables
     if not plans:
@@ -161,13 +163,13 @@ def _orders_by_table(order: PublishOrder, state: SeriesState) -> list[tuple[Publ
     ]
 
 
-def _drafted(order: PublishOrder, parts: PublishParts, state: SeriesState, keys: ViewKeys | None) -> JudgementCase:
+def _drafted(order: ReleaseOrder, parts: ReleaseParts, state: SeriesState, keys: RecordKeys | None) -> JudgedDraft:
     """Return the draft of one table, and what it is judged by; ``keys`` of its view, if they are known already."""
     policy, secret = order.plan.settled, state.secret
     assert secret is not None
     alone = keys is not None
-    keys = view_keys(order.view, secret, parts.by_record) if keys is None else keys
-    view = view_in_order(order.view, keys, secret, state.n_releases + 1)
+    keys = record_keys(order.view, secret, parts.by_record) if keys is None else keys
+    view = sorted_for_release(order.view, keys, secret, state.n_releases + 1)
     order = replace(order, view=view)
     histories = _histories(order, parts.ledger, state.beliefs)
     history = next(iter(histories.values()), no_history())
@@ -178,7 +180,7 @@ def _drafted(order: PublishOrder, parts: PublishParts, state: SeriesState, keys:
     promises = order.plan.promises
     if before is not None:
         draft, promises = before.remembered_in(draft), (*promises, before.promise)
-    return JudgementCase(
+    return JudgedDraft(
         view=view,
         draft=draft,
         policy=policy,
@@ -198,18 +200,18 @@ def _taken_over(view: View, policy: Policy, history: History, state: SeriesState
     return taken_over(view, policy, history, state.memory)
 
 
-def _judged(case: JudgementCase, order: PublishOrder, parts: PublishParts, n_before: int) -> Verdict:
+def _judged(case: JudgedDraft, order: ReleaseOrder, parts: ReleaseParts, n_before: int) -> Verdict:
     """Return the verdict on one table, with everything that should be noted."""
     case = replace(case, named=bool(order.plan.own_tables))
-    followed = judgement_histories(case)
+    followed = histories_once(case)
     verdict: Verdict
     verdict, changed, beside = _side_by_side(
         parts.by_record,
-        lambda: judgement_of(case, parts.by_record, order.approval, followed),
+        lambda: verdict_of(case, parts.by_record, order.approval, followed),
         lambda: _n_changed(case, parts.ledger, n_before, followed),
-        lambda: view_notes(case.view, case.draft, case.policy),
+        lambda: remarks_on_view(case.view, case.draft, case.policy),
     )
-    notes = notes_of(case.draft, case.policy, n_before, case.history, changed)
+    notes = remarks_on_draft(case.draft, case.policy, n_before, case.history, changed)
     notes = notes if case.before is None else (*notes, *case.before.notes)
     return replace(verdict, notes=(*verdict.notes, *notes, *_corrected(order), *beside))
 
@@ -218,7 +220,7 @@ def _side_by_side(workers: Workers, *looks: Callable[[], Any]) -> list[Any]:
     return workers.map(lambda look: look(), looks)
 
 
-def _n_changed(case: JudgementCase, ledger: Ledger, n_before: int, followed: Followed) -> int:
+def _n_changed(case: JudgedDraft, ledger: Ledger, n_before: int, followed: Followed) -> int:
     """Count the people whose value has changed, unless they were followed.
 
     What the promises judge shows it. Where nothing looks back, the newest release does.
@@ -237,30 +239,30 @@ def _n_changed(case: JudgementCase, ledger: Ledger, n_before: int, followed: Fol
     return n_changed_people(before.with_draft(case.draft, case.first))
 
 
-def _joined(cases: Sequence[JudgementCase], verdicts: Sequence[Verdict]) -> tuple[Draft, Verdict]:
+def _joined(cases: Sequence[JudgedDraft], verdicts: Sequence[Verdict]) -> tuple[Draft, Verdict]:
     """Return the draft and the verdict of all tables together."""
     if len(cases) == 1:
         return cases[0].draft, verdicts[0]
-    from seriatim.usecases.publish.joined_own_tables import draft_of_own_tables, verdict_of_own_tables
+    from seriatim.usecases.publish.joined_own_tables import drafts_as_one, verdicts_as_one
 
     names = [case.policy.sensitive[0].name for case in cases]
     drafts = dict(zip(names, (case.draft for case in cases), strict=True))
     known = cases[0].policy.adversary
-    verdict = verdict_of_own_tables(dict(zip(names, verdicts, strict=True)), drafts, known)
-    return draft_of_own_tables(drafts), verdict
+    verdict = verdicts_as_one(dict(zip(names, verdicts, strict=True)), drafts, known)
+    return drafts_as_one(drafts), verdict
 
 
-def _without_exposed(case: JudgementCase) -> JudgementCase:
+def _without_exposed(case: JudgedDraft) -> JudgedDraft:
     """Return the case without the classes that would break it, if the policy asks for that and its method reads it."""
     settings = case.policy.defence
     if settings is None or settings.leftovers != "withhold":
         return case
-    from seriatim.usecases.publish.withheld_classes import withhold_exposed_classes  # brings the attack
+    from seriatim.usecases.publish.withheld_classes import withhold_exposed  # brings the attack
 
-    return replace(case, draft=withhold_exposed_classes(case))
+    return replace(case, draft=withhold_exposed(case))
 
 
-def _corrected(order: PublishOrder) -> tuple[str, ...]:
+def _corrected(order: ReleaseOrder) -> tuple[str, ...]:
     if order.corrections is None:
         return ()
     n = len(order.corrections.people)
@@ -270,7 +272,7 @@ def _corrected(order: PublishOrder) -> tuple[str, ...]:
     )
 
 
-def _holders(order: PublishOrder, parts: PublishParts, history: History) -> tuple[Holder, ...]:
+def _holders(order: ReleaseOrder, parts: ReleaseParts, history: History) -> tuple[Holder, ...]:
     """Return who would receive this release, with all that they would hold; nobody if no simulation asks for them."""
     known = order.policy.adversary
     if known.breach_share is None:
@@ -282,7 +284,7 @@ def _holders(order: PublishOrder, parts: PublishParts, history: History) -> tupl
     return holdings.holders(known.together, order.recipients)
 
 
-def _check_people(order: PublishOrder, state: SeriesState) -> None:
+def _check_people(order: ReleaseOrder, state: SeriesState) -> None:
     """Raise an error for a view without records: an extract went wrong, or a serial method would end every group.
 
     Corrected people count as newcomers in every table; those whose other values were right would be in two groups of
@@ -301,7 +303,7 @@ def _check_people(order: PublishOrder, state: SeriesState) -> None:
     raise TableError(Fault("table", found, "at least one", remedy))
 
 
-def _written(order: PublishOrder, parts: PublishParts, made: Release, state: SeriesState, digest: str) -> Release:
+def _written(order: ReleaseOrder, parts: ReleaseParts, made: Release, state: SeriesState, digest: str) -> Release:
     """Reserve, write and seal a release; ``state.beliefs`` are those after it."""
     parts.progress("writing", 0.7)
     record, codebook = _staged(order, parts, made, state, digest, parts.ledger.reserve)
@@ -310,7 +312,7 @@ def _written(order: PublishOrder, parts: PublishParts, made: Release, state: Ser
     return made.sealed(record.number, record.manifest, codebook)
 
 
-def _drafted_only(order: PublishOrder, parts: PublishParts, made: Release, state: SeriesState, digest: str) -> Release:
+def _drafted_only(order: ReleaseOrder, parts: ReleaseParts, made: Release, state: SeriesState, digest: str) -> Release:
     """Keep a release as a draft, with the files that it will have, until somebody else approves it."""
     parts.progress("writing", 0.7)
     assert order.author is not None
@@ -319,16 +321,16 @@ def _drafted_only(order: PublishOrder, parts: PublishParts, made: Release, state
     return made.waiting(record.digest)
 
 
-def _remembered(order: PublishOrder, ledger: Ledger) -> Mapping[str, pa.Table]:
+def _remembered(order: ReleaseOrder, ledger: Ledger) -> Mapping[str, pa.Table]:
     memory = ledger.memory(order.policy.series)
     if order.corrections is None:
         return memory
-    from seriatim.usecases.publish.corrections import memory_with_corrections
+    from seriatim.usecases.publish.corrections import corrected_memory
 
-    return memory_with_corrections(memory, order.corrections)
+    return corrected_memory(memory, order.corrections)
 
 
-def _histories(order: PublishOrder, ledger: Ledger, beliefs: Mapping[str, pa.Table]) -> dict[str | None, History]:
+def _histories(order: ReleaseOrder, ledger: Ledger, beliefs: Mapping[str, pa.Table]) -> dict[str | None, History]:
     """Return what was published so far by sensitive column, for anything that looks back; nothing else waits for it.
 
     What follows people whose values change needs the newest releases and the beliefs before them; the rest is not read.
@@ -340,17 +342,17 @@ def _histories(order: PublishOrder, ledger: Ledger, beliefs: Mapping[str, pa.Tab
     followed += [promise.column or first for promise in plan.promises if promise.judges == "series"]
     asked = order.corrections
     if asked is None and followed and _follows_newest(plan):
-        from seriatim.usecases.publish.followed_people import followed_history  # brings the attack
+        from seriatim.usecases.publish.followed_people import history_to_follow  # brings the attack
 
-        return {column: followed_history(ledger, policy, column, beliefs) for column in dict.fromkeys(followed)}
+        return {column: history_to_follow(ledger, policy, column, beliefs) for column in dict.fromkeys(followed)}
     found = {column: ledger.history(policy.series, column) for column in dict.fromkeys(followed)}
     if asked is None:
         return found
-    from seriatim.usecases.publish.corrections import check_corrections, history_with_corrections
+    from seriatim.usecases.publish.corrections import check_last_values, corrected_history
 
     named = {column: found.get(column) or ledger.history(policy.series, column) for column in asked.columns}
-    check_corrections(asked, order.view, named)
-    return {column: history_with_corrections(history, asked) for column, history in found.items()}
+    check_last_values(asked, order.view, named)
+    return {column: corrected_history(history, asked) for column, history in found.items()}
 
 
 def _follows_newest(plan: Plan) -> bool:
@@ -361,27 +363,27 @@ def _follows_newest(plan: Plan) -> bool:
 
 
 def _staged(
-    order: PublishOrder,
-    parts: PublishParts,
+    order: ReleaseOrder,
+    parts: ReleaseParts,
     made: Release,
     state: SeriesState,
     digest: str,
     take: Callable[[Reservation], Taken],
 ) -> tuple[Taken, dict[str, Any]]:
     """Stage a release's files and let the ledger take them; return what it says, and the codebook."""
-    from seriatim.usecases.publish.codebook import codebook_of  # with all of report/: not for a dry run
-    from seriatim.usecases.publish.release_files import write_release_files
+    from seriatim.usecases.publish.codebook import columns_and_promises  # with all of report/: not for a dry run
+    from seriatim.usecases.publish.release_files import write_folder
 
     assert state.secret is not None
     number = state.n_releases + 1
-    codebook = codebook_of(order.policy, made.draft, made.verdict, number)
+    codebook = columns_and_promises(order.policy, made.draft, made.verdict, number)
     with parts.ledger.stage() as folder:
         reservation = Reservation(
             state=state,
             secret=state.secret,
             policy=order.policy,
             staged=folder,
-            write=lambda: write_release_files(folder, order.policy, parts.writer, made, codebook),
+            write=lambda: write_folder(folder, order.policy, parts.writer, made, codebook),
             groups=made.groups,
             n_published=sum(one.table.num_rows for one in made.draft.tables.values()),
             view_digest=digest,

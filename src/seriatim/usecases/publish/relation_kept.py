@@ -81,7 +81,7 @@ def relation_kept(told: FloatArray, truth: FloatArray) -> float | None:
     return 1.0 - float(np.abs(told - truth).sum()) / there
 
 
-def relation_measures(view: View, draft: Draft) -> tuple[Measure, ...]:
+def of_draft(view: View, draft: Draft) -> tuple[Measure, ...]:
     """Return how much of the relation a draft keeps, column by column; empty where none is or with noise."""
     wanted = [column for column in view.sensitive if column.name in draft.sensitive]
     if not view.quasi or not wanted or not (draft.grouping.group >= 0).any() or _noisy(view, draft):
@@ -102,7 +102,7 @@ def relation_measures(view: View, draft: Draft) -> tuple[Measure, ...]:
     return (Measure("relation_kept", means["joined"], "share", {"naive": means["naive"], "columns": pairs}),)
 
 
-def relation_notes(measures: Sequence[Measure], draft: Draft) -> tuple[str, ...]:
+def remarks(measures: Sequence[Measure], draft: Draft) -> tuple[str, ...]:
     """Say if a table shows hardly more than how often each value occurs."""
     kept = [one for one in measures if one.name == "relation_kept"]
     if not kept or kept[0].value >= HARDLY:

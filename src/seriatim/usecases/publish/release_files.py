@@ -13,10 +13,10 @@ from seriatim.measures.query_error import SEED
 from seriatim.model import Draft, Policy, Release, Verdict
 from seriatim.ports import PRIVATE, PUBLIC, Writer
 from seriatim.report import Facts, PublicReport, Report, TableCounts, promises_told, reported_columns
-from seriatim.usecases.publish.codebook import NOTATION, rows_in_codebook
+from seriatim.usecases.publish.codebook import NOTATION, meaning_of_row
 
 
-def release_files_report(policy: Policy, draft: Draft, verdict: Verdict, number: int | None) -> Report:
+def report_of_draft(policy: Policy, draft: Draft, verdict: Verdict, number: int | None) -> Report:
     """Return the report of a draft and its verdict; a dry run or refusal has no number."""
     forms: dict[str, str] = {column.name: column.form for column in draft.generalised}
     if draft.serial:
@@ -48,9 +48,9 @@ def _counts(draft: Draft) -> TableCounts:
     )
 
 
-def write_release_files(folder: Path, policy: Policy, write: Writer, made: Release, codebook: dict[str, Any]) -> None:
+def write_folder(folder: Path, policy: Policy, write: Writer, made: Release, codebook: dict[str, Any]) -> None:
     """Write what recipients get apart from what only the publisher may see."""
-    report = release_files_report(policy, made.draft, made.verdict, codebook["release"])
+    report = report_of_draft(policy, made.draft, made.verdict, codebook["release"])
     for part in (PUBLIC, PRIVATE):
         (folder / part).mkdir(mode=0o700)
     write(made, folder / PUBLIC)
@@ -64,7 +64,7 @@ def _public_report_of(report: Report, draft: Draft) -> PublicReport:
     """Return the report for recipients."""
     odds = next((one.value for one in report.verdict.measures if one.name == "odds_in_group"), None)
     return PublicReport(
-        report.facts, promises_told(report.verdict), rows_in_codebook(draft, report.policy), NOTATION, odds
+        report.facts, promises_told(report.verdict), meaning_of_row(draft, report.policy), NOTATION, odds
     )
 
 

@@ -25,14 +25,14 @@ from seriatim.model.history import JudgedHistory, judged_draft_and_view
 from seriatim.model.methods import method_named
 from seriatim.model.recipients import Holder
 from seriatim.model.table_faults import several_records_fault
-from seriatim.usecases.attack.attack import attack_places
-from seriatim.usecases.publish.foreknowledge import foreknowledge_by_person
+from seriatim.usecases.attack.attack import places_of_respondents
+from seriatim.usecases.publish import foreknowledge
 
 SEEDS = (1, 2, 3, 4, 5)
 
 
 @dataclass(frozen=True, slots=True)
-class SimulationOutcome:
+class AttackOutcome:
     """What someone with all releases concludes, and what the worst recipient concludes from those they hold."""
 
     everything: Estimate
@@ -75,9 +75,9 @@ class SimulationOutcome:
         return replace(estimate, detail={**estimate.detail, **held})
 
 
-def simulation_of_exclusion(
+def attacked_by_exclusion(
     judged: JudgedHistory, policy: Policy, holders: Sequence[Holder] = (), left: Candidates | None = None
-) -> SimulationOutcome:
+) -> AttackOutcome:
     """Run the iterated exclusion attack on one sensitive column's history with the draft.
 
     It works for any method, also one that looks at each release alone: such methods reveal most. What each holder of
@@ -87,7 +87,7 @@ def simulation_of_exclusion(
     draft, view = judged_draft_and_view(judged)
     _refuse_several_records(draft)
     history = judged.history
-    priors, place = foreknowledge_by_person(view, policy, history), attack_places(history, view)
+    priors, place = foreknowledge.by_person(view, policy, history), places_of_respondents(history, view)
     row = method_named(policy.defence.method) if policy.defence is not None else None
     if row is not None and row.leavers_known:
         history = reveal_leavers(history)  # told that a counterfeit is the leaver: more than a reader can know
@@ -117,7 +117,7 @@ def simulation_of_exclusion(
         if holder.releases not in found:
             found[holder.releases] = attacked(holder.part_of(history))
     worst = max(holders, key=lambda holder: found[holder.releases].high, default=None)
-    return SimulationOutcome(everything, worst, None if worst is None else found[worst.releases])
+    return AttackOutcome(everything, worst, None if worst is None else found[worst.releases])
 
 
 def _with_withheld(estimate: Estimate, part: History, policy: Policy) -> Estimate:

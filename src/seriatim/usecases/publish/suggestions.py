@@ -31,8 +31,8 @@ from seriatim.model.chance import open_chance
 from seriatim.model.methods import method_named
 from seriatim.model.release import Refusal
 from seriatim.ports import no_progress
-from seriatim.usecases.publish.plan import plan_to_publish
-from seriatim.usecases.publish.publish import PublishOrder, PublishParts, publish
+from seriatim.usecases.publish.plan import checked_policy
+from seriatim.usecases.publish.publish import ReleaseOrder, ReleaseParts, publish
 
 SECONDS = 20.0
 """Seconds to search for changes that pass, if the caller sets no limit."""
@@ -54,7 +54,7 @@ class SuggestedChange:
     """A change of a policy, as lines to paste, and the order with it."""
 
     lines: tuple[str, ...]
-    order: PublishOrder
+    order: ReleaseOrder
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +69,7 @@ class Suggestion:
         return f"{', '.join(self.lines)} (certainty lost {self.certainty_lost:.1%}, withheld {self.withheld:.1%})"
 
 
-def with_suggestions(refused: Refusal, order: PublishOrder, parts: PublishParts, seconds: float = SECONDS) -> Refusal:
+def with_all_remedies(refused: Refusal, order: ReleaseOrder, parts: ReleaseParts, seconds: float = SECONDS) -> Refusal:
     """Return the refusal with every change that would pass among its remedies; nothing is recorded."""
     found, tried, all_tried = suggestions(order, parts, refused.verdict, seconds)
     told = [f"tried and passes: {one}" for one in found]
@@ -82,7 +82,7 @@ def with_suggestions(refused: Refusal, order: PublishOrder, parts: PublishParts,
 
 
 def suggestions(
-    order: PublishOrder, parts: PublishParts, verdict: Verdict, seconds: float
+    order: ReleaseOrder, parts: ReleaseParts, verdict: Verdict, seconds: float
 ) -> tuple[list[Suggestion], int, bool]:
     """Try changes until the time is over. Return those that pass, how many were tried, and whether that was all."""
     end, found, tried = monotonic() + seconds, list[Suggestion](), 0
@@ -102,7 +102,7 @@ def suggestions(
 
 
 def _suggested_changes(
-    order: PublishOrder, verdict: Verdict, parts: PublishParts
+    order: ReleaseOrder, verdict: Verdict, parts: ReleaseParts
 ) -> Iterator[tuple[str, SuggestedChange]]:
     """Yield changes by kind, the mildest of each kind first."""
     broken = {finding.rule: finding for finding in verdict.findings if not finding.kept}
@@ -125,7 +125,7 @@ def _suggested_changes(
     yield from _fewer_columns(order)
 
 
-def _larger_crowds(order: PublishOrder) -> Iterator[tuple[str, SuggestedChange]]:
+def _larger_crowds(order: ReleaseOrder) -> Iterator[tuple[str, SuggestedChange]]:
     policy, k = order.policy, order.policy.terms.k
     k = 2 if k is None else k
     for times in _CROWDS:
@@ -133,7 +133,7 @@ def _larger_crowds(order: PublishOrder) -> Iterator[tuple[str, SuggestedChange]]
         yield from _change("k", order, replace(policy, terms=terms), f"[promise] k = {k * times}")
 
 
-def _withheld_classes(order: PublishOrder, parts: PublishParts) -> Iterator[tuple[str, SuggestedChange]]:
+def _withheld_classes(order: ReleaseOrder, parts: ReleaseParts) -> Iterator[tuple[str, SuggestedChange]]:
     """Yield the draft without the classes that cause the refusal, and the share that this withholds."""
     policy = order.policy
     assert policy.defence is not None
@@ -153,7 +153,7 @@ def _withheld_classes(order: PublishOrder, parts: PublishParts) -> Iterator[tupl
             yield kind, replace(change, lines=(line, f"[defence] suppress = {share:g}"))
 
 
-def _coarser_columns(order: PublishOrder, parts: PublishParts) -> Iterator[tuple[str, SuggestedChange]]:
+def _coarser_columns(order: ReleaseOrder, parts: ReleaseParts) -> Iterator[tuple[str, SuggestedChange]]:
     """Yield one column coarser than it is, each by a new view."""
     if parts.read is None or any(rule.level for rule in order.policy.columns.values()):
         return  # a table at a level cannot be read again under its policy
@@ -168,7 +168,7 @@ def _coarser_columns(order: PublishOrder, parts: PublishParts) -> Iterator[tuple
             yield from _change(f"coarser {column.name}", replace(order, view=view), policy, told)
 
 
-def _longer_intervals(order: PublishOrder, parts: PublishParts) -> Iterator[tuple[str, SuggestedChange]]:
+def _longer_intervals(order: ReleaseOrder, parts: ReleaseParts) -> Iterator[tuple[str, SuggestedChange]]:
     """Yield publishing less often: a made-up view after the next releases were left out, with today's churn."""
     policy = order.policy
     if policy.respondent is None or not policy.sensitive or order.corrections is not None:
@@ -180,7 +180,7 @@ def _longer_intervals(order: PublishOrder, parts: PublishParts) -> Iterator[tupl
         yield from _change("interval", replace(order, view=view), policy, f"{told}: leave out the next {every - 1}")
 
 
-def _common_values(order: PublishOrder) -> Iterator[tuple[str, SuggestedChange]]:
+def _common_values(order: ReleaseOrder) -> Iterator[tuple[str, SuggestedChange]]:
     """Yield room for values above one m-th, if the method has it and the policy does not use it yet."""
     policy, terms = order.policy, order.policy.terms
     row = method_named(policy.defence.method) if policy.defence else None
@@ -190,7 +190,7 @@ def _common_values(order: PublishOrder) -> Iterator[tuple[str, SuggestedChange]]
     yield from _change("odds", order, replace(policy, terms=changed), f"[promise] odds = {COMMON:g}")
 
 
-def _smaller_m(order: PublishOrder) -> Iterator[tuple[str, SuggestedChange]]:
+def _smaller_m(order: ReleaseOrder) -> Iterator[tuple[str, SuggestedChange]]:
     policy, terms = order.policy, order.policy.terms
     if terms.series.m is None:
         return
@@ -218,7 +218,7 @@ def _own_or(changed: SeriesTerms, own: SeriesTerms, general: SeriesTerms, key: s
     return getattr(changed if getattr(own, key) == getattr(general, key) else own, key)
 
 
-def _looser(order: PublishOrder, verdict: Verdict) -> Iterator[tuple[str, SuggestedChange]]:
+def _looser(order: ReleaseOrder, verdict: Verdict) -> Iterator[tuple[str, SuggestedChange]]:
     """Yield the thresholds that the refused draft would have kept."""
     policy = order.policy
     for finding in verdict.findings:
@@ -239,7 +239,7 @@ def _looser(order: PublishOrder, verdict: Verdict) -> Iterator[tuple[str, Sugges
         yield from _change(f"looser {finding.rule}", order, replace(policy, terms=terms), line)
 
 
-def _fewer_columns(order: PublishOrder) -> Iterator[tuple[str, SuggestedChange]]:
+def _fewer_columns(order: ReleaseOrder) -> Iterator[tuple[str, SuggestedChange]]:
     policy, view = order.policy, order.view
     for column in view.quasi if len(view.quasi) > 1 else ():
         rule = replace(policy.columns[column.name], role=Role.DROP)
@@ -249,15 +249,15 @@ def _fewer_columns(order: PublishOrder) -> Iterator[tuple[str, SuggestedChange]]
         yield from _change(column.name, replace(order, view=left), replace(policy, columns=columns), line)
 
 
-def _change(kind: str, order: PublishOrder, policy: Policy, line: str) -> Iterator[tuple[str, SuggestedChange]]:
+def _change(kind: str, order: ReleaseOrder, policy: Policy, line: str) -> Iterator[tuple[str, SuggestedChange]]:
     try:
-        plan = plan_to_publish(policy)
+        plan = checked_policy(policy)
     except InputError:
         return  # not a valid policy, so there is nothing to try
     yield kind, SuggestedChange((line,), replace(order, plan=plan, dry_run=True, approval=None))
 
 
-def _rehearsed(change: SuggestedChange, parts: PublishParts) -> Suggestion | None:
+def _rehearsed(change: SuggestedChange, parts: ReleaseParts) -> Suggestion | None:
     try:
         verdict = publish(change.order, replace(parts, progress=no_progress)).verdict
     except InputError:

@@ -17,7 +17,7 @@ from seriatim.model import Draft, History, PastRelease, Policy, View
 from seriatim.model.candidate_values import CANDIDATES, Candidates, candidates_remembered
 from seriatim.model.methods import method_named
 from seriatim.promises.series.remaining_values import RemainingValues
-from seriatim.usecases.publish.foreknowledge import foreknowledge_by_person
+from seriatim.usecases.publish import foreknowledge
 
 _NOT_COUNTED = (
     "{} of the releases before cut groups by values; what that revealed to whoever knows the method is not counted "
@@ -74,7 +74,7 @@ def taken_over(view: View, policy: Policy, history: History, memory: Mapping[str
         from seriatim.attacks._candidates import candidates  # brings compiled kernels
 
         earlier = replace(history, releases=history.releases[: foreign[-1] + 1])
-        remembered = candidates(earlier, foreknowledge_by_person(view, policy, earlier)).table()
+        remembered = candidates(earlier, foreknowledge.by_person(view, policy, earlier)).table()
     found = candidates_remembered(remembered)
     cut = [past.number for past in history if past.number <= found.until and _cut_by_values(past)]
     return TakenOver(found.anew(_changed(view, history, found.until)), remembered, m, tuple(cut))

@@ -13,7 +13,7 @@ from seriatim.model.promises import ELIGIBLE
 _RULE = "suppress"
 
 
-def withheld_with_cause(findings: Sequence[Finding], view: View, draft: Draft, policy: Policy) -> tuple[Finding, ...]:
+def findings_with_cause(findings: Sequence[Finding], view: View, draft: Draft, policy: Policy) -> tuple[Finding, ...]:
     """Return the findings, with the cause where too many are withheld.
 
     Show the default bound of a serial method, and eligible_table, only when they are broken; the summary counts who is

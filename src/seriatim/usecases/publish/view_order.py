@@ -30,7 +30,7 @@ _WITHHELD = np.uint64(0x5851F42D4C957F2D)
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class ViewKeys:
+class RecordKeys:
     """A keyed number of every record."""
 
     who: WordArray
@@ -41,7 +41,7 @@ class ViewKeys:
     """The columns in it."""
 
 
-def view_keys(view: View, secret: bytes, workers: Workers) -> ViewKeys:
+def record_keys(view: View, secret: bytes, workers: Workers) -> RecordKeys:
     """Return the keyed numbers of a view's records, the same in every release of the series."""
     hidden = {column.name: column for column in view.quasi}
     names = tuple(sorted(view.published_names()))
@@ -57,7 +57,7 @@ def view_keys(view: View, secret: bytes, workers: Workers) -> ViewKeys:
     content = np.where(view.suppressed, known ^ _WITHHELD, known)
     for column in cells:
         content = _mixed(content, column)
-    return ViewKeys(known if view.respondent is not None else content, content, names)
+    return RecordKeys(known if view.respondent is not None else content, content, names)
 
 
 def _cells(view: View, name: str, hidden: CodedColumn | None, key: int) -> WordArray:
@@ -67,14 +67,14 @@ def _cells(view: View, name: str, hidden: CodedColumn | None, key: int) -> WordA
     return text_hashes(hidden.scale.texts, key)[hidden.codes]
 
 
-def view_order_digest(keys: ViewKeys, secret: bytes) -> str:
+def digest_in_any_case(keys: RecordKeys, secret: bytes) -> str:
     """Return a digest of the records in any order; only someone with the secret can compute it."""
     digest = hashlib.blake2b("\0".join(keys.names).encode(), key=_derived(secret, "view"), digest_size=32)
     digest.update(np.sort(keys.content).astype("<u8").tobytes())
     return digest.hexdigest()
 
 
-def view_in_order(view: View, keys: ViewKeys, secret: bytes, number: int) -> View:
+def sorted_for_release(view: View, keys: RecordKeys, secret: bytes, number: int) -> View:
     """Return the view in the order of this release; its ``rows`` say which row of the source each record was."""
     key = np.uint64(_key(secret, f"order of release {number}"))
     order, once = _order(_mixed(keys.who, key), keys.content)
@@ -106,7 +106,7 @@ _YEAR_FIRST = re.compile(r"\D*(19|20)\d\d(\D|$|\d\d(\d\d)?(\D|$))")
 """Names that sort by time: the year is the first number in them. Other numbers may mean anything."""
 
 
-def repeated_view(pasts: Sequence[PastView], digest: str, source: str) -> str | None:
+def found_again(pasts: Sequence[PastView], digest: str, source: str) -> str | None:
     """Say which release was made from this view, or from one whose file has a later date; None if none was."""
     if not pasts:
         return None

@@ -21,14 +21,14 @@ from seriatim.model.draft import TABLE
 from seriatim.model.history import no_history
 from seriatim.ports.promise import need_of
 from seriatim.promises.single.remedies import worst_classes_all_named
-from seriatim.usecases.publish.foreknowledge import foreknowledge_by_person
-from seriatim.usecases.publish.judgement import JudgementCase
+from seriatim.usecases.publish import foreknowledge
+from seriatim.usecases.publish.judgement import JudgedDraft
 
 ROUNDS = 20
 """What is left may break a promise in its turn: the margin moves, and an attacker knows less about others."""
 
 
-def withhold_exposed_classes(case: JudgementCase) -> Draft:
+def withhold_exposed(case: JudgedDraft) -> Draft:
     """Return the draft without the classes that break a promise or hold people breached, as far as suppress allows."""
     draft = case.draft
     assert case.policy.defence is not None
@@ -61,7 +61,7 @@ def _without_classes(draft: Draft, published: PublishedTable, classes: npt.NDArr
     )
 
 
-def _causes(case: JudgementCase, published: PublishedTable) -> npt.NDArray[np.int64]:
+def _causes(case: JudgedDraft, published: PublishedTable) -> npt.NDArray[np.int64]:
     """Return the classes that break a promise about the table, or that hold people whom the draft breaches."""
     found, allowed = set[int](), case.policy.adversary.breach_share
     counts = ClassCounts.of(published)
@@ -89,7 +89,7 @@ def _fullest_classes(named: pa.Table, people: list[str], most: int) -> list[int]
     return [int(number) for number in order[:enough] if held[number] > 0]
 
 
-def _breached_by_draft(case: JudgementCase, column: str | None, allowed: float) -> tuple[list[str], int]:
+def _breached_by_draft(case: JudgedDraft, column: str | None, allowed: float) -> tuple[list[str], int]:
     """Return who is breached with the draft and was not before, and how many of them are too many."""
     from seriatim.attacks._exclusion import estimate_share, prepare  # brings compiled kernels
     from seriatim.usecases.publish.simulation import SEEDS
@@ -97,7 +97,7 @@ def _breached_by_draft(case: JudgementCase, column: str | None, allowed: float) 
     share = case.policy.adversary.share_known
     before = case.histories.get(column, no_history())
     after = before.with_draft(case.draft, column)
-    priors = foreknowledge_by_person(case.view, case.policy, after)
+    priors = foreknowledge.by_person(case.view, case.policy, after)
     grounds = [prepare(history, priors) for history in (after, before) if len(history)]
     estimate = estimate_share(grounds[0], share, SEEDS)
     if estimate.high <= allowed:
