@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.timing import keep, row
-from seriatim.kernels.equivocation.sweep_lanes import sweep_lane_areas
-from seriatim.kernels.equivocation.window_entropies import window_entropies
+from seriatim.kernels.equivocation import areas_by_lanes, window_entropies
 from seriatim.measures import equivocation
 from seriatim.measures._equivocation import equivocation_pairs
 from seriatim.queries.query_bounds import query_bounds_chained
@@ -53,8 +52,8 @@ def _batches() -> list[dict[str, Any]]:
     rows = []
     for name, steps in (("even", np.arange(25)), ("uneven", np.unique(rng.integers(0, 10**6, 25)))):
         pairs, areas = equivocation_pairs(steps), np.empty(len(matrix))
-        sweep_lane_areas(pairs, matrix[:10], areas)
-        found = len(matrix) / _seconds(lambda pairs=pairs, areas=areas: sweep_lane_areas(pairs, matrix, areas))
+        areas_by_lanes(pairs, matrix[:10], areas)
+        found = len(matrix) / _seconds(lambda pairs=pairs, areas=areas: areas_by_lanes(pairs, matrix, areas))
         case = f"areas over 25 {name} values, one core"
         rows.append(row(case, found / 1e3, 60, "thousand/s", at_least=True))
     return rows

@@ -25,7 +25,7 @@ from benchmarks.timing import in_turns, keep, row
 from seriatim.defences.single.class_tests import class_tests
 from seriatim.defences.single.median import median, median_pieces
 from seriatim.engines.threads import Threads
-from seriatim.kernels.single.median import MedianRules
+from seriatim.kernels.single.median import CutRules
 from seriatim.model import Policy, SeriesState, View
 from seriatim.tables.reader import read_table
 from seriatim.tables.views import view_of
@@ -91,7 +91,7 @@ def _cuts(view: View, policy: Policy, workers: Threads) -> None:
 
     tests = class_tests(view.sensitive, policy.terms.per_column)
     rows = np.arange(len(view), dtype=np.int32)
-    median_pieces(view.quasi, view.sensitive, rows, MedianRules(policy.terms.k or 1, False, 0), tests, workers)
+    median_pieces(view.quasi, view.sensitive, rows, CutRules(policy.terms.k or 1, False, 0), tests, workers)
 
 
 def _against_anonypy() -> dict[str, Any]:

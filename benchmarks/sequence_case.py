@@ -21,12 +21,7 @@ from seriatim.defences.series.sequence.grouping import SKIP_COST, best_sequence_
 from seriatim.defences.single.curve.order import curve_order
 from seriatim.engines.threads import Threads
 from seriatim.kernels.arrays import Singles
-from seriatim.kernels.series.belief_segments import (
-    BeliefSegmentRules,
-    SegmentRows,
-    belief_segments_greedily,
-    belief_segments_optimally,
-)
+from seriatim.kernels.series.belief_segments import SegmentRows, SegmentRules, cut_greedily, cut_optimally
 from seriatim.knowledge._posterior import BITS, entropies_for_divergence, posterior_of_groups
 from seriatim.knowledge.sequence_model import SequenceModel
 from seriatim.model.history import History, PastRelease
@@ -78,7 +73,7 @@ def sequence_works(n: int, model: SequenceModel) -> tuple[dict[str, Callable[[],
     columns, place = js_reduce._coded(week), js_reduce._places(week).astype(np.float32)
     entropy = entropies_for_divergence(beliefs).astype(np.float32)
     whole = np.bincount(week.value, minlength=N_VALUES).astype(np.int64)
-    rules = BeliefSegmentRules(20, 1, 0.5, 0, 0.6, whole, 60, 1.0)
+    rules = SegmentRules(20, 1, 0.5, 0, 0.6, whole, 60, 1.0)
 
     def laid_out() -> SegmentRows:
         order, _ = curve_order(columns, np.random.default_rng(7), Threads())
@@ -86,7 +81,7 @@ def sequence_works(n: int, model: SequenceModel) -> tuple[dict[str, Callable[[],
 
     bits = rules._replace(j=0.6 * BITS, skip=SKIP_COST)
     rows = laid_out()
-    end = belief_segments_optimally(rows, bits)
+    end = cut_optimally(rows, bits)
     kept = np.flatnonzero(end >= 0)
     groups, _ = js_reduce._laid(end[kept], rows.value[kept])
     ordered = np.ascontiguousarray(rows.beliefs[kept])
@@ -96,7 +91,7 @@ def sequence_works(n: int, model: SequenceModel) -> tuple[dict[str, Callable[[],
     propagated = posterior_of_groups(ordered, groups, "bayes").n_propagated / max(len(kept), 1)
     works: dict[str, Callable[[], Any]] = {
         "sort": lambda: frame.sort("age", "gender", "weight"),
-        "greedy": lambda: belief_segments_greedily(laid_out(), rules),
+        "greedy": lambda: cut_greedily(laid_out(), rules),
         "optimal": lambda: best_sequence_grouping(laid_out(), bits),
         "posterior, omega": lambda: posterior_of_groups(ordered, groups, "omega"),
         "posterior, bayes": lambda: posterior_of_groups(ordered, groups, "bayes"),

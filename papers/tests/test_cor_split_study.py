@@ -13,7 +13,7 @@ from support.random_series import OneWorker, unsafe_pairs
 
 from seriatim.attacks._exclusion import prepare
 from seriatim.defences.series.contract import SerialDraw, SerialRules, SerialView
-from seriatim.kernels.deduce.one_round import one_round_by_compromised, one_round_by_correlations
+from seriatim.kernels.deduce.one_round import narrow_by_compromised, narrow_by_correlations
 from seriatim.model import Estimate
 from seriatim_papers.cor_split import (
     METHODS,
@@ -163,17 +163,17 @@ def test_the_printed_rules_repeated_are_the_plain_loop():
     played = play_cor_split(METHODS[0], replace(SETTING, churn=CensusChurn(900, 0.1, 6), query_every=9), OneWorker())
     ground = prepare(played.history())
     known = ground.compromise_once(ground.draw(0.1, 1)).words
-    first = one_round_by_correlations(ground.board, *ground.meetings, one_round_by_compromised(ground.board, known))
+    first = narrow_by_correlations(ground.board, *ground.meetings, narrow_by_compromised(ground.board, known))
     words, rounds = first, 0
     while not np.array_equal(words, known):
         known, words = (
             words,
-            one_round_by_correlations(ground.board, *ground.meetings, one_round_by_compromised(ground.board, words)),
+            narrow_by_correlations(ground.board, *ground.meetings, narrow_by_compromised(ground.board, words)),
         )
         rounds += 1
     assert rounds > 2
     known = ground.compromise_once(ground.draw(0.1, 1)).words
-    looked = one_round_by_compromised(ground.board, known)
+    looked = narrow_by_compromised(ground.board, known)
     assert np.array_equal(reasons_repeated(ground.board, *ground.meetings, looked, first), words)
 
 

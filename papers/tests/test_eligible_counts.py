@@ -8,7 +8,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from seriatim.kernels.series.by_key import rows_by_key
+from seriatim.kernels.arrays import rows_by_key
 from seriatim_papers.kernels.eligibility import (
     eligibility_tree,
     fill_eligibility_needs,

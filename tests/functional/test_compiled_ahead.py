@@ -10,36 +10,35 @@ import pytest
 
 import seriatim as sr
 from seriatim.cli import compile_ahead as starting
-from seriatim.kernels import ahead
-from seriatim.kernels.check.box_counts import count_inside, estimate_box_counts, fit_box
+from seriatim.kernels import warm_up
+from seriatim.kernels.check.box_counts import count_inside, expected_inside, fit_box
 from seriatim.kernels.check.class_figures import class_figures
-from seriatim.kernels.check.classes import fold_class_keys, number_classes_direct, rows_by_class
-from seriatim.kernels.check.value_counts import value_counts_by_class
-from seriatim.kernels.deduce.conclusions import look_for_conclusions
-from seriatim.kernels.deduce.fixed_point import narrow_to_fixed_point
-from seriatim.kernels.deduce.nullspace import peel_nullspace, solve_dense_nullspace, substitute_in_nullspace
-from seriatim.kernels.deduce.one_round import alike_overlaps, one_round_by_compromised, one_round_by_correlations
-from seriatim.kernels.single.acceptance import class_acceptance
-from seriatim.kernels.single.median import cut_by_median
+from seriatim.kernels.check.classes import fold_class_keys, number_directly, rows_by_class, value_counts_by_class
+from seriatim.kernels.deduce.conclusions import compare_groups
+from seriatim.kernels.deduce.fixed_point import narrow_fully
+from seriatim.kernels.deduce.nullspace import peel_lone_columns, solve_dense, substitute_peeled
+from seriatim.kernels.deduce.one_round import alike_overlaps, narrow_by_compromised, narrow_by_correlations
+from seriatim.kernels.single.acceptance import passes_tests
+from seriatim.kernels.single.median import cut_rows
 from seriatim.testing.hospital import POLICY, hospital_months
 
 JUDGING = (
     class_figures,
     fold_class_keys,
-    number_classes_direct,
+    number_directly,
     rows_by_class,
     value_counts_by_class,
     count_inside,
-    estimate_box_counts,
+    expected_inside,
     fit_box,
 )
 ATTACKING = (
     alike_overlaps,
-    narrow_to_fixed_point,
-    one_round_by_compromised,
-    one_round_by_correlations,
-    peel_nullspace,
-    substitute_in_nullspace,
+    narrow_fully,
+    narrow_by_compromised,
+    narrow_by_correlations,
+    peel_lone_columns,
+    substitute_peeled,
 )
 
 
@@ -62,18 +61,18 @@ def kept_types(kernel: Any) -> set[Any]:
 
 
 def test_cutting(published: tuple[Any, Any, Any]) -> None:
-    before = types_of((class_acceptance, cut_by_median))
+    before = types_of((passes_tests, cut_rows))
     assert all(before.values()), "a release by median calls both"
-    ahead.accepting_ahead()
-    ahead.cutting_ahead()
-    assert types_of((class_acceptance, cut_by_median)) == before
+    warm_up.compile_acceptance()
+    warm_up.compile_cuts()
+    assert types_of((passes_tests, cut_rows)) == before
 
 
 def test_judging(published: tuple[Any, Any, Any]) -> None:
     before = types_of(JUDGING)
     assert all(before.values()), "a release calls all of them"
-    ahead.judging_ahead()
-    ahead.figures_ahead()
+    warm_up.compile_judging()
+    warm_up.compile_figures()
     assert types_of(JUDGING) == before
 
 
@@ -82,7 +81,7 @@ def test_figures_of_an_audit(published: tuple[Any, Any, Any]) -> None:
     sr.audit(table, policy)
     before = types_of((class_figures,))
     assert all(before.values())
-    ahead.figures_ahead()
+    warm_up.compile_figures()
     assert types_of((class_figures,)) == before
 
 
@@ -91,12 +90,12 @@ def test_attacks(published: tuple[Any, Any, Any]) -> None:
     sr.attack(ledger, {"compromised": 0.05}, series=policy.series)
     before = types_of(ATTACKING)
     assert all(before.values())
-    ahead.narrowing_ahead()
-    ahead.conclusions_ahead()
-    ahead.twins_ahead()
+    warm_up.compile_narrowing()
+    warm_up.compile_conclusions()
+    warm_up.compile_twins()
     assert types_of(ATTACKING) == before
-    assert len(kept_types(look_for_conclusions)) == 1, "the types that narrowing calls it with"
-    assert len(solve_dense_nullspace.signatures) == 1, "not every history needs it"
+    assert len(kept_types(compare_groups)) == 1, "the types that narrowing calls it with"
+    assert len(solve_dense.signatures) == 1, "not every history needs it"
 
 
 class TestStarting:
@@ -117,7 +116,7 @@ class TestStarting:
         return calls
 
     def test_only_what_is_not_kept(self, started: list[list[str]], monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(starting, "_kept", lambda _, kernel: kernel == "peel_nullspace")
+        monkeypatch.setattr(starting, "_kept", lambda _, kernel: kernel == "peel_lone_columns")
         starting.compile_ahead("twins", "judging")
         assert [command[-1] for command in started] == ["judging"]
         assert "twins" not in started[0]
@@ -140,15 +139,15 @@ class TestStarting:
     def test_not_where_nothing_can_be_kept(self, started: list[list[str]], monkeypatch: pytest.MonkeyPatch) -> None:
         from seriatim.kernels import compiled
 
-        monkeypatch.setattr(compiled, "compiled_folder", lambda _: None)
+        monkeypatch.setattr(compiled, "cache_folder", lambda _: None)
         starting.compile_ahead("accepting", "judging", "figures", "twins", "narrowing")
         assert started == []
 
     def test_every_step_names_a_kernel_that_is_kept(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         from seriatim.kernels import compiled
 
-        assert set(starting._LAST) == set(ahead.STEPS)
-        monkeypatch.setattr(compiled, "compiled_folder", lambda _: tmp_path)
+        assert set(starting._LAST) == set(warm_up.STEPS)
+        monkeypatch.setattr(compiled, "cache_folder", lambda _: tmp_path)
         for room, kernel in starting._LAST.values():
             assert not starting._kept(room, kernel)
             (tmp_path / f"file.{kernel}-1.py311.nbi").touch()

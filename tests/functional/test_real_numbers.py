@@ -15,7 +15,7 @@ from pyarrow import csv
 
 import seriatim as sr
 from seriatim.defences.single.noise import noise_trials
-from seriatim.kernels.equivocation.window_entropies import window_hit_chances
+from seriatim.kernels.equivocation import window_hit_chances
 from seriatim.model.nearness import nearness_of
 
 

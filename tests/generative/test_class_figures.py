@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from seriatim.kernels.check.class_figures import FIGURES
-from seriatim.kernels.check.classes import class_ids, number_classes_hashed
+from seriatim.kernels.check.classes import class_ids, number_by_hash
 from seriatim.measures._leakage import leakage_by_class
 from seriatim.model.class_counts import ValueCounts
 from seriatim.model.classes import number_classes
@@ -80,7 +80,7 @@ def test_class_numbers_equal_the_plain_ones(table: tuple[np.ndarray, np.ndarray,
 @LIMITS
 @given(st.lists(st.integers(0, 2**62), min_size=1, max_size=200))
 def test_hashed_numbers_equal_the_plain_ones(keys: list[int]):
-    ids, n = number_classes_hashed(np.array(keys, np.int64))
+    ids, n = number_by_hash(np.array(keys, np.int64))
     assert ids.tolist() == plain_ids([keys])
     assert n == len(set(keys))
 

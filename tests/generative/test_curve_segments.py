@@ -19,11 +19,11 @@ from seriatim.defences.single.class_tests import class_tests
 from seriatim.defences.single.curve.order import curve_order, curve_order_axes, rows_in_order
 from seriatim.defences.single.curve.segments import SegmentDemand, curve_pieces, widths_of
 from seriatim.engines.threads import Threads
-from seriatim.kernels.single.hilbert import HilbertScramble, hilbert_keys
-from seriatim.kernels.single.packed_rows import fetch_packed_rows
-from seriatim.kernels.single.segments import segments_by_size, segments_by_tests
-from seriatim.kernels.single.window_costs import (
+from seriatim.kernels.single.hilbert import RowScramble, curve_keys, fetch_packed_rows
+from seriatim.kernels.single.segments import (
     WindowLanes,
+    cut_by_size,
+    cut_by_tests,
     window_cost_lanes,
     window_cost_runs,
     window_cost_width,
@@ -45,7 +45,7 @@ def test_the_curve_visits_every_cell_once_in_steps_of_one(d, bits):
     )
     axes = curve_order_axes(np.tile(np.arange(side, dtype=np.uint16), (d, 1)), np.arange(d), bits)
     keys = np.empty(len(points), dtype=np.uint64)
-    hilbert_keys(packed.words, packed.layout, axes, HilbertScramble(16, *NO_SCRAMBLE), 0, keys)
+    curve_keys(packed.words, packed.layout, axes, RowScramble(16, *NO_SCRAMBLE), 0, keys)
     places = keys >> np.uint64(16)
     assert sorted(places.tolist()) == list(range(side**d))
     walk = points[np.argsort(places)]
@@ -164,7 +164,7 @@ def all_cuts(n: int, borders: list[int]) -> Any:
 def test_segments_of_k_are_the_best_of_all_ways_to_cut(made, k):
     columns, _ = made
     n = len(columns[0].codes)
-    starts = segments_by_size(lanes(columns), k)
+    starts = cut_by_size(lanes(columns), k)
     if n < k:
         assert starts.tolist() == [0] * (n > 0)
         return
@@ -183,7 +183,7 @@ def test_long_orders_are_cut_as_well_as_by_the_plain_programme(k):
     n, scales = 2500 if k < 40 else 1100, [_scale("interval", 400), _scale("set", 7)]
     columns = [CodedColumn("q", rng.integers(0, len(scale), n).astype(np.int32), scale) for scale in scales]
     columns.append(_in_tree(rng.integers(0, 12, n)))
-    bounds = [*segments_by_size(lanes(columns), k).tolist(), n]
+    bounds = [*cut_by_size(lanes(columns), k).tolist(), n]
     assert min(np.diff(bounds)) >= k
     best = [0.0] + [np.inf] * n
     for end in range(k, n + 1):
@@ -210,7 +210,7 @@ def test_segments_under_tests_are_the_best_on_their_grid(made, k, step, most, as
         return
     terms = Thresholds(t=asked) if asked < 1 else Thresholds(l=asked)
     tests = class_tests((sensitive,), {"s": terms})
-    starts = segments_by_tests(lanes(columns), sensitive.codes[None, :], k, step, most, tests)
+    starts = cut_by_tests(lanes(columns), sensitive.codes[None, :], k, step, most, tests)
     domain, everyone = list(range(len(sensitive.scale))), sensitive.codes.tolist()
 
     @cache  # ways to cut share most of their runs

@@ -29,7 +29,7 @@ from seriatim.defences.single.lattice.optimum import (
     find_optimum,
 )
 from seriatim.engines.threads import Threads
-from seriatim.kernels.single.rollup import RollupClasses, rollup_counts
+from seriatim.kernels.single.rollup import NodeClasses, count_values
 from seriatim.kernels.single.shortfall import shortfall
 from seriatim.model import CodedColumn, Thresholds, scale_of
 
@@ -68,8 +68,8 @@ def task_of(
     shown = () if asked is None else (sensitive,)
     tests = class_tests(shown, {} if asked is None else {"s": asked})
     if asked is not None:
-        values = rollup_counts(ids, len(finest.sizes), sensitive.codes[None, :], int(tests.offsets[-1]))
-        finest = RollupClasses(finest.codes, finest.sizes, *values)
+        values = count_values(ids, len(finest.sizes), sensitive.codes[None, :], int(tests.offsets[-1]))
+        finest = NodeClasses(finest.codes, finest.sizes, *values)
     demand = OptimumDemand(generalisation_bars(tests, k, budget), loss, len(sensitive.codes))
     return GeneralisationTask(
         quasi=tuple(columns), sensitive=shown, lattice=lattice, demand=demand, finest=finest, class_of_record=ids

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 from seriatim.kernels.series.belief_segments import (
-    BeliefSegmentRules,
     SegmentRows,
-    belief_segments_greedily,
-    belief_segments_optimally,
-    belief_segments_with_leftovers,
+    SegmentRules,
+    cut_greedily,
+    cut_optimally,
+    cut_with_leftovers,
 )
 from seriatim.knowledge._posterior import divergence_of_groups, entropies_for_divergence
 
@@ -24,17 +24,17 @@ def people(n: int, seed: int) -> SegmentRows:
     return SegmentRows(value, single, entropies_for_divergence(beliefs).astype(np.float32), place.astype(np.float32))
 
 
-def rules(rows: SegmentRows, **asked: float) -> BeliefSegmentRules:
+def rules(rows: SegmentRows, **asked: float) -> SegmentRules:
     whole = np.bincount(rows.value, minlength=4).astype(np.int64)
-    plain = BeliefSegmentRules(3, 1, 1.0, 0, 1e12, whole, 12, 1.0)
+    plain = SegmentRules(3, 1, 1.0, 0, 1e12, whole, 12, 1.0)
     return plain._replace(**asked)
 
 
-def passes(rows: SegmentRows, asked: BeliefSegmentRules, first: int, last: int) -> bool:
+def passes(rows: SegmentRows, asked: SegmentRules, first: int, last: int) -> bool:
     return all_pass(rows, asked, np.arange(first, last))
 
 
-def all_pass(rows: SegmentRows, asked: BeliefSegmentRules, at: np.ndarray) -> bool:
+def all_pass(rows: SegmentRows, asked: SegmentRules, at: np.ndarray) -> bool:
     size, n = len(at), len(rows.value)
     counts = np.bincount(rows.value[at], minlength=4)
     far = np.abs(counts / size - asked.whole / n).sum() / 2
@@ -51,7 +51,7 @@ def box_cost(rows: SegmentRows, at: np.ndarray) -> float:
     return float((part.max(axis=0) - part.min(axis=0)).mean()) * len(part)
 
 
-def best_cost(rows: SegmentRows, asked: BeliefSegmentRules) -> float:
+def best_cost(rows: SegmentRows, asked: SegmentRules) -> float:
     best = [0.0]
     for i in range(1, len(rows.value) + 1):
         best.append(best[-1] + asked.skip)
@@ -67,7 +67,7 @@ def best_cost(rows: SegmentRows, asked: BeliefSegmentRules) -> float:
 def test_the_best_cut_is_the_best_of_all(asked: dict[str, float], seed: int) -> None:
     rows = people(40, seed)
     wanted = rules(rows, **asked)
-    end = belief_segments_optimally(rows, wanted)
+    end = cut_optimally(rows, wanted)
     assert cost_of(rows, end) == pytest.approx(best_cost(rows, wanted), abs=1e-4)
     for last in np.unique(end[end >= 0]).tolist():
         at = np.flatnonzero(end == last)
@@ -79,7 +79,7 @@ def test_the_best_cut_is_the_best_of_all(asked: dict[str, float], seed: int) -> 
 def test_greedy_closes_as_soon_as_it_may(asked: dict[str, float]) -> None:
     rows = people(60, 9)
     wanted = rules(rows, **asked)
-    end, first = belief_segments_greedily(rows, wanted), 0
+    end, first = cut_greedily(rows, wanted), 0
     for i in range(60):
         if passes(rows, wanted, first, i + 1):
             assert (end[first : i + 1] == i + 1).all()
@@ -87,7 +87,7 @@ def test_greedy_closes_as_soon_as_it_may(asked: dict[str, float]) -> None:
     assert (end[first:] == -1).all()
 
 
-def with_leftovers(rows: SegmentRows, asked: BeliefSegmentRules, end: np.ndarray, reach: int) -> np.ndarray:
+def with_leftovers(rows: SegmentRows, asked: SegmentRules, end: np.ndarray, reach: int) -> np.ndarray:
     """The plain twin: everyone left over joins the segment nearby that still passes and grows least."""
     ends, found = np.unique(end[end >= 0]), end.copy()
     for i in np.flatnonzero(end < 0).tolist():
@@ -111,16 +111,16 @@ def test_people_left_over_join_the_nearest_segment_that_may_take_them(
 ) -> None:
     rows = people(60, seed)
     wanted = rules(rows, **asked)
-    for cut in (belief_segments_optimally, belief_segments_greedily):
+    for cut in (cut_optimally, cut_greedily):
         end = cut(rows, wanted)
-        found = belief_segments_with_leftovers(rows, wanted, end, reach)
+        found = cut_with_leftovers(rows, wanted, end, reach)
         np.testing.assert_array_equal(found, with_leftovers(rows, wanted, end, reach))
         for last in np.unique(found[found >= 0]).tolist():
             assert all_pass(rows, wanted, np.flatnonzero(found == last))
-    assert (belief_segments_greedily(rows, rules(rows, j=0.2)) < 0).any()  # else nobody would be left over
+    assert (cut_greedily(rows, rules(rows, j=0.2)) < 0).any()  # else nobody would be left over
 
 
 def test_nobody_joins_where_there_is_no_segment() -> None:
     rows = people(10, 3)
     nobody = np.full(10, -1, dtype=np.int64)
-    assert (belief_segments_with_leftovers(rows, rules(rows), nobody, 5) == -1).all()
+    assert (cut_with_leftovers(rows, rules(rows), nobody, 5) == -1).all()

@@ -11,9 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from support import plain_promises as plain
 
-from seriatim.kernels.check.box_counts import count_inside, estimate_box_counts
+from seriatim.kernels.check.box_counts import count_inside, expected_inside
+from seriatim.kernels.check.class_figures import tree_distances
 from seriatim.kernels.check.classes import class_ids, rows_by_class
-from seriatim.kernels.check.tree_distance import tree_distances
 from seriatim.model.class_counts import ValueCounts
 from seriatim.model.classes import Classes
 from seriatim.model.scale import scale_of
@@ -150,4 +150,4 @@ def test_counting_inside_a_box(made: tuple[np.ndarray, np.ndarray, np.ndarray, n
             values = range(lows[c, i], highs[c, i] + 1)
             share *= sum(low[c] <= value <= high[c] for value in values) / len(values)
         expected += share
-    assert abs(estimate_box_counts(lows, highs, weights, asked, low, high) - expected) < 1e-9
+    assert abs(expected_inside(lows, highs, weights, asked, low, high) - expected) < 1e-9

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from seriatim.kernels import compile_claim
-from seriatim.kernels.compile_claim import CompileClaim
+from seriatim.kernels import compiled
+from seriatim.kernels.compiled import CompileClaim
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="claims are not used there")
 
@@ -50,7 +50,7 @@ def test_nobody_waits_for_the_dead_or_for_themselves(tmp_path: Path, text: str) 
 
 
 def test_patience_ends(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(compile_claim, "PATIENCE", 0.1)
+    monkeypatch.setattr(compiled, "PATIENCE", 0.1)
     path = tmp_path / "kernel.making"
     path.write_text(str(os.getppid()))
     assert CompileClaim(path).take()
@@ -65,7 +65,7 @@ def test_two_processes_compile_a_kernel_once(tmp_path: Path) -> None:
     """Both need it at the same moment; one finds what the other has kept, and no claim is left."""
     code = (
         "import numpy as np\n"
-        "from seriatim.kernels.check.random_classes import leakage_of_random_classes as kernel\n"
+        "from seriatim.kernels.check.class_figures import leakage_of_random_classes as kernel\n"
         "kernel(np.zeros(1, np.int32), np.ones(1), np.zeros((1, 1)))\n"
         "print(len(kernel.stats.cache_hits))\n"
     )

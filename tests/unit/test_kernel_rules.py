@@ -119,16 +119,16 @@ class TestPrivateFolder:
     def _temporary(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         tmp_path.chmod(0o1777)
         monkeypatch.setattr(compiled.tempfile, "gettempdir", lambda: str(tmp_path))
-        compiled.private_compiled_folder.cache_clear()
+        compiled.private_folder.cache_clear()
         yield
-        compiled.private_compiled_folder.cache_clear()
+        compiled.private_folder.cache_clear()
 
     def expected(self, tmp_path: Path) -> Path:
         return tmp_path / f"seriatim-{os.geteuid()}"
 
     def test_is_made_for_this_user_alone(self, tmp_path: Path) -> None:
         with pytest.warns(compiled.KeptElsewhere, match="kept in"):
-            folder = compiled.private_compiled_folder()
+            folder = compiled.private_folder()
         assert folder == self.expected(tmp_path)
         assert stat.S_IMODE(folder.stat().st_mode) == 0o700
 
@@ -155,7 +155,7 @@ class TestPrivateFolder:
 
     def assert_refused(self) -> None:
         with pytest.warns(compiled.KeptElsewhere, match="compiles anew"):
-            assert compiled.private_compiled_folder() is None
+            assert compiled.private_folder() is None
 
 
 COUNT_TWICE = """
@@ -164,8 +164,8 @@ from seriatim.kernels import compiled
 usual = compiled._writable
 compiled._writable = lambda folder: sys.argv[1] != "nowhere" and sys.argv[1] in str(folder) and usual(folder)
 import numpy as np
-from seriatim.kernels.check.value_counts import value_counts_by_class, class_value_counts
-print(class_value_counts(np.array([0, 1, 1], dtype=np.int32), 2).tolist())
+from seriatim.kernels.check.classes import value_counts_by_class, class_sizes
+print(class_sizes(np.array([0, 1, 1], dtype=np.int32), 2).tolist())
 """
 
 
@@ -193,22 +193,22 @@ def test_what_is_kept_counts_for_these_sources_only(tmp_path: Path, monkeypatch:
     (tmp_path / "room").mkdir()
     (tmp_path / "room" / "two.py").write_text("second")
     monkeypatch.setattr(compiled, "_HERE", tmp_path)
-    before = compiled.compiled_stamp.__wrapped__()
+    before = compiled.source_stamp.__wrapped__()
     (tmp_path / "room" / "two.py").write_text("changed")
-    assert compiled.compiled_stamp.__wrapped__() != before
+    assert compiled.source_stamp.__wrapped__() != before
 
 
 def test_installations_with_the_same_kernels_share_what_they_compiled(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Only in a folder that was named: elsewhere each installation has its own."""
-    find = compiled.compiled_folder.__wrapped__
+    find = compiled.cache_folder.__wrapped__
     rooms = [tmp_path / clone / "kernels" / "check" for clone in ("one", "other")]
     monkeypatch.setattr(compiled.config, "CACHE_DIR", str(tmp_path / "named"))
     shared, again = map(find, rooms)
     assert shared == again
     assert shared.parent == tmp_path / "named"
-    monkeypatch.setattr(compiled, "compiled_stamp", lambda: "another digest of the sources")
+    monkeypatch.setattr(compiled, "source_stamp", lambda: "another digest of the sources")
     assert find(rooms[0]) != shared
     monkeypatch.setattr(compiled.config, "CACHE_DIR", "")
     assert [find(room) for room in rooms] == [room / "__pycache__" for room in rooms]

@@ -19,7 +19,7 @@ from seriatim.attacks import Exclusion, prepare
 from seriatim.attacks.method import method_cuts
 from seriatim.attacks.traces_by_person import trace, trace_bit_words, trace_flags
 from seriatim.errors import InputError
-from seriatim.kernels.deduce.halvings import Halvings, narrow_by_halvings
+from seriatim.kernels.deduce.halvings import Halvings, narrow_by_cuts
 from seriatim.model.history import History
 from seriatim.testing.hospital import hospital_months
 
@@ -140,7 +140,7 @@ def test_people_about_whom_nobody_knows_are_left_out() -> None:
 
 
 def plainly(cuts: Halvings, flags: np.ndarray) -> np.ndarray:
-    """One round of ``narrow_by_halvings``, cut by cut, straight from what it says."""
+    """One round of ``narrow_by_cuts``, cut by cut, straight from what it says."""
     flags = flags.copy()
     for cut in range(len(cuts.starts) - 1):
         at = slice(cuts.starts[cut], cuts.starts[cut + 1])
@@ -187,7 +187,7 @@ def test_the_kernel_does_what_the_plain_twin_does() -> None:
         spot = np.sort(chance.integers(0, 6, (n_cuts, n)), axis=1).astype(np.float32).ravel()
         cuts = Halvings(np.arange(n_cuts + 1) * n, who, spot, right, held, trace_bit_words(common))
         words = trace_bit_words(flags)
-        moved, _ = narrow_by_halvings(cuts, words)
+        moved, _ = narrow_by_cuts(cuts, words)
         wanted = plainly(cuts, flags)
         assert (trace_flags(words, n_values) == wanted).all()
         assert (moved == (wanted != flags).any(axis=1)).all()

@@ -123,7 +123,6 @@ def test_a_class_has_a_name_of_its_own_in_its_room() -> None:
 
 TWINS = {
     "the same part of several methods": "grouping memory",
-    "once to search and once to judge": "near_values",
     "an object of the domain, by what is done with it": "board halves",
 }
 

@@ -15,7 +15,7 @@ from support import plain_promises as plain
 from seriatim.defences.single import median as defence
 from seriatim.defences.single.class_tests import class_tests, whole_passes_tests
 from seriatim.engines.threads import Threads
-from seriatim.kernels.single.median import MedianRules
+from seriatim.kernels.single.median import CutRules
 from seriatim.model import CodedColumn, Scale, Thresholds
 from seriatim.model.scale import scale_of
 
@@ -132,7 +132,7 @@ def pieces_of(
     quasi, sensitive, asked, k = problem
     rows = np.arange(len(sensitive.codes), dtype=np.int32)
     tests = class_tests((sensitive,), {"s": asked.thresholds})
-    rules = MedianRules(k, relaxed, 0)
+    rules = CutRules(k, relaxed, 0)
     found = defence.median_pieces(quasi, (sensitive,), rows, rules, tests, Threads(workers))
     return [found.order[a:b].copy() for a, b in zip(found.bounds[:-1], found.bounds[1:], strict=True)]
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from seriatim.defences.series.contract import BoolArray, LongArray, SerialRules, SerialView, WhenNotEligible
-from seriatim.kernels.series.by_key import rows_by_key
+from seriatim.kernels.arrays import rows_by_key
 from seriatim.model.scale import IntArray
 from seriatim_papers.kernels.eligibility import (
     eligibility_tree,

@@ -19,8 +19,8 @@ from seriatim.defences.series.cohort.grouping import cohort_groups
 from seriatim.defences.series.cohort.memory import CohortMemory
 from seriatim.defences.series.contract import LongArray, SerialDraw, SerialGrouping, SerialRules, SerialView
 from seriatim.defences.series.memory import RememberedRows, memory_rows
-from seriatim.kernels.series.by_key import rows_by_key
-from seriatim.kernels.series.ranges import range_boxes
+from seriatim.kernels.arrays import rows_by_key
+from seriatim.kernels.check.box_counts import range_boxes
 from seriatim.model import Scale, scale_of
 from seriatim.model.history import History, PastRelease
 from seriatim.ports import Workers

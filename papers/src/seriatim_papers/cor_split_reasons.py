@@ -17,9 +17,9 @@ import numpy.typing as npt
 from seriatim.attacks._exclusion import ExclusionGround, prepare
 from seriatim.defences.series.contract import SerialDraw, SerialRules, SerialView
 from seriatim.kernels.arrays import Ints, Longs, Words
+from seriatim.kernels.check.box_counts import range_boxes
 from seriatim.kernels.deduce.board import Board
-from seriatim.kernels.deduce.one_round import one_round_by_compromised, one_round_by_correlations
-from seriatim.kernels.series.ranges import range_boxes
+from seriatim.kernels.deduce.one_round import narrow_by_compromised, narrow_by_correlations
 from seriatim.ports import Progress, Workers, no_progress
 from seriatim.reading import Boxes, count_in_ranges
 from seriatim_papers.cor_split import (
@@ -148,10 +148,10 @@ def _readings(ground: ExclusionGround, seed: int) -> tuple[float, float, float]:
     known = ground.draw(COMPROMISED, seed)
     told[known] = 0
     told[known, value[known] >> 6] = np.uint64(1) << (value[known] & 63).astype(np.uint64)
-    by_compromised = one_round_by_compromised(board, told)
+    by_compromised = narrow_by_compromised(board, told)
     share: Callable[[Words], float] = partial(_breached, ground, seed=seed)
-    side = share(by_compromised & one_round_by_correlations(board, ptr, pair, told))
-    words = one_round_by_correlations(board, ptr, pair, by_compromised)
+    side = share(by_compromised & narrow_by_correlations(board, ptr, pair, told))
+    words = narrow_by_correlations(board, ptr, pair, by_compromised)
     return side, share(words), share(reasons_repeated(board, ptr, pair, by_compromised, words))
 
 
@@ -162,7 +162,7 @@ def reasons_repeated(board: Board, ptr: Longs, pair: Ints, looked: Words, words:
     """
     group = np.repeat(np.arange(len(board.mem_ptr) - 1), np.diff(board.mem_ptr))
     while True:
-        told = one_round_by_compromised(board, words)
+        told = narrow_by_compromised(board, words)
         moved = (told != looked).any(axis=1)
         if not moved.any():
             return words
@@ -170,7 +170,7 @@ def reasons_repeated(board: Board, ptr: Longs, pair: Ints, looked: Words, words:
         touched[group[moved[board.mem]]] = True
         kept = touched[pair]
         starts = np.concatenate(([0], np.cumsum(kept)))[ptr]
-        words, looked = one_round_by_correlations(board, starts, pair[kept], told), told
+        words, looked = narrow_by_correlations(board, starts, pair[kept], told), told
 
 
 def _breached(ground: ExclusionGround, words: Words, seed: int) -> float:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from seriatim.defences.series.contract import LongArray, PlaceArray, SerialView
-from seriatim.kernels.series.by_key import rows_by_key
+from seriatim.kernels.arrays import rows_by_key
 from seriatim.model.scale import IntArray
 from seriatim.ports import Workers
 from seriatim_papers.buckets import Buckets

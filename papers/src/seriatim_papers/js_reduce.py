@@ -20,13 +20,9 @@ from seriatim.defences.single.class_tests import class_tests
 from seriatim.defences.single.curve.order import curve_order
 from seriatim.defences.single.median import median_pieces
 from seriatim.kernels.arrays import Floats, Ints, Longs
-from seriatim.kernels.belief.chains import filter_chains
-from seriatim.kernels.series.belief_segments import (
-    BeliefSegmentRules,
-    SegmentRows,
-    belief_segments_greedily,
-)
-from seriatim.kernels.single.median import MedianRules
+from seriatim.kernels.belief.chains import filter_states
+from seriatim.kernels.series.belief_segments import SegmentRows, SegmentRules, cut_greedily
+from seriatim.kernels.single.median import CutRules
 from seriatim.knowledge._posterior import (
     BITS,
     MessageGroups,
@@ -108,8 +104,8 @@ def js_reduce_by_segments(k: int, t: float, j: float, optimal: bool) -> Grouper:
             place[order].astype(np.float32),
         )
         whole = np.bincount(week.value, minlength=len(VALUES)).astype(np.int64)
-        rules = BeliefSegmentRules(k, 1, t, 0, j, whole, max(3 * k, 60), SKIP_COST)
-        end = best_sequence_grouping(rows, rules) if optimal else belief_segments_greedily(rows, rules)
+        rules = SegmentRules(k, 1, t, 0, j, whole, max(3 * k, 60), SKIP_COST)
+        end = best_sequence_grouping(rows, rules) if optimal else cut_greedily(rows, rules)
         return _numbered(order, end)
 
     return group
@@ -126,7 +122,7 @@ def js_reduce_by_mondrian(k: int, thresholds: Thresholds) -> Grouper:
         keep = np.ones(len(week.value), dtype=np.bool_)
         tests = class_tests((values,), {"result": thresholds}, keep)
         rows = np.arange(len(week.value), dtype=np.int32)
-        pieces = median_pieces(columns, (values,), rows, MedianRules(k, False, 0), tests, wired_workers())
+        pieces = median_pieces(columns, (values,), rows, CutRules(k, False, 0), tests, wired_workers())
         found = np.empty(len(week.value), dtype=np.int64)
         found[pieces.order] = np.repeat(np.arange(pieces.n_groups), np.diff(pieces.bounds))
         return found
@@ -164,7 +160,7 @@ def js_reduce_run(grouper: Grouper, weeks: list[PatientWeek], model: SequenceMod
         groups, _ = _laid(group[order], week.value[order])
         omega = posterior_of_groups(np.ascontiguousarray(beliefs[order]), groups, "omega").beliefs
         after = np.empty((len(order), model.n_states))
-        filter_chains(model.chain, np.ascontiguousarray(ahead[order]), omega, after)
+        filter_states(model.chain, np.ascontiguousarray(ahead[order]), omega, after)
         state[who[order]], met[who[order]], last[who[order]] = after, True, number
         within = np.unique(group[order], return_inverse=True)[1].astype(np.int32)
         pasts.append(PastRelease(number, person=who[order], group=within, value=week.value[order]))

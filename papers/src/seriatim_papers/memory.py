@@ -14,7 +14,7 @@ import numpy as np
 
 from seriatim.defences.series.contract import BoolArray, LongArray
 from seriatim.defences.series.memory import RememberedRows
-from seriatim.kernels.series.by_key import rows_by_key
+from seriatim.kernels.arrays import rows_by_key
 from seriatim.model.scale import IntArray
 from seriatim_papers.kernels.memory import (
     MemoryGroups,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from seriatim.kernels.series.ranges import range_boxes
+from seriatim.kernels.check.box_counts import range_boxes
 from seriatim.model.chance import open_chance
 from seriatim.model.scale import IntArray
 from seriatim.reading import Boxes, RangeQueries, count_in_ranges

@@ -27,7 +27,7 @@ from seriatim.attacks._twins import twins_nullspace_marks
 from seriatim.attacks.traces_by_person import Traces, trace
 from seriatim.errors import Fault, TableError
 from seriatim.kernels.arrays import Flags, Floats, Ints, Longs
-from seriatim.kernels.belief.cell_tables import CellMoves, CellWeights, DrawnCellMoves, walk_cell_tables
+from seriatim.kernels.belief.cell_tables import DrawnMoves, Moves, Weights, random_walk
 from seriatim.model.chance import open_chance
 from seriatim.model.history import History
 
@@ -302,23 +302,23 @@ def _walked(
     if not moves or len(values) < 2:
         return np.asarray(start / size)
     ends = np.cumsum([0, *(len(at) for at, _ in moves)])
-    flat = CellMoves(ends, *(np.concatenate([move[part] for move in moves]) for part in (0, 1)))
+    flat = Moves(ends, *(np.concatenate([move[part] for move in moves]) for part in (0, 1)))
     most = int(start.sum() + 3 * np.abs(flat.step).max())  # three moves may pass through more than there are
     factorials = np.concatenate(([0.0], np.cumsum(np.log(np.arange(1, most + 1)))))
-    weights = CellWeights(factorials, np.log(np.maximum(margin, 1e-300)))
+    weights = Weights(factorials, np.log(np.maximum(margin, 1e-300)))
     every = max(n_steps // TABLES, 1)
     total, kept = np.zeros(start.shape), 0
     for first in range(0, n_steps, CHUNK):
         step = np.arange(first, min(first + CHUNK, n_steps))
         counted = (step >= n_steps // 5) & (step % every == 0)
-        walk_cell_tables(counts, flat, _drawn(len(step), len(moves), values, chance), weights, counted, total)
+        random_walk(counts, flat, _drawn(len(step), len(moves), values, chance), weights, counted, total)
         kept += int(counted.sum())
     return np.asarray(total / max(kept, 1) / size)
 
 
-def _drawn(n_steps: int, n_moves: int, values: Longs, chance: np.random.Generator) -> DrawnCellMoves:
+def _drawn(n_steps: int, n_moves: int, values: Longs, chance: np.random.Generator) -> DrawnMoves:
     first = chance.integers(0, len(values), (n_steps, 3))
     second = (first + chance.integers(1, len(values), (n_steps, 3))) % len(values)
     pairs = values[np.stack((first, second), axis=2).reshape(n_steps, 6)]
     made = np.array([1, 1, 2, 3])[chance.integers(0, 4, n_steps)]
-    return DrawnCellMoves(chance.integers(0, n_moves, (n_steps, 3)), pairs, made, np.log(chance.random(n_steps)))
+    return DrawnMoves(chance.integers(0, n_moves, (n_steps, 3)), pairs, made, np.log(chance.random(n_steps)))

@@ -23,11 +23,11 @@ from seriatim.attacks.proof_chain import Step, attack_steps_to
 from seriatim.attacks.traces_by_person import PriorValues, Traces, trace, trace_flags
 from seriatim.errors import AdversaryError, Fault
 from seriatim.kernels.arrays import Ints, Longs, Words
-from seriatim.kernels.deduce.board import Board, BoardLinks, BoardLog
-from seriatim.kernels.deduce.conclusions import first_conclusions
-from seriatim.kernels.deduce.fixed_point import narrow_to_fixed_point
-from seriatim.kernels.deduce.halvings import Halvings, narrow_by_halvings
-from seriatim.kernels.deduce.one_round import alike_overlaps, one_round_by_compromised, one_round_by_correlations
+from seriatim.kernels.deduce.board import Board, EpisodeLinks, RemovalLog
+from seriatim.kernels.deduce.conclusions import intersect_groups
+from seriatim.kernels.deduce.fixed_point import narrow_fully
+from seriatim.kernels.deduce.halvings import Halvings, narrow_by_cuts
+from seriatim.kernels.deduce.one_round import alike_overlaps, narrow_by_compromised, narrow_by_correlations
 from seriatim.kernels.deduce.overlaps import overlaps
 from seriatim.model.chance import open_chance
 from seriatim.model.doors import share_argument, shown_argument, whole_argument
@@ -42,7 +42,7 @@ class Exclusion:
     traces: Traces
     words: Words
     compromised_episodes: Ints
-    log: BoardLog
+    log: RemovalLog
     conflicts: int = 0
     """How often the rules contradicted each other: 0 if the history is true."""
 
@@ -116,12 +116,12 @@ class ExclusionGround:
 
     traces: Traces
     board: Board
-    links: BoardLinks
+    links: EpisodeLinks
     read: Words
     """The possible values after intersection of signatures only."""
     settled: Words
     """The fixed point without compromised people."""
-    log: BoardLog
+    log: RemovalLog
     conflicts: int
     told: Ints = field(default_factory=lambda: np.empty(0, dtype=np.int32))
     """Episodes that are known in every repetition, beside the compromised people that are drawn."""
@@ -153,7 +153,7 @@ class ExclusionGround:
         told = _tell(words, episodes, self.traces.value)
         touched = [self.traces.groups[self.traces.person_ptr[e] : self.traces.person_ptr[e + 1]] for e in told]
         first = np.concatenate([*touched, told + self.traces.n_groups]).astype(np.int32)
-        log, conflicts = narrow_to_fixed_point(self.board, self.links, words, first, keep_log)
+        log, conflicts = narrow_fully(self.board, self.links, words, first, keep_log)
         if self.cuts is not None:
             conflicts += _narrow_by_cuts(self.board, self.links, self.cuts, words)
         return Exclusion(
@@ -164,7 +164,7 @@ class ExclusionGround:
         """Apply ct-pvr, then hc-pvr, once each, as the one-shot adversary of the paper does."""
         words = self.read.copy()
         _tell(words, episodes, self.traces.value)
-        words = one_round_by_correlations(self.board, *self.meetings, one_round_by_compromised(self.board, words))
+        words = narrow_by_correlations(self.board, *self.meetings, narrow_by_compromised(self.board, words))
         return Exclusion(self.traces, words, episodes, _no_log(words), 0)
 
     @cached_property
@@ -194,32 +194,30 @@ def prepare(
     traces = trace(history)
     board, links = traces.board(), traces.links(follows)
     words = traces.everything(priors)
-    first_conclusions(board, words)
+    intersect_groups(board, words)
     empty = int((words.max(axis=1, initial=0) == 0).sum())
     if empty:
         raise AdversaryError(Fault("priors", f"{empty} people were in groups without any of their possible values"))
     settled = words.copy()
     first = np.arange(traces.n_groups, dtype=np.int32)
     linked = np.flatnonzero((links.before >= 0) | (links.after >= 0)) + traces.n_groups
-    log, conflicts = narrow_to_fixed_point(
-        board, links, settled, np.concatenate((first, linked)).astype(np.int32), True
-    )
+    log, conflicts = narrow_fully(board, links, settled, np.concatenate((first, linked)).astype(np.int32), True)
     return ExclusionGround(
         traces=traces, board=board, links=links, read=words, settled=settled, log=log, conflicts=conflicts
     )
 
 
-def _narrow_by_cuts(board: Board, links: BoardLinks, cuts: Halvings, words: Words) -> int:
+def _narrow_by_cuts(board: Board, links: EpisodeLinks, cuts: Halvings, words: Words) -> int:
     """Narrow in place by cuts and rules in turn until nothing moves; return how often they contradicted each other."""
     conflicts = 0
     while True:
-        moved, failed = narrow_by_halvings(cuts, words)
+        moved, failed = narrow_by_cuts(cuts, words)
         conflicts += failed
         if not moved.any():
             return conflicts
         touched = [board.per[board.per_ptr[who] : board.per_ptr[who + 1]] for who in np.flatnonzero(moved)]
         first = np.unique(np.concatenate(touched)).astype(np.int32)
-        conflicts += narrow_to_fixed_point(board, links, words, first, False)[1]
+        conflicts += narrow_fully(board, links, words, first, False)[1]
 
 
 def exclusion(
@@ -287,8 +285,8 @@ def _tell(words: Words, episodes: Ints, value: Ints) -> Ints:
     return news
 
 
-def _continued(first: BoardLog, then: BoardLog) -> BoardLog:
-    return BoardLog(
+def _continued(first: RemovalLog, then: RemovalLog) -> RemovalLog:
+    return RemovalLog(
         np.concatenate((first.who, then.who)),
         np.concatenate((first.rule, then.rule)),
         np.concatenate((first.group, then.group)),
@@ -297,6 +295,6 @@ def _continued(first: BoardLog, then: BoardLog) -> BoardLog:
     )
 
 
-def _no_log(words: Words) -> BoardLog:
+def _no_log(words: Words) -> RemovalLog:
     none = np.empty(0, dtype=np.int32)
-    return BoardLog(none, none, none, none, np.empty((0, words.shape[1]), dtype=np.uint64))
+    return RemovalLog(none, none, none, none, np.empty((0, words.shape[1]), dtype=np.uint64))

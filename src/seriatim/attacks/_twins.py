@@ -21,11 +21,11 @@ from seriatim.attacks.traces_by_person import Traces, trace
 from seriatim.kernels.arrays import Flags, Ints, Longs, Words
 from seriatim.kernels.deduce.nullspace import (
     PRIME,
-    NullspaceMatrix,
-    peel_nullspace,
-    project_on_nullspace,
-    solve_dense_nullspace,
-    substitute_in_nullspace,
+    SparseMatrix,
+    peel_lone_columns,
+    project_vectors,
+    solve_dense,
+    substitute_peeled,
 )
 from seriatim.model.chance import open_chance
 from seriatim.model.history import History
@@ -151,9 +151,9 @@ class TwinSystem:
     col_row: Ints
 
     @property
-    def matrix(self) -> NullspaceMatrix:
+    def matrix(self) -> SparseMatrix:
         """Return the same as a kernel reads it."""
-        return NullspaceMatrix(self.row_ptr, self.row_col, self.col_ptr, self.col_row)
+        return SparseMatrix(self.row_ptr, self.row_col, self.col_ptr, self.col_row)
 
     @property
     def n_rows(self) -> int:
@@ -223,9 +223,9 @@ def _null_vector(system: TwinSystem) -> tuple[Longs, Flags]:
     """
     vector = open_chance(1, "twins").integers(1, PRIME, size=(2, system.n_cols), dtype=np.int64)
     row_gone, col_gone = np.zeros(system.n_rows, dtype=np.bool_), np.zeros(system.n_cols, dtype=np.bool_)
-    rows, cols = peel_nullspace(system.matrix, row_gone, col_gone)
+    rows, cols = peel_lone_columns(system.matrix, row_gone, col_gone)
     large = _solve_small_blocks(system, vector, row_gone, col_gone)
-    substitute_in_nullspace(system.matrix, rows, cols, vector)
+    substitute_peeled(system.matrix, rows, cols, vector)
     unsure = np.zeros(system.n_cols, dtype=np.bool_)
     if len(large):
         unsure[_project_parts(system, large, vector)] = True
@@ -262,7 +262,7 @@ def _solve_small_blocks(system: TwinSystem, vector: Longs, row_gone: Flags, col_
             large.append(cols[in_cols])
             continue
         block = np.ascontiguousarray(vector[:, cols[in_cols]])
-        solve_dense_nullspace(_dense(core, in_rows, in_cols), block)
+        solve_dense(_dense(core, in_rows, in_cols), block)
         vector[:, cols[in_cols]] = block
     return np.concatenate(large)
 
@@ -285,7 +285,7 @@ def _project_parts(system: TwinSystem, large: Ints, vector: Longs) -> Ints:
         vector[:, cols] = fresh[:, _joined(_one_apart(part), len(cols))]
         return cols
     shadow = open_chance(2, "twins").standard_normal((len(cols), 3))
-    project_on_nullspace(part.matrix, shadow, CLOSE * 1e-4, STEPS)
+    project_vectors(part.matrix, shadow, CLOSE * 1e-4, STEPS)
     cluster = _joined(np.concatenate((_near(shadow), _one_apart(part))), len(cols))
     fresh[:, cluster[(np.abs(shadow) < CLOSE).all(axis=1)]] = 0
     vector[:, cols] = fresh[:, cluster]

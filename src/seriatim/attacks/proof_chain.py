@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from seriatim.attacks.traces_by_person import Traces, trace_flags
 from seriatim.kernels.arrays import Words
-from seriatim.kernels.deduce.board import LINK, PAIR, BoardLog
+from seriatim.kernels.deduce.board import LINK, PAIR, RemovalLog
 
 _NAMES = ("group", "correlation", "episode")
 
@@ -30,7 +30,7 @@ class Step:
 
 
 def attack_steps_to(
-    traces: Traces, log: BoardLog, compromised: npt.NDArray[np.bool_], episode: int, most: int
+    traces: Traces, log: RemovalLog, compromised: npt.NDArray[np.bool_], episode: int, most: int
 ) -> list[Step]:
     """Return the steps that shrank an episode's possible values and the steps they rest on, newest last.
 
@@ -54,7 +54,7 @@ def attack_steps_to(
 class _Story:
     """A log, indexed by episode."""
 
-    def __init__(self, traces: Traces, log: BoardLog, compromised: npt.NDArray[np.bool_]) -> None:
+    def __init__(self, traces: Traces, log: RemovalLog, compromised: npt.NDArray[np.bool_]) -> None:
         self.traces, self.log, self.known = traces, log, compromised
         self.order = np.argsort(log.who, kind="stable")
         self.sorted_who = log.who[self.order]

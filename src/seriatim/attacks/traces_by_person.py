@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 
 from seriatim.errors import AdversaryError, Fault, TableError
 from seriatim.kernels.arrays import Ints, Longs, Words
-from seriatim.kernels.deduce.board import Board, BoardLinks
+from seriatim.kernels.deduce.board import Board, EpisodeLinks
 from seriatim.kernels.deduce.overlaps import overlaps
 from seriatim.model.history import History
 from seriatim.model.table_faults import most_records_at_once, several_records_fault
@@ -84,7 +84,7 @@ class Traces:
             self.counterfeits, plain, pair_ptr, pair,
         )  # fmt: skip
 
-    def links(self, follows: npt.NDArray[np.bool_] | None = None) -> BoardLinks:
+    def links(self, follows: npt.NDArray[np.bool_] | None = None) -> EpisodeLinks:
         """Link episodes that follow one another.
 
         ``follows[a, b]``: value b can follow a (any other value, if omitted).
@@ -102,7 +102,7 @@ class Traces:
         elif follows.shape != (self.n_values, self.n_values):
             found, allowed = " x ".join(map(str, follows.shape)), f"{self.n_values} x {self.n_values}, by value"
             raise AdversaryError(Fault("follows", found, allowed))
-        return BoardLinks(before, after, trace_bit_words(follows), trace_bit_words(follows.T))
+        return EpisodeLinks(before, after, trace_bit_words(follows), trace_bit_words(follows.T))
 
     def everything(self, priors: PriorValues | None = None) -> Words:
         """Return the possible values before any release is read: all values, or the priors."""

@@ -12,18 +12,18 @@ from seriatim.kernels.cores import n_cores
 
 # a kernel of each step that is compiled late in it: where it is kept, there is nothing to do
 _LAST = {
-    "cutting": ("single", "cut_by_median"),
-    "accepting": ("single", "class_acceptance"),
+    "cutting": ("single", "cut_rows"),
+    "accepting": ("single", "passes_tests"),
     "judging": ("check", "rows_by_class"),
     "figures": ("check", "class_figures"),
-    "conclusions": ("deduce", "look_for_conclusions"),
-    "narrowing": ("deduce", "narrow_to_fixed_point"),
-    "twins": ("deduce", "peel_nullspace"),
+    "conclusions": ("deduce", "compare_groups"),
+    "narrowing": ("deduce", "narrow_fully"),
+    "twins": ("deduce", "peel_lone_columns"),
 }
 
 
 def compile_ahead(*steps: str) -> None:
-    """Start compiling what this command needs later; see ``seriatim.kernels.ahead``.
+    """Start compiling what this command needs later; see ``seriatim.kernels.warm_up``.
 
     The first step, the longest, gets a process for itself, the others share one. Nothing is started on one core, where
     kernels cannot be kept, and where they are kept already. The other processes end with this one at the latest.
@@ -34,7 +34,7 @@ def compile_ahead(*steps: str) -> None:
     if not missing:
         return
     for share in filter(None, (missing[:1], missing[1:])):
-        command = [sys.executable, "-m", "seriatim.kernels.ahead", *share]
+        command = [sys.executable, "-m", "seriatim.kernels.warm_up", *share]
         quiet = subprocess.DEVNULL
         process = subprocess.Popen(command, stdin=quiet, stdout=quiet, stderr=quiet)  # noqa: S603 - our own module
         atexit.register(process.kill)
@@ -44,5 +44,5 @@ def _kept(room: str, kernel: str) -> bool:
     """Say whether a kernel was compiled before, or cannot be kept at all."""
     from seriatim.kernels import compiled
 
-    folder = compiled.compiled_folder(Path(compiled.__file__).parent / room)
+    folder = compiled.cache_folder(Path(compiled.__file__).parent / room)
     return folder is None or any(folder.glob(f"*.{kernel}-*.nbi"))

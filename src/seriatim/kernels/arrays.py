@@ -1,4 +1,4 @@
-"""What all kernels share: the names of array types, how a function is compiled, and a sort that compiles quickly.
+"""What all kernels share: the names of array types, how a function is compiled, and sorts that compile quickly.
 
 A function that Python calls is a :func:`kernel`; one that only kernels call is :func:`inner`. An inner function is
 compiled into the kernels that call it and nowhere else: it is not kept on its own and has no entry for Python, which
@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 from numba import njit, types
 
-from seriatim.kernels.compiled import KernelCache, compiled_folder
+from seriatim.kernels.compiled import KernelCache, cache_folder
 
 Flags = npt.NDArray[np.bool_]
 Bytes = npt.NDArray[np.uint8]
@@ -38,7 +38,7 @@ def kernel(function: F) -> F:
     """Compile a function that Python calls, at its first call, and keep it for later runs."""
     made: Any = _compiled(function)
     cache: Callable[[F], Any] = KernelCache
-    if hasattr(made, "enable_caching") and compiled_folder(Path(function.__code__.co_filename).parent) is not None:
+    if hasattr(made, "enable_caching") and cache_folder(Path(function.__code__.co_filename).parent) is not None:
         made._cache = cache(function)  # what enable_caching does, with a cache of our own
     return cast(F, made)
 
@@ -112,3 +112,22 @@ def sort_array_part(values: Any, first: int, last: int) -> None:
                 j -= step
             values[j + step] = value
         step //= 3
+
+
+@kernel
+def rows_by_key(keys: Ints, n_keys: int) -> tuple[Longs, Ints]:
+    """Return where each key's rows start, and the rows in order of their key; negative keys stay out."""
+    starts = np.zeros(n_keys + 1, dtype=np.int64)
+    for key in keys:
+        if key >= 0:
+            starts[key + 1] += 1
+    for k in range(n_keys):
+        starts[k + 1] += starts[k]
+    rows = np.empty(starts[n_keys], dtype=np.int32)
+    at = starts[:-1].copy()
+    for row in range(len(keys)):
+        key = keys[row]
+        if key >= 0:
+            rows[at[key]] = row
+            at[key] += 1
+    return starts, rows

@@ -5,14 +5,21 @@ cache folder, and last a private folder below the temporary one. What is kept th
 anybody else may write to is never used. A kernel holds a copy of the kernels it calls, therefore what is kept counts
 only as long as no kernel's source has changed. In NUMBA_CACHE_DIR all installations with the same kernels share what
 they compiled: ``./dev`` names one, so that a fresh clone has nothing to compile if another had the same kernels.
+
+A claim says who compiles a kernel just now, so that two processes do not do the same work side by side. It is a file
+beside the compiled kernels with the number of the process that compiles one. Whoever finds the claim of a living
+process waits until it is gone. Kernels call each other in one direction only, so nobody waits for somebody who waits
+for them. A claim is a courtesy: when it cannot be written, or takes too long, everybody compiles.
 """
 
 from __future__ import annotations
 
+import atexit
 import hashlib
 import os
 import stat
 import tempfile
+import time
 import warnings
 from functools import cache
 from pathlib import Path
@@ -22,7 +29,68 @@ from numba.core import caching, config
 from numba.core.runtime.nrt import rtsys
 from numba.misc.appdirs import AppDirs
 
-from seriatim.kernels.compile_claim import CompileClaim
+PATIENCE = 60.0
+"""Seconds after which nobody waits any more: the slowest kernel takes a quarter of that on an idle machine."""
+
+
+class CompileClaim:
+    """The claim on one kernel with one signature, in one folder."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+
+    def take(self) -> bool:
+        """Return whether this process is to compile; if not, another one has just done so."""
+        if os.name == "nt":
+            return True  # there is no harmless way to ask whether a process lives
+        until = time.monotonic() + PATIENCE
+        waited = False
+        while time.monotonic() < until:
+            try:
+                with self._path.open("x") as file:
+                    file.write(str(os.getpid()))
+            except FileExistsError:
+                if not self._is_held():
+                    self._path.unlink(missing_ok=True)
+                    continue
+                waited = True
+                time.sleep(0.02)
+            except OSError:
+                return True
+            else:
+                atexit.register(self.leave)
+                if waited:
+                    self.leave()
+                return not waited
+        return True
+
+    def leave(self) -> None:
+        """Give the claim up; one that somebody else has taken over stays."""
+        try:
+            if self._path.read_text() == str(os.getpid()):
+                self._path.unlink(missing_ok=True)
+        except OSError:
+            pass
+
+    def _is_held(self) -> bool:
+        """Say whether the process that wrote the claim lives, and is not this one."""
+        try:
+            text = self._path.read_text()
+            age = time.time() - self._path.stat().st_mtime
+        except OSError:
+            return False
+        if not text.isdigit():
+            return age < 1.0  # it is being written
+        if int(text) == os.getpid() or age > 2 * PATIENCE:
+            return False
+        try:
+            os.kill(int(text), 0)
+        except ProcessLookupError:
+            return False
+        except OSError:
+            return True
+        return True
+
 
 _HERE = Path(__file__).parent
 
@@ -51,12 +119,12 @@ class KernelLocator(caching._CacheLocator):  # type: ignore[misc, unused-ignore]
     @classmethod
     def from_function(cls, py_func: Any, py_file: str) -> KernelLocator | None:
         room = Path(py_file).parent
-        folder = None if _kernels_around(room) is None else compiled_folder(room)
+        folder = None if _kernels_around(room) is None else cache_folder(room)
         return None if folder is None else cls(py_func, folder)
 
 
 @cache
-def compiled_stamp() -> str:
+def source_stamp() -> str:
     """Return a digest of all our kernels' sources."""
     return _digest_of(_HERE)
 
@@ -64,7 +132,7 @@ def compiled_stamp() -> str:
 def _stamp_of(room: Path) -> str:
     """Return the digest of the sources that a room's kernels are compiled from: ours, and its own package's."""
     top = _kernels_around(room)
-    return compiled_stamp() if top is None or top == _HERE else f"{_other_digest(top)[:16]}-{compiled_stamp()}"
+    return source_stamp() if top is None or top == _HERE else f"{_other_digest(top)[:16]}-{source_stamp()}"
 
 
 @cache
@@ -85,7 +153,7 @@ def _kernels_around(room: Path) -> Path | None:
 
 
 @cache
-def compiled_folder(room: Path) -> Path | None:
+def cache_folder(room: Path) -> Path | None:
     """Return the folder in which the compiled kernels of a room are kept; None when there is none."""
     name = f"seriatim-{room.name}-{hashlib.sha256(bytes(room)).hexdigest()[:16]}"
     shared = f"seriatim-{_stamp_of(room)[:33]}-{room.name}"
@@ -93,7 +161,7 @@ def compiled_folder(room: Path) -> Path | None:
     for folder in ([Path(asked) / shared] if asked else []) + [room / "__pycache__", Path(home) / name]:
         if _writable(folder):
             return folder
-    private = private_compiled_folder()
+    private = private_folder()
     return private / name if private is not None and _writable(private / name) else None
 
 
@@ -107,7 +175,7 @@ def _writable(folder: Path) -> bool:
 
 
 @cache
-def private_compiled_folder() -> Path | None:
+def private_folder() -> Path | None:
     """Return a folder below the temporary one that only this user can write to, and say that it is used.
 
     Its name can be guessed by others, so one that is not the user's own, or open to others, is refused.

@@ -68,7 +68,7 @@ def _hash_block(texts: Texts, begin: int, end: int, key: np.uint64, table: Words
 
 
 @kernel
-def hash_texts(texts: Texts, key: np.uint64) -> Words:
+def digest_texts(texts: Texts, key: np.uint64) -> Words:
     """Return a number for each text that nobody can foresee without the key; 0 for those that are not there."""
     n_texts = len(texts.starts) - 1
     found = np.zeros(n_texts, dtype=np.uint64)

@@ -19,7 +19,7 @@ import numpy.typing as npt
 from seriatim.errors import AdversaryError, Fault
 from seriatim.kernels.arrays import Floats, Longs, Marks
 from seriatim.kernels.belief.group_messages import IMPOSSIBLE, PROPAGATED, MessageGroups, group_messages
-from seriatim.kernels.belief.group_posterior import bayes_posterior, group_posterior_omega, sum_posterior
+from seriatim.kernels.belief.group_posterior import bayes_beliefs, omega_beliefs, sum_beliefs
 
 Rule = Literal["bayes", "omega", "sum"]
 RULES: tuple[Rule, ...] = ("bayes", "omega", "sum")
@@ -61,7 +61,7 @@ def posterior_of_groups(beliefs: npt.NDArray[Any], groups: MessageGroups, rule: 
     if rule == "bayes":
         how = posterior_messages(beliefs, groups, out)
         return posterior_of_messages(beliefs, groups, out, how)
-    closed = group_posterior_omega if rule == "omega" else sum_posterior
+    closed = omega_beliefs if rule == "omega" else sum_beliefs
     return Posterior(out, n_people, 0, closed(groups, beliefs, out))
 
 
@@ -69,7 +69,7 @@ def posterior_of_messages(
     beliefs: npt.NDArray[Any], groups: MessageGroups, messages: npt.NDArray[Any], how: Marks
 ) -> Posterior:
     """Return the posterior under ``bayes`` where the groups' messages are known; they are overwritten."""
-    bayes_posterior(groups, beliefs, how, messages)
+    bayes_beliefs(groups, beliefs, how, messages)
     propagated = int(groups.sizes[how == PROPAGATED].sum())
     return Posterior(messages, len(beliefs) - propagated, propagated, int((how == IMPOSSIBLE).sum()))
 

@@ -18,7 +18,7 @@ import numpy.typing as npt
 
 from seriatim.errors import AdversaryError, Fault
 from seriatim.kernels.arrays import Floats, Ints
-from seriatim.kernels.belief.chains import Chain, advance_chains, filter_chains, start_chains
+from seriatim.kernels.belief.chains import Chain, filter_states, start_states, step_forward
 from seriatim.knowledge.value_texts import value_texts
 
 Unseen = Literal["backoff", "zero"]
@@ -178,7 +178,7 @@ class SequenceModel:
         """Return what is believed about people without a history."""
         own = self.class_numbers(n_people, classes)
         state = np.empty((n_people, self.n_states))
-        start_chains(self.chain, own, state)
+        start_states(self.chain, own, state)
         return Revision(state, self.prior[own])
 
     def revise(
@@ -210,7 +210,7 @@ class SequenceModel:
         now = seen
         if self.n_states != len(self.values):
             now = np.empty_like(before)
-            filter_chains(self.chain, before, seen.astype(np.float64), now)
+            filter_states(self.chain, before, seen.astype(np.float64), now)
         out = self.carried(now, own, gaps)
         return Revision(out, self.beliefs_of(out))
 
@@ -237,7 +237,7 @@ class SequenceModel:
         """Return states carried over everyone's gap; rows are not rescaled."""
         out = np.empty_like(state)
         if self.n_states != len(self.values):
-            advance_chains(self.chain, state, cls, gap, out)
+            step_forward(self.chain, state, cls, gap, out)
             return out
         kinds, which = np.unique(cls.astype(np.int64) << 32 | gap, return_inverse=True)
         for at, kind in enumerate(kinds.tolist()):

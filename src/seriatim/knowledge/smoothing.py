@@ -22,9 +22,14 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from seriatim.kernels.arrays import Bytes, Flags, Floats, Ints
-from seriatim.kernels.belief.chains import ChainEvidence, filter_chains, smooth_chains, start_chains
+from seriatim.kernels.belief.chains import (
+    ChainEvidence,
+    filter_states,
+    repeated_meeting_weights,
+    smooth_messages,
+    start_states,
+)
 from seriatim.kernels.belief.group_messages import EXACT, IMPOSSIBLE, PROPAGATED
-from seriatim.kernels.belief.repeated_meetings import repeated_meeting_weights
 from seriatim.knowledge._posterior import (
     MessageGroups,
     Rule,
@@ -142,7 +147,7 @@ def smoothing_forward(
         beliefs[here], messages[here] = found.beliefs, found.log_messages
         propagated, impossible = propagated + found.n_propagated, impossible + found.n_impossible
         after = np.empty_like(ahead)
-        filter_chains(model.chain, ahead, found.beliefs, after)
+        filter_states(model.chain, ahead, found.beliefs, after)
         known.state[who], known.met[who], known.last[who] = after, True, now
         first = known.copy() if at == 0 else first
     return SmoothedBeliefs(
@@ -160,7 +165,7 @@ def smoothing_prediction(model: SequenceModel, state: Floats, met: Flags, gap: I
     """Return the states before an appearance: from the last one, or from the prior for people not met yet."""
     cls, fresh = np.ascontiguousarray(cls), np.empty_like(state)
     ahead = model.carried(state, cls, np.maximum(np.where(met, gap, 1), 1).astype(np.int32))
-    start_chains(model.chain, cls, fresh)
+    start_states(model.chain, cls, fresh)
     lost = ahead.sum(axis=1) <= 0.0  # the knowledge says that nobody is seen again: it was wrong about them
     chosen: Floats = np.where((met & ~lost)[:, None], ahead, fresh)
     return chosen
@@ -183,13 +188,13 @@ def smoothing_back(
     how = np.zeros(0, dtype=np.int8)
     for _ in range(sweeps):
         before = beliefs.copy()
-        smooth_chains(model.chain, own, forward.begin, ChainEvidence(possible, log_lam, rho), to_group, beliefs)
+        smooth_messages(model.chain, own, forward.begin, ChainEvidence(possible, log_lam, rho), to_group, beliefs)
         if np.abs(beliefs - before).max(initial=0.0) < _SETTLED:
             break
         how = posterior_messages(to_group, rows.groups, lam)
         _narrow(possible, lam, (how == EXACT)[rows.group])
         log_lam = _DAMPED * log_lam + (1.0 - _DAMPED) * np.log(np.maximum(lam, _LEAST))
-    smooth_chains(model.chain, own, forward.begin, ChainEvidence(possible, log_lam, rho), to_group, beliefs)
+    smooth_messages(model.chain, own, forward.begin, ChainEvidence(possible, log_lam, rho), to_group, beliefs)
     return SmoothedBeliefs(
         beliefs=beliefs,
         log_messages=log_lam,

@@ -20,8 +20,8 @@ from typing import Any
 import numpy as np
 
 from seriatim.errors import Fault, InputError
-from seriatim.kernels.check.sweep import SweepPairs, sweep_entropies
-from seriatim.kernels.equivocation.window_entropies import window_entropies
+from seriatim.kernels.check.sweep import ValuePairs, least_entropies
+from seriatim.kernels.equivocation import window_entropies
 from seriatim.measures._leakage import entropy
 from seriatim.measures.probable_values import ProbableValues, candidates
 from seriatim.model.scale import FloatArray
@@ -152,17 +152,17 @@ def _equivocation_sweep(given: ProbableValues, steps: LongArray, shares: FloatAr
     """Return H of values on the grid, by a sweep over the differences of all pairs."""
     pairs = equivocation_pairs(steps, given.grid.slack)
     widths = np.concatenate((np.zeros(1, dtype=np.int64), pairs.widths))
-    return Equivocation(given, widths, sweep_entropies(pairs, shares), apart)
+    return Equivocation(given, widths, least_entropies(pairs, shares), apart)
 
 
-def equivocation_pairs(steps: LongArray, slack: int = 0) -> SweepPairs:
+def equivocation_pairs(steps: LongArray, slack: int = 0) -> ValuePairs:
     """Return all pairs of values, by rising difference; those that rounding alone tells apart count as equal."""
     low, high = np.triu_indices(len(steps), 1)
     gaps = steps[high] - steps[low]
     order = np.argsort(gaps, kind="stable")
     rising = gaps[order]
     ends = np.append(np.flatnonzero(np.diff(rising) > slack) + 1, len(gaps))[: len(gaps)]
-    return SweepPairs(low[order].astype(np.int32), high[order].astype(np.int32), ends, rising[ends - 1])
+    return ValuePairs(low[order].astype(np.int32), high[order].astype(np.int32), ends, rising[ends - 1])
 
 
 def _coarser(given: ProbableValues, most: int) -> tuple[LongArray, FloatArray, int]:

@@ -11,9 +11,8 @@ import numpy.typing as npt
 
 from seriatim.engines.threads import ALL_CORES
 from seriatim.errors import Fault, InputError
-from seriatim.kernels.check.sweep import sweep_class_areas
-from seriatim.kernels.equivocation.sweep_lanes import sweep_lane_areas
-from seriatim.kernels.equivocation.window_entropies import window_entropies, window_hit_chances
+from seriatim.kernels.check.sweep import entropy_areas
+from seriatim.kernels.equivocation import areas_by_lanes, window_entropies, window_hit_chances
 from seriatim.measures._equivocation import (
     Equivocation,
     equivocation,
@@ -113,7 +112,7 @@ def _areas(grid: ValueGrid, steps: LongArray, matrix: FloatArray, workers: Worke
 
     def work(rows: FloatArray) -> FloatArray:
         areas = np.empty(len(rows))
-        sweep_lane_areas(pairs, rows, areas)
+        areas_by_lanes(pairs, rows, areas)
         return areas
 
     return _by_rows(work, matrix, workers) * grid.step
@@ -149,7 +148,7 @@ def _areas_of_runs(runs: _Runs, steps: LongArray, step: float, workers: Workers)
         held = np.repeat(few, lengths[first:last])
         ends = np.concatenate(([0], np.cumsum(lengths[first:last][few])))
         found = np.empty(int(few.sum()))
-        sweep_class_areas(ends, value[inside][held], weight[inside][held], steps, found)
+        entropy_areas(ends, value[inside][held], weight[inside][held], steps, found)
         areas[first:last][few] = found * step
 
     workers.map(fill, [(at, min(at + _TOGETHER, len(lengths))) for at in range(0, len(lengths), _TOGETHER)])

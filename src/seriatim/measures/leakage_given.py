@@ -17,7 +17,7 @@ from itertools import combinations
 
 import numpy as np
 
-from seriatim.kernels.check.random_classes import leakage_of_random_classes
+from seriatim.kernels.check.class_figures import leakage_of_random_classes
 from seriatim.measures._leakage import leakage_by_class
 from seriatim.model.chance import open_chance
 from seriatim.model.class_counts import ValueCounts

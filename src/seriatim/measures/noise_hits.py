@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from seriatim.kernels.equivocation.window_entropies import window_hit_chances
+from seriatim.kernels.equivocation import window_hit_chances
 from seriatim.model import CodedColumn
 from seriatim.model.chance import open_chance
 from seriatim.model.nearness import Nearness, nearness_reach

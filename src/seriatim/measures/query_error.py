@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from seriatim.kernels.check.box_counts import count_inside, estimate_box_counts, fit_box
+from seriatim.kernels.check.box_counts import count_inside, expected_inside, fit_box
 from seriatim.kernels.check.classes import rows_by_class
 from seriatim.model import CodedColumn, Draft, Measure, View
 from seriatim.model.chance import open_chance
@@ -161,7 +161,7 @@ def _answers(
     for query in fit_queries(codes, sizes, share, drawn):
         truth = count_inside(codes, *query)
         if truth > 0:
-            estimate = estimate_box_counts(boxes.low, boxes.high, boxes.weight, *query)
+            estimate = expected_inside(boxes.low, boxes.high, boxes.weight, *query)
             answers.append((truth / codes.shape[1], abs(estimate - truth) / truth))
     return answers
 

@@ -11,7 +11,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from seriatim.kernels.check.box_counts import count_inside, estimate_box_counts
+from seriatim.kernels.check.box_counts import count_inside, expected_inside
 from seriatim.measures.margin import margin_has_made_up_numbers
 from seriatim.measures.query_error import MOST_ROWS, SEED, draw_queries, fit_queries, query_boxes, query_order_by_codes
 from seriatim.model import Draft, Measure, View
@@ -49,7 +49,7 @@ def value_query_error(view: View, draft: Draft, seed: int = SEED) -> tuple[Measu
         truth = count_inside(held[which], *query)
         matched.append(count_inside(codes, *query) / codes.shape[1])
         if truth > 0:
-            estimate = estimate_box_counts(boxes.low, boxes.high, weights[which], *query)
+            estimate = expected_inside(boxes.low, boxes.high, weights[which], *query)
             errors.append(abs(estimate - truth) / truth)
     value = float(np.median(errors)) if errors else float("nan")
     detail = {"selectivity": SHARE, "matched": float(np.median(matched)), "queries": len(errors), "seed": seed}

@@ -15,7 +15,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from seriatim.kernels.check.class_figures import FIGURES, class_figures
-from seriatim.kernels.check.value_counts import value_counts_by_class
+from seriatim.kernels.check.classes import value_counts_by_class
 from seriatim.model.classes import (
     CLASS,
     RESPONDENT,

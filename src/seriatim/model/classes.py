@@ -15,8 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.types as pat
 
-from seriatim.kernels.check.classes import class_ids, rows_by_class
-from seriatim.kernels.check.value_counts import class_value_counts
+from seriatim.kernels.check.classes import class_ids, class_sizes, rows_by_class
 from seriatim.model.draft import Draft
 from seriatim.model.scale import IntArray
 from seriatim.model.view import CodedColumn
@@ -65,7 +64,7 @@ def number_classes(columns: Sequence[IntArray], sizes: Sequence[int], n_records:
 
 def _numbered(columns: Iterable[tuple[IntArray, int]], n_records: int) -> Classes:
     of_record, n_classes = class_ids(columns, n_records)
-    return Classes(of_record, class_value_counts(of_record, n_classes))
+    return Classes(of_record, class_sizes(of_record, n_classes))
 
 
 def classes_of(table: pa.Table, names: Sequence[str]) -> Classes:

@@ -70,7 +70,7 @@ class Method:
     nodes: str = ""
     """``module:function`` that lists every minimal generalisation; empty if it does not generalise whole columns."""
     compiled_ahead: tuple[str, ...] = ()
-    """The steps of ``kernels.ahead`` that its first use has to wait for, the longest first."""
+    """The steps of ``kernels.warm_up`` that its first use has to wait for, the longest first."""
     looks: str = ""
     """What it looks at of who holds which value when it groups people; ``check_defence`` tries methods without it."""
     blind_cuts: bool = False

@@ -223,7 +223,7 @@ class DefenceSettings:
 
     @property
     def compiled_ahead(self) -> tuple[str, ...]:
-        """Return the steps of ``kernels.ahead`` that the method's first use waits for."""
+        """Return the steps of ``kernels.warm_up`` that the method's first use waits for."""
         row = method_named(self.method)
         return row.compiled_ahead if row is not None else ()
 

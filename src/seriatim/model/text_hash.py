@@ -9,7 +9,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from seriatim.kernels.text_hash import Texts, hash_texts, number_texts
+from seriatim.kernels.text_hash import Texts, digest_texts, number_texts
 from seriatim.model.scale import IntArray
 
 WordArray = npt.NDArray[np.uint64]
@@ -19,7 +19,7 @@ def text_hashes(column: pa.Array | pa.ChunkedArray, key: int) -> WordArray:
     """Return a number of 64 bits for every cell, by its text; equal texts have equal numbers, whatever their type."""
     if pa.types.is_dictionary(column.type):
         column = pc.cast(column, column.type.value_type)
-    return hash_texts(hashable_texts(_as_text(column)), np.uint64(key))
+    return digest_texts(hashable_texts(_as_text(column)), np.uint64(key))
 
 
 def _as_text(column: pa.Array | pa.ChunkedArray) -> pa.Array | pa.ChunkedArray:

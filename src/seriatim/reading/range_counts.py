@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from seriatim.kernels.series.ranges import expected_in_ranges
+from seriatim.kernels.check.box_counts import expected_in_ranges
 from seriatim.reading.published_boxes import Boxes, FloatArray, IntArray
 
 

@@ -31,7 +31,7 @@ from seriatim.defences.series.contract import (
     WithheldReason,
 )
 from seriatim.defences.series.memory import RememberedRows
-from seriatim.kernels.series.by_key import rows_by_key
+from seriatim.kernels.arrays import rows_by_key
 from seriatim.ports import Workers
 from seriatim_papers.buckets import Buckets, fill_buckets
 from seriatim_papers.completion import GroupsToComplete, complete_groups, join_completions

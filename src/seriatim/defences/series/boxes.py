@@ -12,7 +12,7 @@ import numpy as np
 
 from seriatim.defences.series.contract import LongArray, PlaceArray, SerialView
 from seriatim.kernels.series.cut_boxes import cut_boxes
-from seriatim.kernels.series.tree_boxes import BoxTrees, cut_tree_boxes
+from seriatim.kernels.series.tree_boxes import BoxTrees, cut_at_nodes
 from seriatim.model.scale import IntArray, Scale
 
 
@@ -25,7 +25,7 @@ def number_serial_boxes(view: SerialView, records: IntArray, runs: LongArray, pl
     """Return everyone's box, -1 for records that are in no run; boxes lie inside runs of records."""
     ids, box = records.copy(), np.full(len(view), -1, dtype=np.int32)
     if boxes_along_hierarchies(view):
-        numbers = cut_tree_boxes(ids, runs, view.quasi, _flat_trees(view.scales), m)
+        numbers = cut_at_nodes(ids, runs, view.quasi, _flat_trees(view.scales), m)
     else:
         numbers = cut_boxes(ids, runs, place, m)
     box[ids] = numbers

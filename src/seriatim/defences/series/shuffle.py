@@ -33,7 +33,7 @@ from seriatim.defences.series.contract import (
     WithheldReason,
 )
 from seriatim.errors import Fault, PolicyError
-from seriatim.kernels.series.by_key import rows_by_key
+from seriatim.kernels.arrays import rows_by_key
 from seriatim.model import CodedColumn, Draft, Generalised, Grouping, Scale, View, scale_of
 from seriatim.model.draft import COUNTERFEITS, PLAIN, TABLE
 from seriatim.model.scale import FloatArray, IntArray

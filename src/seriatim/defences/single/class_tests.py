@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping
 import numpy as np
 import numpy.typing as npt
 
-from seriatim.kernels.single import acceptance, likeness, near_values
-from seriatim.kernels.single.acceptance import AcceptanceTests
+from seriatim.kernels.single import acceptance, likeness
+from seriatim.kernels.single.acceptance import ClassTests
 from seriatim.model import CodedColumn, Thresholds
 from seriatim.model.nearness import Nearness, has_nearness, nearness_of, nearness_reach
 
@@ -26,7 +26,7 @@ _T_KINDS = {
 
 def class_tests(
     sensitive: tuple[CodedColumn, ...], per_column: Mapping[str, Thresholds], rows: npt.NDArray[np.bool_] | None = None
-) -> AcceptanceTests:
+) -> ClassTests:
     """Return the tests every class must pass; the prior is the margin of ``rows``, those that will be published."""
     found: list[tuple[int, int, float, float]] = []
     windows = _Windows()
@@ -42,7 +42,7 @@ def class_tests(
             found.extend((kind, index, limit, second) for kind, limit, second in windows.tests(column, asked))
     counts = [column.counts(rows) for column in sensitive]
     starts = [column.scale.starts.ravel() for column in sensitive]
-    return AcceptanceTests(
+    return ClassTests(
         np.array([test[0] for test in found], dtype=np.int64),
         np.array([test[1] for test in found], dtype=np.int64),
         np.array([test[2] for test in found], dtype=np.float64),
@@ -64,8 +64,8 @@ class _Windows:
 
     def tests(self, column: CodedColumn, asked: Thresholds) -> Iterator[tuple[int, float, float]]:
         """Yield kind, limit and the place of the windows in ``reach``."""
-        hit = near_values.HIT_CHANCE if asked.hit_chance_kind == "chance" else near_values.HIT_LIFT
-        for kind, limits in ((hit, asked.max_hit_chance_at), (near_values.ENTROPY_AT, asked.min_entropy_at)):
+        hit = likeness.HIT_CHANCE if asked.hit_chance_kind == "chance" else likeness.HIT_LIFT
+        for kind, limits in ((hit, asked.max_hit_chance_at), (likeness.ENTROPY_AT, asked.min_entropy_at)):
             for text, limit in (limits or {}).items():
                 yield kind, float(limit), float(self._place(nearness_of(text), column))
 
@@ -95,7 +95,7 @@ def _further(column: CodedColumn, asked: Thresholds) -> Iterator[tuple[int, floa
             yield likeness.AT_MOST, float(high), float(code)
 
 
-def chosen_class_tests(tests: AcceptanceTests, which: npt.NDArray[np.bool_]) -> AcceptanceTests:
+def chosen_class_tests(tests: ClassTests, which: npt.NDArray[np.bool_]) -> ClassTests:
     """Return only these tests."""
     return tests._replace(
         kinds=tests.kinds[which],
@@ -105,10 +105,10 @@ def chosen_class_tests(tests: AcceptanceTests, which: npt.NDArray[np.bool_]) -> 
     )
 
 
-def whole_passes_tests(tests: AcceptanceTests, counts: npt.NDArray[np.int64], size: int) -> bool:
+def whole_passes_tests(tests: ClassTests, counts: npt.NDArray[np.int64], size: int) -> bool:
     """Return whether all records together pass: if they do not, no grouping can."""
     scratch = np.empty(2 * int(tests.offsets[-1]) + 2, dtype=np.float64)
-    return bool(acceptance.class_acceptance(tests, counts, size, scratch)) if size else True
+    return bool(acceptance.passes_tests(tests, counts, size, scratch)) if size else True
 
 
 def _offsets(lengths: list[int]) -> npt.NDArray[np.int64]:

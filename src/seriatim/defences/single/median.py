@@ -13,8 +13,8 @@ import numpy.typing as npt
 from seriatim.defences.labels import LabelPieces
 from seriatim.defences.single.draft import draft_of
 from seriatim.defences.single.trim import trimmed_view, with_enough_people
-from seriatim.kernels.single.acceptance import AcceptanceTests
-from seriatim.kernels.single.median import LANES, MedianRows, MedianRules, MedianScales, cut_by_median
+from seriatim.kernels.single.acceptance import ClassTests
+from seriatim.kernels.single.median import LANES, ColumnScales, CutRules, RowWords, cut_rows
 from seriatim.model import CodedColumn, Draft, Policy, Scale, SeriesState, View
 from seriatim.model.chance import secret_chance
 from seriatim.ports import Workers
@@ -40,7 +40,7 @@ def median(view: View, policy: Policy, state: SeriesState, workers: Workers) -> 
     if relaxed:
         rows = secret_chance(state.secret, number, "ties").permutation(rows)
     pieces = median_pieces(
-        view.quasi, view.sensitive, rows, MedianRules(policy.terms.least_people, relaxed, 0), tests, workers
+        view.quasi, view.sensitive, rows, CutRules(policy.terms.least_people, relaxed, 0), tests, workers
     )
     pieces = with_enough_people(pieces, view, policy.terms.least_people)
     return draft_of(view, pieces, secret_chance(state.secret, number, "shuffle"), workers)
@@ -50,8 +50,8 @@ def median_pieces(
     quasi: Sequence[CodedColumn],
     sensitive: Sequence[CodedColumn],
     rows: npt.NDArray[np.int32],
-    rules: MedianRules,
-    tests: AcceptanceTests,
+    rules: CutRules,
+    tests: ClassTests,
     workers: Workers,
 ) -> LabelPieces:
     """Return the groups as pieces of an order of ``rows``."""
@@ -81,9 +81,9 @@ def _stops(n: int, workers: int) -> list[int]:
 
 
 def _cut(
-    moved: MedianRows, trees: MedianScales, rules: MedianRules, tests: AcceptanceTests, bounds: tuple[int, int]
+    moved: RowWords, trees: ColumnScales, rules: CutRules, tests: ClassTests, bounds: tuple[int, int]
 ) -> npt.NDArray[np.int64]:
-    starts: npt.NDArray[np.int64] = cut_by_median(moved, bounds, trees, rules, tests)
+    starts: npt.NDArray[np.int64] = cut_rows(moved, bounds, trees, rules, tests)
     return starts
 
 
@@ -93,7 +93,7 @@ def _is_wide(column: CodedColumn) -> bool:
 
 def _rows(
     quasi: Sequence[CodedColumn], sensitive: Sequence[CodedColumn], rows: npt.NDArray[np.int32], workers: Workers
-) -> MedianRows:
+) -> RowWords:
     """Lay out the codes of the rows for the kernel; ``quasi`` has its wide columns last."""
     n_narrow = sum(not _is_wide(column) for column in quasi)
     n_lanes = -(-n_narrow // LANES) * LANES
@@ -115,14 +115,14 @@ def _rows(
             target[chunk] = column.codes[chunk] if whole else column.codes[rows[chunk]]
 
     workers.map(lay, range(0, len(rows), _CHUNK))
-    return MedianRows(lanes, ints, words, first_int, len(quasi) - n_narrow)
+    return RowWords(lanes, ints, words, first_int, len(quasi) - n_narrow)
 
 
-def _trees_of(scales: Sequence[Scale]) -> MedianScales:
+def _trees_of(scales: Sequence[Scale]) -> ColumnScales:
     """Lay out the scales of the quasi columns flat, for a kernel."""
     sizes = np.array([len(scale) for scale in scales], dtype=np.int64)
     lengths = np.array([scale.starts.size for scale in scales], dtype=np.int64)
-    return MedianScales(
+    return ColumnScales(
         np.concatenate([scale.starts.ravel() for scale in scales] or [np.zeros(0, dtype=np.int32)]),
         np.concatenate([scale.ends.ravel() for scale in scales] or [np.zeros(0, dtype=np.int32)]),
         np.stack([np.cumsum(lengths) - lengths, sizes, np.cumsum(sizes) - sizes], axis=1),

@@ -18,7 +18,7 @@ import numpy.typing as npt
 
 from seriatim.defences.labels import LabelPieces
 from seriatim.defences.single.class_tests import class_tests, whole_passes_tests
-from seriatim.kernels.single.acceptance import L_ENTROPY, L_RECURSIVE, AcceptanceTests
+from seriatim.kernels.single.acceptance import L_ENTROPY, L_RECURSIVE, ClassTests
 from seriatim.model import CodedColumn, Policy, View
 from seriatim.model.classes import class_text_codes
 
@@ -27,7 +27,7 @@ class TrimmedView(NamedTuple):
     """The records that are grouped, and the tests that every group must pass."""
 
     keep: npt.NDArray[np.bool_]
-    tests: AcceptanceTests
+    tests: ClassTests
 
 
 def trimmed_view(view: View, policy: Policy, chance: np.random.Generator) -> TrimmedView:
@@ -63,7 +63,7 @@ def trim_to_publishable(
     return hopeless
 
 
-def _cap(tests: AcceptanceTests, index: int) -> int:
+def _cap(tests: ClassTests, index: int) -> int:
     """Return the largest count per value at which the column's diversity tests pass; 0 if there is none."""
     begin, end = int(tests.offsets[index]), int(tests.offsets[index + 1])
     mine = (tests.columns == index) & np.isin(tests.kinds, (L_ENTROPY, L_RECURSIVE))

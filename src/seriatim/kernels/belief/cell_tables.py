@@ -7,7 +7,7 @@ from typing import NamedTuple
 from seriatim.kernels.arrays import Flags, Floats, Longs, kernel, leaf
 
 
-class CellMoves(NamedTuple):
+class Moves(NamedTuple):
     """Combinations of cells that no group notices; those of move i are ``cell[ptr[i]:ptr[i + 1]]``, with steps."""
 
     ptr: Longs
@@ -15,7 +15,7 @@ class CellMoves(NamedTuple):
     step: Longs
 
 
-class DrawnCellMoves(NamedTuple):
+class DrawnMoves(NamedTuple):
     """What chance says about every step of the walk: three moves, each with two values, of which some are made."""
 
     moves: Longs
@@ -27,7 +27,7 @@ class DrawnCellMoves(NamedTuple):
     log_chance: Floats
 
 
-class CellWeights(NamedTuple):
+class Weights(NamedTuple):
     """What tables weigh: the logarithms of factorials, and of the share of every value."""
 
     factorial: Floats
@@ -35,13 +35,13 @@ class CellWeights(NamedTuple):
 
 
 @leaf
-def _log_factorial(count: int, weights: CellWeights) -> float:
+def _log_factorial(count: int, weights: Weights) -> float:
     """Return 0 below 0: what is passed on the way cancels out, and where a walk ends below 0 it is not taken."""
     return weights.factorial[count] if count > 0 else 0.0
 
 
 @leaf
-def _make_move(counts: Longs, moves: CellMoves, move: int, values: Longs, sign: int, weights: CellWeights) -> float:
+def _make_move(counts: Longs, moves: Moves, move: int, values: Longs, sign: int, weights: Weights) -> float:
     """Return how much more the table weighs, as a logarithm, once a move is made; change ``counts`` in place.
 
     One value gains along the move what another loses.
@@ -59,7 +59,7 @@ def _make_move(counts: Longs, moves: CellMoves, move: int, values: Longs, sign: 
 
 
 @leaf
-def _below_zero(counts: Longs, moves: CellMoves, move: int, values: Longs) -> bool:
+def _below_zero(counts: Longs, moves: Moves, move: int, values: Longs) -> bool:
     """Return whether a move left a cell with fewer than nobody."""
     for at in range(moves.ptr[move], moves.ptr[move + 1]):
         cell = moves.cell[at]
@@ -69,8 +69,8 @@ def _below_zero(counts: Longs, moves: CellMoves, move: int, values: Longs) -> bo
 
 
 @kernel
-def walk_cell_tables(
-    counts: Longs, moves: CellMoves, drawn: DrawnCellMoves, weights: CellWeights, counted: Flags, total: Floats
+def random_walk(
+    counts: Longs, moves: Moves, drawn: DrawnMoves, weights: Weights, counted: Flags, total: Floats
 ) -> None:
     """Change ``counts`` in place along a walk through the tables that fit; add those that are counted to ``total``.
 

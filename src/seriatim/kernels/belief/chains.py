@@ -4,6 +4,8 @@ A chain is a finite automaton: a state knows the value of the newest appearance 
 ``tables[w, c, a, s]`` is the chance that value s follows state a for people of class c after the gap ``which`` maps to
 w; a gap without a table takes that many single steps. A row that sums to less than 1 loses the rest: those people are
 not seen again.
+
+Where the people of a group meet again, evidence repeats itself, and must not be counted twice.
 """
 
 from __future__ import annotations
@@ -96,7 +98,7 @@ def _step_back(chain: Chain, cls: int, gap: int, later: Any, out: Any, room: Any
 
 
 @kernel
-def advance_chains(chain: Chain, state: Floats, cls: Ints, gap: Ints, out: Floats) -> None:
+def step_forward(chain: Chain, state: Floats, cls: Ints, gap: Ints, out: Floats) -> None:
     """Write into ``out`` everyone's states after their gap; rows are not rescaled."""
     room = np.empty(state.shape[1])
     for i in range(len(state)):
@@ -104,7 +106,7 @@ def advance_chains(chain: Chain, state: Floats, cls: Ints, gap: Ints, out: Float
 
 
 @kernel
-def start_chains(chain: Chain, cls: Ints, out: Floats) -> None:
+def start_states(chain: Chain, cls: Ints, out: Floats) -> None:
     """Write into ``out`` the states of people without a history: the prior of their class."""
     for i in range(len(cls)):
         for at in range(out.shape[1]):
@@ -114,7 +116,7 @@ def start_chains(chain: Chain, cls: Ints, out: Floats) -> None:
 
 
 @kernel
-def filter_chains(chain: Chain, state: Floats, posterior: Floats, out: Floats) -> None:
+def filter_states(chain: Chain, state: Floats, posterior: Floats, out: Floats) -> None:
     """Write into ``out`` states whose newest value has its posterior weight, shared among its states as before."""
     n_values = chain.prior.shape[1]
     before = np.empty(n_values)
@@ -132,7 +134,7 @@ def filter_chains(chain: Chain, state: Floats, posterior: Floats, out: Floats) -
 
 
 @kernel
-def smooth_chains(
+def smooth_messages(
     chain: Chain, people: ChainPeople, begin_with: Floats, told: ChainEvidence, to_group: Floats, belief: Floats
 ) -> int:
     """Return how many appearances contradict the knowledge; write what chains say into ``to_group`` and ``belief``.
@@ -217,3 +219,39 @@ def _spread(own: Floats, psi: Any, evidence: Any, log_lam: Any, to_group: Any, b
         whole += to_group[value]
     for value in range(len(own)):
         to_group[value] = to_group[value] / whole if whole > 0.0 else float(evidence[value])
+
+
+@kernel
+def repeated_meeting_weights(
+    ptr: Longs, person: Ints, people: ChainPeople, group: Ints, time: Ints, c: float
+) -> Floats:
+    """Return the weight of each group's messages: 1 / max(1, sum_h c^|t_g - t_h| w (w - 1) / (n (n - 1))).
+
+    w is the number of people that group h, of any release, shares with group g of n people; t is a group's time, and c
+    how much of a meeting counts one unit of time away. ``ptr`` and ``person`` are the people of each group, ``group``
+    and ``time`` the group and time of a row.
+    """
+    n_groups = len(ptr) - 1
+    rho, shared = np.ones(n_groups), np.zeros(n_groups, dtype=np.int32)
+    seen, when = np.empty(n_groups, dtype=np.int32), np.zeros(n_groups, dtype=np.int32)
+    for own in range(n_groups):
+        n, n_seen, now = ptr[own + 1] - ptr[own], 0, 0
+        for i in range(ptr[own], ptr[own + 1]):
+            now = time[i]
+            for j in range(people.ptr[person[i]], people.ptr[person[i] + 1]):
+                row = people.rows[j]
+                other = group[row]
+                if shared[other] == 0:
+                    seen[n_seen] = other
+                    when[n_seen] = time[row]
+                    n_seen += 1
+                shared[other] += 1
+        total = 0.0
+        for j in range(n_seen):
+            w = shared[seen[j]]
+            shared[seen[j]] = 0
+            if w > 1:
+                total += c ** abs(when[j] - now) * w * (w - 1.0)
+        if n > 1 and total > n * (n - 1.0):
+            rho[own] = n * (n - 1.0) / total
+    return rho

@@ -14,7 +14,7 @@ _CLOSE = 1e-9
 
 
 @kernel
-def group_posterior_omega(groups: MessageGroups, beliefs: Any, out: Any) -> int:
+def omega_beliefs(groups: MessageGroups, beliefs: Any, out: Any) -> int:
     """Return how many groups have no weight; write the omega estimate m_s P(r, s) / sum_r P(r, s) into ``out``.
 
     Rows are scaled to 1.
@@ -44,7 +44,7 @@ def group_posterior_omega(groups: MessageGroups, beliefs: Any, out: Any) -> int:
 
 
 @kernel
-def sum_posterior(groups: MessageGroups, beliefs: Any, out: Any) -> int:
+def sum_beliefs(groups: MessageGroups, beliefs: Any, out: Any) -> int:
     """Return how many groups have no weight; write into ``out`` posteriors that weigh the SUM of beliefs."""
     impossible = 0
     ptr, val_ptr, val, cnt = groups.ptr, groups.val_ptr, groups.val, groups.cnt
@@ -71,7 +71,7 @@ def sum_posterior(groups: MessageGroups, beliefs: Any, out: Any) -> int:
 
 
 @kernel
-def bayes_posterior(groups: MessageGroups, beliefs: Any, how: Marks, out: Any) -> None:
+def bayes_beliefs(groups: MessageGroups, beliefs: Any, how: Marks, out: Any) -> None:
     """Multiply the messages in ``out`` with beliefs, in place; rows then sum to 1 and columns to their counts.
 
     Exact messages need one pass; what belief propagation left over after its last round is spread here. ``how`` is

@@ -1,7 +1,12 @@
-"""All figures of every class in one pass over its counts.
+"""All figures of every class in one pass over its counts; and those that need more than counts.
 
 Only the values that stand in a class are visited; what the others add is known from sums over the prior, so
-a class of one record costs the same whether the column has ten values or ten thousand.
+a class of one record costs the same whether the column has ten values or ten thousand. Classes are sparse runs, see
+``classes``.
+
+Apart from that pass: earth mover's distance on a tree of values; how near an attacker comes to a number (the best hit
+chance, and the entropy that is left; ``reach[v]`` is the last value that a window from value v holds); and what classes
+drawn by lot would leak.
 """
 
 from __future__ import annotations
@@ -177,3 +182,111 @@ def _ordered(value: Ints, count: Ints, size: int, below: Floats, area: Floats) -
         moved += level * (crossing - begin) - (area[crossing] - area[begin])
         moved += (area[end] - area[crossing]) - level * (end - crossing)
     return float(max(moved, 0.0) / (n_values - 1))
+
+
+@kernel
+def tree_distances(starts: Longs, value: Ints, count: Ints, margin: Floats, nodes: Ints) -> Floats:
+    """Return earth mover's distance on a value tree; ``nodes[h, v]`` names the node at height h above value v.
+
+    Classes are sparse runs, see ``classes``; nan for an empty one. Mass that cannot stay under a node of height h
+    must pass above it: the distance is the sum over heights of what crosses, each step up and down costing
+    1 / (2 top). That is the same number as matching surplus to lack node by node, reached another way.
+    """
+    n_classes, n_values, top = len(starts) - 1, len(margin), nodes.shape[0] - 1
+    distance = np.full(n_classes, np.nan)
+    surplus, lack = np.zeros(n_values), np.zeros((top, n_values))
+    for height in range(top):
+        for code in range(n_values):
+            lack[height, nodes[height, code]] += margin[code]
+    for each in range(n_classes):
+        size = 0
+        for i in range(starts[each], starts[each + 1]):
+            size += count[i]
+        if size == 0:
+            continue
+        crossing = 0.0
+        for height in range(top):
+            for node in range(n_values):
+                surplus[node] = -lack[height, node]
+            for i in range(starts[each], starts[each + 1]):
+                surplus[nodes[height, value[i]]] += count[i] / size
+            for node in range(n_values):
+                crossing += abs(surplus[node])
+        # what leaves one node arrives at another: each crossing was counted at both ends
+        distance[each] = crossing / (2.0 * top)
+    return distance
+
+
+@kernel
+def hit_chances_of_near_values(starts: Longs, value: Ints, count: Ints, reach: Longs) -> Floats:
+    """Return the largest share of each class in one window; nan for an empty class."""
+    chances = np.full(len(starts) - 1, np.nan)
+    for each in range(len(chances)):
+        last, size, inside, most = starts[each], 0, 0, 0
+        for first in range(starts[each], starts[each + 1]):
+            size += count[first]
+            while last < starts[each + 1] and value[last] <= reach[value[first]]:
+                inside += count[last]
+                last += 1
+            most = max(most, inside)
+            inside -= count[first]
+        if size > 0:
+            chances[each] = most / size
+    return chances
+
+
+@kernel
+def entropies_of_near_values(starts: Longs, value: Ints, count: Ints, reach: Longs) -> Floats:
+    """Return each class's least entropy, in bits, over partitions into windows; nan for an empty class."""
+    entropies = np.full(len(starts) - 1, np.nan)
+    longest = 0
+    for each in range(len(entropies)):
+        longest = max(longest, starts[each + 1] - starts[each])
+    best = np.empty(longest + 1)
+    for each in range(len(entropies)):
+        begin, n_held, size = starts[each], starts[each + 1] - starts[each], 0
+        for i in range(begin, starts[each + 1]):
+            size += count[i]
+        if size == 0:
+            continue
+        best[0] = 0.0
+        for i in range(1, n_held + 1):
+            best[i] = np.inf
+        for first in range(n_held):
+            held, last = 0, first
+            while last < n_held and value[begin + last] <= reach[value[begin + first]]:
+                held += count[begin + last]
+                share = held / size
+                best[last + 1] = min(best[last + 1], best[first] - share * math.log2(share))
+                last += 1
+        entropies[each] = best[n_held] if best[n_held] > 1e-12 else 0.0
+    return entropies
+
+
+@kernel
+def leakage_of_random_classes(pool: Ints, prior: Floats, uniforms: Floats) -> Floats:
+    """Return distribution leakages: row k - 1, column d is that of the first k records of draw d. Shuffles ``pool``.
+
+    ``pool`` holds the value of every record and is shuffled in place: whatever order a draw leaves it in, the
+    next partial shuffle of it is uniform again. ``uniforms`` has one number in [0, 1) per draw and record.
+    """
+    draws, largest = uniforms.shape
+    leaks = np.empty((largest, draws))
+    counts = np.zeros(len(prior), dtype=np.int64)
+    squares = 0.0
+    for share in prior:
+        squares += share * share
+    for draw in range(draws):
+        same, along = 0, 0.0
+        for i in range(largest):
+            j = i + int(uniforms[draw, i] * (len(pool) - i))
+            pool[i], pool[j] = pool[j], pool[i]
+            value = pool[i]
+            same += 2 * counts[value] + 1
+            counts[value] += 1
+            along += prior[value]
+            k = i + 1
+            leaks[i, draw] = math.sqrt(max(same / (k * k) - 2.0 * along / k + squares, 0.0))
+        for i in range(largest):
+            counts[pool[i]] = 0
+    return leaks

@@ -1,4 +1,6 @@
-"""Records with equal codes in every column form a class; classes are numbered in the order of their first record."""
+"""Records with equal codes in every column form a class; classes are numbered in the order of their first record. How
+often each value stands in a class is kept sparse: one run per class, values in ascending order.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +8,7 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from seriatim.kernels.arrays import Ints, Longs, inner, kernel, leaf
+from seriatim.kernels.arrays import Ints, Longs, inner, kernel, leaf, sort_array_part
 
 _ROOM = 2**62
 _DIRECT = 4
@@ -32,8 +34,8 @@ def class_ids(columns: Iterable[tuple[Ints, int]], n_records: int) -> tuple[Ints
 
 def _number(keys: Longs, space: int) -> tuple[Ints, int]:
     if space <= max(_DIRECT * len(keys), 1 << 16):
-        return number_classes_direct(keys, space)
-    return number_classes_hashed(keys)
+        return number_directly(keys, space)
+    return number_by_hash(keys)
 
 
 @kernel
@@ -44,7 +46,7 @@ def fold_class_keys(keys: Longs, codes: Ints, size: int) -> None:
 
 
 @kernel
-def number_classes_direct(keys: Longs, space: int) -> tuple[Ints, int]:
+def number_directly(keys: Longs, space: int) -> tuple[Ints, int]:
     """Return numbers for keys 0 .. ``space`` - 1, through a table with a place for each."""
     seen = np.zeros(space, dtype=np.int32)
     ids = np.empty(len(keys), dtype=np.int32)
@@ -60,7 +62,7 @@ def number_classes_direct(keys: Longs, space: int) -> tuple[Ints, int]:
 
 
 @kernel
-def number_classes_hashed(keys: Longs) -> tuple[Ints, int]:
+def number_by_hash(keys: Longs) -> tuple[Ints, int]:
     """Return numbers for any keys, through a table with open addressing that doubles when it is half full."""
     bits = 12
     heads = np.zeros(1 << bits, dtype=np.int32)
@@ -122,3 +124,56 @@ def rows_by_class(classes: Ints, n_classes: int) -> tuple[Longs, Ints]:
         rows[place[classes[row]]] = row
         place[classes[row]] += 1
     return starts, rows
+
+
+@kernel
+def class_sizes(classes: Ints, n_classes: int) -> Longs:
+    """Return how many records each class has."""
+    sizes = np.zeros(n_classes, dtype=np.int64)
+    for each in classes:
+        sizes[each] += 1
+    return sizes
+
+
+@kernel
+def value_counts_by_class(classes: Ints, n_classes: int, values: Ints, n_values: int) -> tuple[Longs, Ints, Ints]:
+    """Return (starts, value, count): class c holds ``value[starts[c]:starts[c + 1]]``, each so often; -1 is none."""
+    ends = np.zeros(n_classes + 1, dtype=np.int64)
+    for i in range(len(classes)):
+        if values[i] >= 0:
+            ends[classes[i] + 1] += 1
+    for each in range(n_classes):
+        ends[each + 1] += ends[each]
+    sorted_values = np.empty(ends[n_classes], dtype=np.int32)
+    at = ends[:n_classes].copy()
+    for i in range(len(classes)):
+        if values[i] >= 0:
+            each = classes[i]
+            sorted_values[at[each]] = values[i]
+            at[each] += 1
+    return _runs(ends, sorted_values, n_values)
+
+
+@inner
+def _runs(ends: Longs, sorted_values: Ints, n_values: int) -> tuple[Longs, Ints, Ints]:
+    """Return (starts, value, count) of :func:`value_counts_by_class`; overwrites ``sorted_values``."""
+    n_classes = len(ends) - 1
+    starts = np.zeros(n_classes + 1, dtype=np.int64)
+    count = np.empty(len(sorted_values), dtype=np.int32)
+    scratch = np.zeros(n_values, dtype=np.int32)
+    out = 0
+    for each in range(n_classes):
+        first = out
+        for i in range(ends[each], ends[each + 1]):
+            value = sorted_values[i]
+            if scratch[value] == 0:
+                # written where it was read before: a class has no more different values than records
+                sorted_values[out] = value
+                out += 1
+            scratch[value] += 1
+        sort_array_part(sorted_values, first, out)
+        for i in range(first, out):
+            count[i] = scratch[sorted_values[i]]
+            scratch[sorted_values[i]] = 0
+        starts[each + 1] = out
+    return starts, sorted_values[:out].copy(), count[:out].copy()

@@ -8,22 +8,7 @@ from seriatim.kernels.arrays import Flags, Ints, Longs, Words, kernel
 
 
 @kernel
-def rows_of_groups(group: Ints, n_groups: int) -> tuple[Longs, Ints]:
-    """Return rows by group: those of group g are ``rows[starts[g]:starts[g + 1]]``."""
-    starts = np.zeros(n_groups + 1, dtype=np.int64)
-    for each in group:
-        starts[each + 1] += 1
-    for each in range(n_groups):
-        starts[each + 1] += starts[each]
-    at, rows = starts.copy(), np.empty(len(group), dtype=np.int32)
-    for i in range(len(group)):
-        rows[at[group[i]]] = i
-        at[group[i]] += 1
-    return starts, rows
-
-
-@kernel
-def describe_groups(starts: Longs, rows: Ints, value: Ints, salt: Words) -> tuple[Ints, Ints, Ints, Words]:
+def value_profiles(starts: Longs, rows: Ints, value: Ints, salt: Words) -> tuple[Ints, Ints, Ints, Words]:
     """Return per group: distinct values, the count of the rarest and of the most frequent, a number for its set."""
     n_groups = len(starts) - 1
     distinct, fewest, most = (
@@ -58,7 +43,7 @@ def group_value_sets(group: Ints, value: Ints, n_groups: int) -> Words:
 
 
 @kernel
-def groups_met_in(own: Ints, n_rows: int, person: Ints, group: Ints) -> Ints:
+def met_before(own: Ints, n_rows: int, person: Ints, group: Ints) -> Ints:
     """Return for each row of a release the group that its person was in in another one, -1 for none.
 
     ``own``: the row of everyone by number, -1 for people without one; ``person`` and ``group`` are the other's rows.
@@ -72,7 +57,7 @@ def groups_met_in(own: Ints, n_rows: int, person: Ints, group: Ints) -> Ints:
 
 
 @kernel
-def groups_met_others(starts: Longs, met: Ints, sets: Words, old_sets: Words, moved: Flags) -> None:
+def mark_moved(starts: Longs, met: Ints, sets: Words, old_sets: Words, moved: Flags) -> None:
     """Mark in ``moved`` the rows whose person was in a group with another set of values."""
     for group in range(len(starts) - 1):
         for i in range(starts[group], starts[group + 1]):
@@ -81,7 +66,7 @@ def groups_met_others(starts: Longs, met: Ints, sets: Words, old_sets: Words, mo
 
 
 @kernel
-def correlated_groups(
+def lowest_correlations(
     starts: Longs, counterfeits: Ints, met: Ints, old_size: Ints, old_counterfeits: Ints
 ) -> tuple[Ints, Flags]:
     """Return per group, against an earlier release, the lowest degree of a usable correlation, and subtraction holes.

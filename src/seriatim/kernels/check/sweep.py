@@ -21,7 +21,7 @@ _LEAST_GAIN = 1e-14
 _NOTHING = 1e-12
 
 
-class SweepPairs(NamedTuple):
+class ValuePairs(NamedTuple):
     """All pairs of values by rising difference; those of one difference are a group."""
 
     low: Ints
@@ -32,7 +32,7 @@ class SweepPairs(NamedTuple):
     """The difference of each group, in steps."""
 
 
-class SweepState(NamedTuple):
+class SpanState(NamedTuple):
     """What the sweep knows at one span; changed in place."""
 
     cost: Floats
@@ -45,7 +45,7 @@ class SweepState(NamedTuple):
 
 
 @kernel
-def sweep_entropies(pairs: Any, shares: Floats) -> Floats:
+def least_entropies(pairs: Any, shares: Floats) -> Floats:
     """Return the least entropy at 0 and after each group of pairs."""
     n_values = len(shares)
     state = _room(n_values)
@@ -59,7 +59,7 @@ def sweep_entropies(pairs: Any, shares: Floats) -> Floats:
 
 
 @kernel
-def sweep_class_areas(starts: Longs, value: Ints, weight: Floats, steps: Longs, areas: Floats) -> None:
+def entropy_areas(starts: Longs, value: Ints, weight: Floats, steps: Longs, areas: Floats) -> None:
     """Write into ``areas`` the area of each class, from sparse counts; a value whose step is negative is left out."""
     most = 0
     for each in range(len(starts) - 1):
@@ -107,9 +107,9 @@ def _area(steps: Longs, shares: Floats, state: Any) -> float:
 
 
 @inner
-def _room(n_values: int) -> SweepState:
+def _room(n_values: int) -> SpanState:
     """Return room for the state of up to ``n_values`` values."""
-    return SweepState(
+    return SpanState(
         np.empty((n_values, n_values)),
         np.zeros(n_values + 1),
         np.empty(n_values, dtype=np.int32),

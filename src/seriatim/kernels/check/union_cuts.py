@@ -16,7 +16,7 @@ REACH = 2000
 """A search that has passed this many groups has got away: unions are looked for among so many nearest groups."""
 
 
-class UnionGraph(NamedTuple):
+class GroupGraph(NamedTuple):
     """``ends[e]``: the nodes of edge e; ``edges[starts[v]:starts[v + 1]]``: those of node v; ``out``: edges outside."""
 
     starts: Longs
@@ -25,7 +25,7 @@ class UnionGraph(NamedTuple):
     out: Ints
 
 
-class UnionFlow(NamedTuple):
+class EdgeFlow(NamedTuple):
     """Scratch: flow on each edge (1 = from its first end to its second), to the outside, and of the search."""
 
     on: Marks
@@ -39,7 +39,7 @@ class UnionFlow(NamedTuple):
 
 
 @kernel
-def union_graph(old: Ints, new: Ints, n_old: int, n_nodes: int, out: Ints) -> UnionGraph:
+def group_graph(old: Ints, new: Ints, n_old: int, n_nodes: int, out: Ints) -> GroupGraph:
     """Return the graph of two releases; ``old`` and ``new`` are the groups of everyone in both."""
     ends = np.empty((len(old), 2), dtype=np.int32)
     starts = np.zeros(n_nodes + 1, dtype=np.int64)
@@ -55,7 +55,7 @@ def union_graph(old: Ints, new: Ints, n_old: int, n_nodes: int, out: Ints) -> Un
             node = ends[edge, side]
             edges[at[node]] = edge
             at[node] += 1
-    return UnionGraph(starts, edges, ends, out)
+    return GroupGraph(starts, edges, ends, out)
 
 
 @kernel
@@ -88,7 +88,7 @@ UNKNOWN, ASKED, OPEN = -2, -3, -1
 
 
 @leaf
-def _anchor(graph: UnionGraph, node: int, anchor: Ints, queue: Ints) -> int:
+def _anchor(graph: GroupGraph, node: int, anchor: Ints, queue: Ints) -> int:
     """Return -1 when a node's part of the graph reaches the outside, else the part's first node, its stand-in.
 
     ``anchor`` keeps what was found for every node that was passed: a part is walked through once.
@@ -115,7 +115,7 @@ def _anchor(graph: UnionGraph, node: int, anchor: Ints, queue: Ints) -> int:
 
 
 @leaf
-def _augment(graph: UnionGraph, flow: UnionFlow, source: Ints, sink: Ints, at: Longs) -> bool:
+def _augment(graph: GroupGraph, flow: EdgeFlow, source: Ints, sink: Ints, at: Longs) -> bool:
     """Return whether one more way leads from the source outside, to the sink or far away; add it to ``flow``."""
     head, tail, stamp = 0, 0, flow.stamp[0]
     for begin in source:
@@ -157,7 +157,7 @@ def _augment(graph: UnionGraph, flow: UnionFlow, source: Ints, sink: Ints, at: L
 
 
 @inner
-def _enough(graph: UnionGraph, flow: UnionFlow, source: Ints, sink: Ints, need: int) -> int:
+def _enough(graph: GroupGraph, flow: EdgeFlow, source: Ints, sink: Ints, need: int) -> int:
     """Return the fewest people whose removal cuts the source off, up to ``need``; ``flow`` comes and goes empty."""
     at = np.zeros(1, dtype=np.int64)
     found = 0
@@ -176,7 +176,7 @@ def _enough(graph: UnionGraph, flow: UnionFlow, source: Ints, sink: Ints, need: 
 
 
 @leaf
-def _tied_to(graph: UnionGraph, node: int, anchor: int) -> int:
+def _tied_to(graph: GroupGraph, node: int, anchor: int) -> int:
     """Return people who are in both groups: as many ways from one to the other, whatever else there is."""
     ways = 0
     for i in range(graph.starts[node], graph.starts[node + 1]):
@@ -186,7 +186,7 @@ def _tied_to(graph: UnionGraph, node: int, anchor: int) -> int:
 
 
 @inner
-def _cut_off(graph: UnionGraph, flow: UnionFlow, source: Ints, anchor: int, sizes: Ints, need: int) -> int:
+def _cut_off(graph: GroupGraph, flow: EdgeFlow, source: Ints, anchor: int, sizes: Ints, need: int) -> int:
     """Return the smallest cut between the source and the outside, up to ``need``; ``flow`` comes and goes empty.
 
     In a part that does not reach the outside the anchor stands for it; where it is smaller than ``need``, together
@@ -210,7 +210,7 @@ def _cut_off(graph: UnionGraph, flow: UnionFlow, source: Ints, anchor: int, size
 
 
 @kernel
-def smallest_cuts(graph: UnionGraph, sizes: Ints, need: int, which: Ints) -> Ints:
+def fewest_separating(graph: GroupGraph, sizes: Ints, need: int, which: Ints) -> Ints:
     """Return per group asked about the smallest cut below ``need`` around it and one of the other release; or 0.
 
     A group's own people cut it off, which says no more than the group does: where a group is smaller than
@@ -218,7 +218,7 @@ def smallest_cuts(graph: UnionGraph, sizes: Ints, need: int, which: Ints) -> Int
     """
     n_nodes = len(graph.out)
     lowest, anchor = np.zeros(len(which), dtype=np.int32), np.full(n_nodes, UNKNOWN, dtype=np.int32)
-    flow = UnionFlow(
+    flow = EdgeFlow(
         np.zeros(len(graph.ends), dtype=np.int8), np.zeros(n_nodes, dtype=np.int32), np.empty(n_nodes, dtype=np.int32),
         np.zeros(n_nodes, dtype=np.int32), np.empty(n_nodes, dtype=np.int32),
         np.empty(need * (n_nodes + 2), dtype=np.int32), np.zeros(1, dtype=np.int64),

@@ -33,7 +33,7 @@ class Board(NamedTuple):
     pair: Ints
 
 
-class BoardLinks(NamedTuple):
+class EpisodeLinks(NamedTuple):
     """Episodes of one respondent: the one before and after (-1 for none), and which value may follow which."""
 
     before: Ints
@@ -42,7 +42,7 @@ class BoardLinks(NamedTuple):
     may_precede: Words
 
 
-class BoardLog(NamedTuple):
+class RemovalLog(NamedTuple):
     """What was removed, in order: from whom, by which rule, in which groups, which values."""
 
     who: Ints
@@ -52,7 +52,7 @@ class BoardLog(NamedTuple):
     gone: Words
 
 
-class BoardScratch(NamedTuple):
+class PairScratch(NamedTuple):
     """Scratch for looking at two groups: their people, part and fresh candidates; counts per part and value."""
 
     who: Ints
@@ -67,7 +67,7 @@ class BoardScratch(NamedTuple):
     vals: Ints
 
 
-class BoardQueue(NamedTuple):
+class WorkQueue(NamedTuple):
     """Work to do: a group's number, or the number of groups plus an episode whose neighbours must hear of it."""
 
     items: Ints
@@ -76,7 +76,7 @@ class BoardQueue(NamedTuple):
 
 
 @leaf
-def count_board_bits(word: int) -> int:
+def count_bits(word: int) -> int:
     """Return how many bits of a word are set."""
     bits = np.uint64(word)
     bits = bits - ((bits >> np.uint64(1)) & np.uint64(0x5555555555555555))
@@ -86,28 +86,28 @@ def count_board_bits(word: int) -> int:
 
 
 @leaf
-def copy_board_row(source: Words, at: int, target: Words, to: int) -> None:
+def copy_row(source: Words, at: int, target: Words, to: int) -> None:
     """Overwrite row ``to`` of the target with row ``at`` of the source."""
     for column in range(source.shape[1]):
         target[to, column] = source[at, column]
 
 
 @leaf
-def n_left_on_board(cand: Words, episode: int) -> int:
+def n_left(cand: Words, episode: int) -> int:
     """Return how many values an episode may still have."""
     total = 0
     for column in range(cand.shape[1]):
-        total += count_board_bits(cand[episode, column])
+        total += count_bits(cand[episode, column])
     return total
 
 
 @leaf
-def board_bit_place(bit: np.uint64) -> int:
+def bit_place(bit: np.uint64) -> int:
     """Return which bit of its word a word with one bit is."""
     return int(_PLACE[(bit * _DE_BRUIJN) >> np.uint64(58)])
 
 
 @leaf
-def lowest_board_bit(word: np.uint64) -> np.uint64:
+def lowest_bit(word: np.uint64) -> np.uint64:
     """Return the word with only its lowest bit."""
     return word & (~word + ONE)

@@ -16,20 +16,11 @@ from __future__ import annotations
 import numpy as np
 
 from seriatim.kernels.arrays import Words, inner, kernel, leaf
-from seriatim.kernels.deduce.board import (
-    ONE,
-    Board,
-    BoardScratch,
-    board_bit_place,
-    copy_board_row,
-    count_board_bits,
-    lowest_board_bit,
-    n_left_on_board,
-)
+from seriatim.kernels.deduce.board import ONE, Board, PairScratch, bit_place, copy_row, count_bits, lowest_bit, n_left
 
 
 @kernel
-def first_conclusions(board: Board, cand: Words) -> None:
+def intersect_groups(board: Board, cand: Words) -> None:
     """Narrow ``cand`` in place by intersection: a value absent from one of a person's groups is none of theirs."""
     mask = np.zeros(cand.shape[1], dtype=np.uint64)
     for group in range(len(board.mem_ptr) - 1):
@@ -44,7 +35,7 @@ def first_conclusions(board: Board, cand: Words) -> None:
 
 
 @leaf
-def _parts(board: Board, group: int, other: int, desk: BoardScratch) -> int:
+def _parts(board: Board, group: int, other: int, desk: PairScratch) -> int:
     """Return how many people are in either group; put them on the desk with their part: 0 both, 1 and 2 one only."""
     i, i_end = board.mem_ptr[group], board.mem_ptr[group + 1]
     j, j_end = np.int64(0), np.int64(0)
@@ -67,7 +58,7 @@ def _parts(board: Board, group: int, other: int, desk: BoardScratch) -> int:
 
 
 @inner
-def _look_plain(board: Board, group: int, other: int, n_people: int, read: Words, desk: BoardScratch) -> int:
+def _look_plain(board: Board, group: int, other: int, n_people: int, read: Words, desk: PairScratch) -> int:
     """Return how many are left no value; put on the desk what the rule leaves, for groups alike: bits suffice."""
     sig = np.uint64(0)
     for i in range(board.sig_ptr[group], board.sig_ptr[group + 1]):
@@ -85,9 +76,9 @@ def _look_plain(board: Board, group: int, other: int, n_people: int, read: Words
             known[part] |= word
     top = sig & some[0] & ~known[1] & ~known[2]
     low = known[0] | (sig if other < 0 else (sig & ~some[1]) | (sig & ~some[2]))
-    if count_board_bits(low) == n_both:
+    if count_bits(low) == n_both:
         top = low
-    elif count_board_bits(top) == n_both:
+    elif count_bits(top) == n_both:
         low = top
     failed = 0
     for i in range(n_people):
@@ -109,16 +100,16 @@ def _look_plain(board: Board, group: int, other: int, n_people: int, read: Words
 
 
 @leaf
-def _tally(n_people: int, read: Words, desk: BoardScratch) -> None:
+def _tally(n_people: int, read: Words, desk: PairScratch) -> None:
     """Count on the desk, per part and value, how many are known to hold it and how many may."""
     for i in range(n_people):
         episode, part = desk.who[i], desk.part[i]
-        desk.single[i] = n_left_on_board(read, episode) == 1
+        desk.single[i] = n_left(read, episode) == 1
         for column in range(read.shape[1]):
             word = read[episode, column]
             while word != 0:
-                bit = lowest_board_bit(word)
-                value = (column << 6) + board_bit_place(bit)
+                bit = lowest_bit(word)
+                value = (column << 6) + bit_place(bit)
                 desk.may[part, value] += 1
                 if desk.single[i]:
                     desk.holds[part, value] += 1
@@ -126,7 +117,7 @@ def _tally(n_people: int, read: Words, desk: BoardScratch) -> None:
 
 
 @leaf
-def _tighten(desk: BoardScratch, n_vals: int, part: int, size: int) -> None:
+def _tighten(desk: PairScratch, n_vals: int, part: int, size: int) -> None:
     """Narrow the bounds on the desk: the counts of a part add up to its size."""
     sum_lo, sum_hi = 0, 0
     for i in range(n_vals):
@@ -140,7 +131,7 @@ def _tighten(desk: BoardScratch, n_vals: int, part: int, size: int) -> None:
 
 
 @inner
-def _bound(board: Board, group: int, other: int, n_people: int, desk: BoardScratch) -> int:
+def _bound(board: Board, group: int, other: int, n_people: int, desk: PairScratch) -> int:
     """Return how many values there are; put bounds on every count of every part on the desk."""
     lo, hi, holds, may = desk.lo, desk.hi, desk.holds, desk.may
     sizes = np.zeros(3, dtype=np.int64)
@@ -175,22 +166,22 @@ def _bound(board: Board, group: int, other: int, n_people: int, desk: BoardScrat
 
 
 @inner
-def _look_counts(board: Board, group: int, other: int, n_people: int, read: Words, desk: BoardScratch) -> int:
+def _look_counts(board: Board, group: int, other: int, n_people: int, read: Words, desk: PairScratch) -> int:
     """Return how many are left no value; put on the desk what the rule leaves, whatever the groups publish."""
     _tally(n_people, read, desk)
     n_vals = _bound(board, group, other, n_people, desk)
     failed = 0
     for i in range(n_people):
         episode, part = desk.who[i], desk.part[i]
-        copy_board_row(read, episode, desk.fresh, i)
+        copy_row(read, episode, desk.fresh, i)
         if desk.single[i]:
             continue
         left, forced = 0, -1
         for column in range(read.shape[1]):
             word = read[episode, column]
             while word != 0:
-                bit = lowest_board_bit(word)
-                value = (column << 6) + board_bit_place(bit)
+                bit = lowest_bit(word)
+                value = (column << 6) + bit_place(bit)
                 word ^= bit
                 if desk.hi[part, value] <= desk.holds[part, value]:
                     desk.fresh[i, column] &= ~bit
@@ -200,7 +191,7 @@ def _look_counts(board: Board, group: int, other: int, n_people: int, read: Word
                         forced = value
         if left == 0:
             failed += 1
-            copy_board_row(read, episode, desk.fresh, i)
+            copy_row(read, episode, desk.fresh, i)
         elif forced >= 0:
             for column in range(read.shape[1]):
                 desk.fresh[i, column] = np.uint64(0)
@@ -227,7 +218,7 @@ def _alike(board: Board, group: int, other: int) -> bool:
 
 
 @kernel  # half of what the fixed point compiles: kept apart, it can be compiled beside it
-def look_for_conclusions(board: Board, group: int, other: int, read: Words, desk: BoardScratch) -> tuple[int, int]:
+def compare_groups(board: Board, group: int, other: int, read: Words, desk: PairScratch) -> tuple[int, int]:
     """Return how many people are in a group or another (-1: none) and whether that fails; put them on the desk.
 
     Beside each of them lies what they may still hold.

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from seriatim.kernels.arrays import Flags, Floats, Ints, Longs, Singles, Words, inner, kernel, leaf
-from seriatim.kernels.deduce.board import board_bit_place, lowest_board_bit, n_left_on_board
+from seriatim.kernels.deduce.board import bit_place, lowest_bit, n_left
 
 
 class Halvings(NamedTuple):
@@ -66,15 +66,15 @@ def _look(cuts: Halvings, cut: int, right: int, cand: Words, side: _Side) -> Non
             if cuts.right[at] != right:
                 continue
             who, spot = cuts.who[at], -cuts.spot[at] if right else cuts.spot[at]
-            wanted = (n_left_on_board(cand, who) == 1) == sure
+            wanted = (n_left(cand, who) == 1) == sure
             inside, outside = False, False
             for column in range(cand.shape[1]):
                 word = cand[who, column]
                 inside |= (word & cuts.common[cut, column]) != 0
                 outside |= (word & ~cuts.common[cut, column]) != 0
                 while wanted and word != 0:
-                    bit = lowest_board_bit(word)
-                    value = (column << 6) + board_bit_place(bit)
+                    bit = lowest_bit(word)
+                    value = (column << 6) + bit_place(bit)
                     _note(side, value, sure, spot, cuts.held[row, value])
                     word ^= bit
             if inside and outside != sure:
@@ -88,7 +88,7 @@ def _look(cuts: Halvings, cut: int, right: int, cand: Words, side: _Side) -> Non
 
 
 @kernel
-def narrow_by_halvings(cuts: Halvings, cand: Words) -> tuple[Flags, int]:
+def narrow_by_cuts(cuts: Halvings, cand: Words) -> tuple[Flags, int]:
     """Return whose values were narrowed, in place, and how often nobody's value would have been left to someone."""
     n_values = cuts.held.shape[1]
     sides = (
@@ -108,8 +108,8 @@ def narrow_by_halvings(cuts: Halvings, cand: Words) -> tuple[Flags, int]:
                 word = cand[who, column]
                 fresh[column] = word
                 while word != 0:
-                    bit = lowest_board_bit(word)
-                    value = (column << 6) + board_bit_place(bit)
+                    bit = lowest_bit(word)
+                    value = (column << 6) + bit_place(bit)
                     # someone right of it lies below the innermost holder on the left, or the other way round
                     bound = sides[0].bound[value] if cuts.right[at] else sides[1].bound[value]
                     if own < bound:

@@ -16,7 +16,7 @@ from seriatim.kernels.arrays import Flags, Floats, Ints, Longs, fast_inner, kern
 PRIME = 2147483647
 
 
-class NullspaceMatrix(NamedTuple):
+class SparseMatrix(NamedTuple):
     """A 0/1 matrix by rows and by columns: row r has ones in ``row_col[row_ptr[r]:row_ptr[r + 1]]``, columns alike."""
 
     row_ptr: Longs
@@ -26,7 +26,7 @@ class NullspaceMatrix(NamedTuple):
 
 
 @kernel
-def peel_nullspace(matrix: NullspaceMatrix, row_gone: Flags, col_gone: Flags) -> tuple[Ints, Ints]:
+def peel_lone_columns(matrix: SparseMatrix, row_gone: Flags, col_gone: Flags) -> tuple[Ints, Ints]:
     """Return the rows and columns taken away, in order: columns that stand in one row, each with its row.
 
     ``row_gone`` and ``col_gone`` are updated; columns that end up in no row at all are free and stay.
@@ -68,7 +68,7 @@ def peel_nullspace(matrix: NullspaceMatrix, row_gone: Flags, col_gone: Flags) ->
 
 
 @kernel
-def substitute_in_nullspace(matrix: NullspaceMatrix, rows: Ints, cols: Ints, vector: Longs) -> None:
+def substitute_peeled(matrix: SparseMatrix, rows: Ints, cols: Ints, vector: Longs) -> None:
     """Overwrite the peeled columns of ``vector``, last peeled first, so that every peeled row adds up to 0."""
     row_ptr, row_col = matrix.row_ptr, matrix.row_col
     for k in range(len(rows) - 1, -1, -1):
@@ -94,7 +94,7 @@ def _inverse(number: int) -> int:
 
 
 @kernel
-def solve_dense_nullspace(matrix: Longs, vector: Longs) -> None:
+def solve_dense(matrix: Longs, vector: Longs) -> None:
     """Overwrite the pivot columns of ``vector``, which holds random numbers, so that ``matrix`` @ vector = 0.
 
     ``matrix`` is destroyed: it is brought to reduced echelon form.
@@ -158,7 +158,7 @@ def _move(base: Floats, rate: Floats, step: Floats, out: Floats) -> None:
 
 
 @kernel
-def project_on_nullspace(matrix: NullspaceMatrix, vectors: Floats, close: float, most: int) -> int:
+def project_vectors(matrix: SparseMatrix, vectors: Floats, close: float, most: int) -> int:
     """Return the steps taken to project three vectors (the columns) on the null space, in place.
 
     By conjugate gradients on the normal equations. Ends when what is left outside has shrunk to the share ``close``, or

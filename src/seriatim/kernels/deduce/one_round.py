@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from seriatim.kernels.arrays import Ints, Longs, Words, kernel, leaf
-from seriatim.kernels.deduce.board import Board, board_bit_place, lowest_board_bit, n_left_on_board
+from seriatim.kernels.deduce.board import Board, bit_place, lowest_bit, n_left
 
 
 @kernel
-def one_round_by_compromised(board: Board, read: Words) -> Words:
+def narrow_by_compromised(board: Board, read: Words) -> Words:
     """Return the candidates after ct-pvr: a value whose every row in a group is known is nobody else's there."""
     cand = read.copy()
     held = np.zeros(64 * read.shape[1], dtype=np.int32)
@@ -17,10 +17,10 @@ def one_round_by_compromised(board: Board, read: Words) -> Words:
     for group in range(len(board.mem_ptr) - 1):
         for i in range(board.mem_ptr[group], board.mem_ptr[group + 1]):
             episode = board.mem[i]
-            if n_left_on_board(read, episode) == 1:
+            if n_left(read, episode) == 1:
                 for word in range(read.shape[1]):
                     if read[episode, word] != 0:
-                        held[(word << 6) + board_bit_place(lowest_board_bit(read[episode, word]))] += 1
+                        held[(word << 6) + bit_place(lowest_bit(read[episode, word]))] += 1
         for word in range(len(taken)):
             taken[word] = np.uint64(0)
         for i in range(board.sig_ptr[group], board.sig_ptr[group + 1]):
@@ -30,7 +30,7 @@ def one_round_by_compromised(board: Board, read: Words) -> Words:
             held[value] = 0
         for i in range(board.mem_ptr[group], board.mem_ptr[group + 1]):
             episode = board.mem[i]
-            if n_left_on_board(read, episode) > 1:
+            if n_left(read, episode) > 1:
                 for word in range(read.shape[1]):
                     cand[episode, word] &= ~taken[word]
     return cand
@@ -68,7 +68,7 @@ def alike_overlaps(board: Board, pair_ptr: Longs, pair: Ints) -> tuple[Longs, In
 
 
 @kernel
-def one_round_by_correlations(board: Board, pair_ptr: Longs, pair: Ints, read: Words) -> Words:
+def narrow_by_correlations(board: Board, pair_ptr: Longs, pair: Ints, read: Words) -> Words:
     """Return the candidates after hc-pvr.
 
     In two groups with the same published values, nobody left out of the common core holds a value that nobody on the

@@ -26,7 +26,7 @@ class SegmentRows(NamedTuple):
     """(people, columns), each column spread over 0 to 1."""
 
 
-class BeliefSegmentRules(NamedTuple):
+class SegmentRules(NamedTuple):
     """What a segment must keep: k, l, t and j of the policy; above 1 a threshold asks for nothing."""
 
     k: int
@@ -73,7 +73,7 @@ def _add(segment: _Segment, rows: SegmentRows, i: int) -> None:
 
 
 @inner
-def _passes(segment: _Segment, rules: BeliefSegmentRules, size: int, entropies: float) -> bool:
+def _passes(segment: _Segment, rules: SegmentRules, size: int, entropies: float) -> bool:
     """Return whether a segment keeps the rules; ``entropies`` is the sum over its people."""
     n_values, n_whole = len(segment.counts), 0
     distinct, off, running = 0, 0, 0
@@ -100,7 +100,7 @@ def _passes(segment: _Segment, rules: BeliefSegmentRules, size: int, entropies: 
 
 
 @kernel
-def belief_segments_greedily(rows: SegmentRows, rules: BeliefSegmentRules) -> Longs:
+def cut_greedily(rows: SegmentRows, rules: SegmentRules) -> Longs:
     """Return the end of the segment of each position, -1 for dropped people (Algorithm 4 of the paper as printed)."""
     n_rows, n_values = len(rows.value), rows.beliefs.shape[1]
     end = np.full(n_rows, -1, dtype=np.int64)
@@ -125,7 +125,7 @@ def belief_segments_greedily(rows: SegmentRows, rules: BeliefSegmentRules) -> Lo
 
 
 @kernel
-def belief_segments_optimally(rows: SegmentRows, rules: BeliefSegmentRules) -> Longs:
+def cut_optimally(rows: SegmentRows, rules: SegmentRules) -> Longs:
     """Return the end of the segment of each position, -1 for dropped people, with the least sum of boxes and drops.
 
     Sums up to each of the last positions are kept in a ring, so that a segment is summed up only when its box is cheap
@@ -181,7 +181,7 @@ def belief_segments_optimally(rows: SegmentRows, rules: BeliefSegmentRules) -> L
 
 
 @kernel
-def belief_segments_with_leftovers(rows: SegmentRows, rules: BeliefSegmentRules, end: Longs, reach: int) -> Longs:
+def cut_with_leftovers(rows: SegmentRows, rules: SegmentRules, end: Longs, reach: int) -> Longs:
     """Return the ends with people left over in a segment near them, where that keeps the rules and costs least.
 
     No segment of neighbours can hold someone about whom much else is believed than about those around them; one a

@@ -289,7 +289,7 @@ def _measure_box(people: BoxPeople, lo: int, hi: int, trees: BoxTrees, ranges: B
 
 
 @kernel
-def cut_tree_boxes(ids: Ints, runs: Longs, codes: Ints, trees: BoxTrees, least: int) -> Longs:
+def cut_at_nodes(ids: Ints, runs: Longs, codes: Ints, trees: BoxTrees, least: int) -> Longs:
     """Return the number of the box of every position; reorder the ids inside each run in place.
 
     ``codes`` has a row per id and a column per quasi-identifier. Each run is cut while both sides keep ``least``.

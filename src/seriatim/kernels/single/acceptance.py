@@ -10,9 +10,9 @@ from __future__ import annotations
 import math
 from typing import Any, NamedTuple
 
-from seriatim.kernels.arrays import Floats, Ints, Longs, inner, kernel, leaf
-from seriatim.kernels.single import near_values
-from seriatim.kernels.single.likeness import likeness_near_enough, likeness_sum
+from seriatim.kernels.arrays import Floats, Ints, Longs, kernel, leaf
+from seriatim.kernels.single import likeness
+from seriatim.kernels.single.likeness import passes_test, total_count
 
 L_DISTINCT, L_ENTROPY, L_RECURSIVE, T_EQUAL, T_ORDERED, T_HIERARCHICAL = range(6)
 
@@ -20,7 +20,7 @@ DECLARED = 1.0
 SLACK = 1e-9
 
 
-class AcceptanceTests(NamedTuple):
+class ClassTests(NamedTuple):
     """What every class must pass, and the prior counts of the sensitive columns, one after the other."""
 
     kinds: Longs
@@ -42,7 +42,7 @@ class AcceptanceTests(NamedTuple):
 
 
 @kernel
-def class_acceptance(tests: Any, counts: Longs, size: int, scratch: Floats) -> bool:
+def passes_tests(tests: Any, counts: Longs, size: int, scratch: Floats) -> bool:
     """Return whether a class of ``size`` records with these flat counts passes every test.
 
     ``scratch`` has room for twice the largest domain.
@@ -66,10 +66,10 @@ def _passes(
 ) -> bool:
     """Return whether a class passes one test; overwrites ``scratch``."""
     kind, limit = tests.kinds[index], tests.limits[index]
-    if kind >= near_values.HIT_CHANCE:
+    if kind >= likeness.HIT_CHANCE:
         return bool(_leaves_enough(tests, index, counts, prior, size, scratch))
     if kind > T_HIERARCHICAL:
-        return bool(likeness_near_enough(kind, limit, tests.seconds[index], counts, prior, size))
+        return bool(passes_test(kind, limit, tests.seconds[index], counts, prior, size))
     if kind == L_DISTINCT:
         distinct = 0
         for count in counts:
@@ -82,7 +82,7 @@ def _passes(
         return bool(_entropy(counts, size) >= math.log(limit) - SLACK)
     if kind == L_RECURSIVE:
         return bool(_recursive(counts, size, math.ceil(limit), tests.seconds[index], scratch))
-    total = likeness_sum(prior)
+    total = total_count(prior)
     if kind == T_EQUAL:
         apart, allowed = 0, 2.0 * limit * total * size * (1.0 + SLACK)
         for value in range(len(counts)):
@@ -109,16 +109,16 @@ def _leaves_enough(tests: Any, index: int, counts: Longs, prior: Longs, size: in
     """Return whether an attacker who is content to be near stays uncertain enough; overwrites ``scratch``."""
     kind, limit, at, n_values = tests.kinds[index], tests.limits[index], int(tests.seconds[index]), len(counts)
     reach = tests.reach[at : at + n_values]
-    if kind == near_values.ENTROPY_AT:
-        return bool(near_values.entropy_of_near_values(counts, size, reach, scratch) >= limit - near_values.SLACK)
-    chance = near_values.most_near_values(counts, reach) / size
-    if kind == near_values.HIT_LIFT:
-        before = near_values.most_near_values(prior, reach) / likeness_sum(prior)
+    if kind == likeness.ENTROPY_AT:
+        return bool(likeness.entropy_of_near_values(counts, size, reach, scratch) >= limit - likeness.SLACK)
+    chance = likeness.most_near_values(counts, reach) / size
+    if kind == likeness.HIT_LIFT:
+        before = likeness.most_near_values(prior, reach) / total_count(prior)
         limit = before + limit * (1.0 - before)
-    return bool(chance <= limit + near_values.SLACK)
+    return bool(chance <= limit + likeness.SLACK)
 
 
-@inner
+@leaf
 def _entropy(counts: Longs, size: int) -> float:
     """Return the entropy of a class in nats."""
     total = 0.0
@@ -128,7 +128,7 @@ def _entropy(counts: Longs, size: int) -> float:
     return math.log(size) - total / size if size > 0 else 0.0
 
 
-@inner
+@leaf
 def _recursive(counts: Longs, size: int, depth: int, c: float, scratch: Floats) -> bool:
     """Return whether r1 < c (r_l + ... + r_m), r1 the count of the MOST frequent value; overwrites ``scratch``."""
     n_values = len(counts)
@@ -160,7 +160,7 @@ def _tree_distance(
 ) -> float:
     """Return the earth mover's distance, moves costing the lowest common node's height; overwrites ``scratch``."""
     n_values = len(counts)
-    total = float(likeness_sum(prior))
+    total = float(total_count(prior))
     for value in range(n_values):
         scratch[value] = counts[value] / size - prior[value] / total
     cost = 0.0

@@ -6,6 +6,9 @@ interleaved into one number. Below it stands a keyed one-to-one scramble of the 
 order that only the holder of the key can know, and gives the row back after sorting, without a table.
 
 Many rows take each step together, axis by axis, so that the compiler does several of them with one instruction.
+
+Rows are packed into 64-bit words: each column has as many bits as its codes need. Ten columns, a postcode and a date of
+birth among them, are often one word, so a row that is fetched out of order costs one line of the cache.
 """
 
 from __future__ import annotations
@@ -16,10 +19,37 @@ import numpy as np
 
 from seriatim.kernels.arrays import Ints, Longs, Shorts, Words, inner, kernel
 
+
+class PackedLayout(NamedTuple):
+    """Where the code of each column lies."""
+
+    words: Longs
+    shifts: Words
+    masks: Words
+
+
+@kernel
+def pack_column(codes: Ints, shift: Any, words: Words) -> None:
+    """Write the codes of one column into its bits of ``words``, which are 0."""
+    by = np.uint64(shift)
+    for row in range(len(codes)):
+        words[row] |= np.uint64(codes[row]) << by
+
+
+@kernel
+def fetch_packed_rows(words: Words, rows: Ints) -> Words:
+    """Return the words of these rows, in their order."""
+    taken = np.empty((len(words), len(rows)), dtype=np.uint64)
+    for word in range(len(words)):
+        for place in range(len(rows)):
+            taken[word, place] = words[word, rows[place]]
+    return taken
+
+
 _TOGETHER = 256
 
 
-class HilbertAxes(NamedTuple):
+class CurveAxes(NamedTuple):
     """How codes become cells of the curve's cube."""
 
     cells: Shorts
@@ -31,7 +61,7 @@ class HilbertAxes(NamedTuple):
     """For each number below ``2 ** bits`` its bits, as far apart as there are axes."""
 
 
-class HilbertScramble(NamedTuple):
+class RowScramble(NamedTuple):
     """A one-to-one map of the numbers below ``2 ** width``: three rounds of odd factors and shifts."""
 
     width: int
@@ -41,7 +71,7 @@ class HilbertScramble(NamedTuple):
 
 
 @kernel
-def hilbert_keys(words: Any, layout: Any, axes: Any, scramble: Any, first: int, keys: Words) -> None:
+def curve_keys(words: Any, layout: Any, axes: Any, scramble: Any, first: int, keys: Words) -> None:
     """Write the keys of rows ``first`` .. ``first + len(keys)``: the place on the curve, then the scrambled number.
 
     ``words`` are the packed rows. The number of axes times their bits, and the width of the scramble, together are at
@@ -124,7 +154,7 @@ def _unscrambled(number: Any, scramble: Any) -> Any:
 
 
 @kernel
-def hilbert_rows(keys: Words, scramble: Any, rows: Ints) -> None:
+def rows_of_keys(keys: Words, scramble: Any, rows: Ints) -> None:
     """Write which rows these keys are of."""
     mask = (np.uint64(1) << np.uint64(scramble.width)) - np.uint64(1)
     for place in range(len(keys)):

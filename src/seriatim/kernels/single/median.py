@@ -14,19 +14,19 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from seriatim.kernels.arrays import Bytes, Floats, Ints, Longs, Words, inner, kernel, leaf
-from seriatim.kernels.single.acceptance import class_acceptance
-from seriatim.kernels.single.middle import FEW, middle_of
+from seriatim.kernels.single.acceptance import passes_tests
+from seriatim.kernels.single.middle import FEW, median_code
 
 LANES = 8
 
 
-# the columns of ``MedianScales.meta``
+# the columns of ``ColumnScales.meta``
 AT, SIZE, POSITION = 0, 1, 2
 # the rows of the working numbers of the columns
 LOW, HIGH = 0, 1
 
 
-class MedianRows(NamedTuple):
+class RowWords(NamedTuple):
     """Rows that are about to be moved, with room for them to move to: side x rows x what a row holds.
 
     The rows lie on side 0; side 1 is the room. The three arrays are the same memory. A row is: the quasi columns of at
@@ -43,7 +43,7 @@ class MedianRows(NamedTuple):
     """How many they are; they come after those in lanes."""
 
 
-class MedianScales(NamedTuple):
+class ColumnScales(NamedTuple):
     """The scales of the quasi columns, flat, one after the other."""
 
     starts: Ints
@@ -56,7 +56,7 @@ class MedianScales(NamedTuple):
     """The whole width of a column; 0 when its width is counted in values of the tree's node."""
 
 
-class MedianRules(NamedTuple):
+class CutRules(NamedTuple):
     """When a piece may be cut: both sides have k people or more."""
 
     k: int
@@ -65,7 +65,7 @@ class MedianRules(NamedTuple):
     """Pieces of at most this size are handed back uncut, for other workers; 0 cuts to the end."""
 
 
-class MedianPiece(NamedTuple):
+class CutPiece(NamedTuple):
     """Rows ``first`` to ``last`` - 1 of one side, about to be cut."""
 
     side: int
@@ -73,7 +73,7 @@ class MedianPiece(NamedTuple):
     last: int
 
 
-class MedianSpan(NamedTuple):
+class CodeSpan(NamedTuple):
     """The codes of a column in a piece: range and median, and how many are below the median or equal it."""
 
     column: int
@@ -84,7 +84,7 @@ class MedianSpan(NamedTuple):
     equal: int
 
 
-class MedianCut(NamedTuple):
+class ColumnCut(NamedTuple):
     """Where a piece is cut: ``n_left`` of its codes are below the edge, or on it as far as ``ties`` go."""
 
     codes: Ints
@@ -93,7 +93,7 @@ class MedianCut(NamedTuple):
     ties: int
 
 
-class MedianCounts(NamedTuple):
+class ValueCounts(NamedTuple):
     """How often each sensitive value is in the left part and in the whole piece."""
 
     left: Longs
@@ -101,7 +101,7 @@ class MedianCounts(NamedTuple):
 
 
 @kernel
-def cut_by_median(rows: Any, bounds: tuple[int, int], trees: Any, rules: Any, tests: Any) -> Any:
+def cut_rows(rows: Any, bounds: tuple[int, int], trees: Any, rules: Any, tests: Any) -> Any:
     """Return where the pieces begin, ascending; cut the rows between ``bounds`` in place.
 
     The rows of a piece lie side by side.
@@ -116,7 +116,7 @@ def cut_by_median(rows: Any, bounds: tuple[int, int], trees: Any, rules: Any, te
     few = np.empty(FEW, dtype=np.int64)
     judged = len(tests.kinds) > 0
     n_counts = tests.offsets[-1]
-    counts = MedianCounts(np.zeros(n_counts, dtype=np.int64), np.zeros(n_counts, dtype=np.int64))
+    counts = ValueCounts(np.zeros(n_counts, dtype=np.int64), np.zeros(n_counts, dtype=np.int64))
     scratch = np.empty(2 * n_counts + 2)
     found = np.empty(max((end - begin) // k, 1) + 1, dtype=np.int64)
     n_found = 0
@@ -125,7 +125,7 @@ def cut_by_median(rows: Any, bounds: tuple[int, int], trees: Any, rules: Any, te
         first, last, side = stack.pop()
         n_rows, n_left = last - first, 0
         if n_rows >= 2 * k and n_rows > rules.stop:
-            piece = MedianPiece(side, first, last)
+            piece = CutPiece(side, first, last)
             _measure(rows, piece, trees, work, width)
             if judged:
                 _count(rows, piece, tests.offsets, counts.whole)
@@ -139,16 +139,16 @@ def cut_by_median(rows: Any, bounds: tuple[int, int], trees: Any, rules: Any, te
                 else:
                     _read_int(ints, side, first, last, first_int + column - (n_quasi - n_wide), codes)
                 low, high = work[LOW, column], work[HIGH, column]
-                middle, below, equal = middle_of(codes, n_rows, low, high, histogram, few)
+                middle, below, equal = median_code(codes, n_rows, low, high, histogram, few)
                 for attempt in range(2):
                     # relaxed cuts exactly in half, the first rows that equal the median going left
                     edge, n_left, ties = middle, n_rows // 2, n_rows // 2 - below
                     if not relaxed:
-                        span = MedianSpan(column, low, high, middle, below, equal)
+                        span = CodeSpan(column, low, high, middle, below, equal)
                         edge, n_left = _edge(codes, n_rows, span, attempt, trees)
                         ties = 0
                     allowed = n_left >= k and n_rows - n_left >= k and not (relaxed and attempt > 0)
-                    cut = MedianCut(codes, edge, n_left, ties)
+                    cut = ColumnCut(codes, edge, n_left, ties)
                     if allowed and judged:
                         allowed = _accepted(rows, piece, cut, tests, counts, scratch)
                     if allowed:
@@ -187,7 +187,7 @@ def _largest(meta: Longs) -> int:
 
 
 @leaf
-def _measure(rows: MedianRows, piece: MedianPiece, trees: MedianScales, work: Longs, width: Floats) -> None:
+def _measure(rows: RowWords, piece: CutPiece, trees: ColumnScales, work: Longs, width: Floats) -> None:
     """Write the range of every column in this piece into ``work``, and how wide it is into ``width``."""
     lanes, ints, first_int, n_wide = rows.lanes, rows.ints, rows.first_int, rows.n_wide
     side, first, last = piece.side, piece.first, piece.last
@@ -284,7 +284,7 @@ def _read_int(ints: Ints, side: int, first: int, last: int, at: int, codes: Ints
 
 
 @leaf
-def _edge(codes: Ints, n_rows: int, span: MedianSpan, attempt: int, trees: MedianScales) -> tuple[int, int]:
+def _edge(codes: Ints, n_rows: int, span: CodeSpan, attempt: int, trees: ColumnScales) -> tuple[int, int]:
     """Return the boundary of the median's child nearer to half (attempt 0) or the other, and how many lie below."""
     column, low, high, middle, below, equal = span.column, span.low, span.high, span.middle, span.below, span.equal
     starts, ends, meta = trees.starts, trees.ends, trees.meta
@@ -298,7 +298,7 @@ def _edge(codes: Ints, n_rows: int, span: MedianSpan, attempt: int, trees: Media
 
 
 @leaf
-def _count(rows: MedianRows, piece: MedianPiece, offsets: Longs, counts: Longs) -> None:
+def _count(rows: RowWords, piece: CutPiece, offsets: Longs, counts: Longs) -> None:
     """Write into ``counts`` how often each sensitive value stands in a piece."""
     ints, at, side, first, last = rows.ints, rows.first_int + rows.n_wide, piece.side, piece.first, piece.last
     for value in range(len(counts)):
@@ -310,7 +310,7 @@ def _count(rows: MedianRows, piece: MedianPiece, offsets: Longs, counts: Longs) 
 
 @inner
 def _accepted(
-    rows: MedianRows, piece: MedianPiece, cut: MedianCut, tests: Any, counts: MedianCounts, scratch: Floats
+    rows: RowWords, piece: CutPiece, cut: ColumnCut, tests: Any, counts: ValueCounts, scratch: Floats
 ) -> bool:
     """Return whether both parts pass all tests; the right counts are the whole less the left."""
     ints, at, side, first, n_rows = (
@@ -331,15 +331,15 @@ def _accepted(
             n_left += 1
             for column in range(len(tests.offsets) - 1):
                 left[tests.offsets[column] + ints[side, first + row, at + column]] += 1
-    if not class_acceptance(tests, left, n_left, scratch):
+    if not passes_tests(tests, left, n_left, scratch):
         return False
     for value in range(len(left)):
         left[value] = whole[value] - left[value]
-    return bool(class_acceptance(tests, left, n_rows - n_left, scratch))
+    return bool(passes_tests(tests, left, n_rows - n_left, scratch))
 
 
 @leaf
-def _move(words: Words, piece: MedianPiece, cut: MedianCut) -> None:
+def _move(words: Words, piece: CutPiece, cut: ColumnCut) -> None:
     """Copy rows of ``words`` to the other side: those below the edge to the left part, the others to the right one."""
     side, first, codes, edge = piece.side, piece.first, cut.codes, cut.edge
     go_left, go_right, other = first, first + cut.n_left, 1 - side
@@ -353,7 +353,7 @@ def _move(words: Words, piece: MedianPiece, cut: MedianCut) -> None:
 
 
 @leaf
-def _move_ties(words: Words, piece: MedianPiece, cut: MedianCut) -> None:
+def _move_ties(words: Words, piece: CutPiece, cut: ColumnCut) -> None:
     """Copy rows of ``words`` as :func:`_move` does, with the first ``ties`` rows on the edge going left."""
     codes, edge, ties = cut.codes, cut.edge, cut.ties
     for row in range(piece.last - piece.first):

@@ -9,7 +9,7 @@ FEW = 256
 
 
 @leaf
-def middle_of(
+def median_code(
     codes: Ints,
     n_codes: int,
     least: int,
@@ -57,7 +57,7 @@ def middle_of(
 
 @leaf
 def _middle_by_halving(codes: Ints, n_codes: int, least: int, most: int) -> tuple[int, int, int]:
-    """Return what :func:`middle_of` does, for codes crowded into one step of a wide range, halving the range."""
+    """Return what :func:`median_code` does, for codes crowded into one step of a wide range, halving the range."""
     half, low, high, below = n_codes // 2, least, most, 0
     while low < high:
         middle = (low + high) >> 1

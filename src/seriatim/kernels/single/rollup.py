@@ -13,13 +13,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from seriatim.kernels.arrays import Ints, Longs, Marks, copy_array, inner, kernel, leaf
-from seriatim.kernels.single.acceptance import T_EQUAL, AcceptanceTests, class_acceptance
+from seriatim.kernels.single.acceptance import T_EQUAL, ClassTests, passes_tests
 
 _ROOM = 1 << 62
 _EMPTY = -1
 
 
-class RollupClasses(NamedTuple):
+class NodeClasses(NamedTuple):
     """The classes of one node."""
 
     codes: Ints
@@ -28,11 +28,11 @@ class RollupClasses(NamedTuple):
     offsets: Longs
     """Where the sensitive values of each class begin; empty when no test looks at them."""
     values: Ints
-    """Places in the flat counts of all sensitive columns (``AcceptanceTests.offsets`` plus the code)."""
+    """Places in the flat counts of all sensitive columns (``ClassTests.offsets`` plus the code)."""
     counts: Longs
 
 
-class RollupLookups(NamedTuple):
+class HeightLookups(NamedTuple):
     """For every chunk and combination of heights: what its finest codes become."""
 
     local: Ints
@@ -41,14 +41,14 @@ class RollupLookups(NamedTuple):
     """What suppressing one record adds to the loss of publishing it so, in the loss's unit."""
 
 
-class RollupNode(NamedTuple):
+class NodeLayout(NamedTuple):
     """Where a node's lookups begin, and how many generalised codes each chunk has there."""
 
     at: Longs
     cards: Longs
 
 
-class RollupBars(NamedTuple):
+class ClassBars(NamedTuple):
     """What a class must pass: k records, and tests.
 
     What holds for all larger classes too stands apart: only that may prune.
@@ -58,11 +58,11 @@ class RollupBars(NamedTuple):
     budget: int
     """Records that may be suppressed."""
     lasting: Any
-    """``AcceptanceTests`` that a class which passes cannot lose by growing (or, without suppression, by merging)."""
+    """``ClassTests`` that a class which passes cannot lose by growing (or, without suppression, by merging)."""
     other: Any
 
 
-class RollupJudgement(NamedTuple):
+class NodeJudgement(NamedTuple):
     """A node, counted."""
 
     n_classes: int
@@ -79,7 +79,7 @@ class RollupJudgement(NamedTuple):
 
 
 @kernel
-def rollup_classes(codes: Ints, lookups: Any, node: Any, ids: Ints) -> int:
+def number_classes(codes: Ints, lookups: Any, node: Any, ids: Ints) -> int:
     """Return how many classes ``node`` has; number them in order of appearance into ``ids``.
 
     Chunks are folded into one 64-bit key; when they would not fit, what was folded so far is numbered first.
@@ -150,7 +150,7 @@ def _number_by_hash(keys: Longs, ids: Ints) -> int:
 
 
 @kernel
-def rollup_joined(finer: Any, ids: Ints, n_ids: int, n_values: int) -> Any:
+def join_classes(finer: Any, ids: Ints, n_ids: int, n_values: int) -> Any:
     """Return the classes that ``ids`` joins: sizes added, one representative kept, sensitive counts added."""
     sizes = np.zeros(n_ids, dtype=np.int64)
     member = np.empty(n_ids, dtype=np.int32)
@@ -162,7 +162,7 @@ def rollup_joined(finer: Any, ids: Ints, n_ids: int, n_values: int) -> Any:
         for joined in range(n_ids):
             codes[chunk, joined] = finer.codes[chunk, member[joined]]
     if len(finer.offsets) == 0:
-        return RollupClasses(codes, sizes, finer.offsets, finer.values, finer.counts)
+        return NodeClasses(codes, sizes, finer.offsets, finer.values, finer.counts)
     order, begins = _by_class(ids, n_ids)
     offsets = np.zeros(n_ids + 1, dtype=np.int64)
     values = np.empty(len(finer.values), dtype=np.int32)
@@ -183,11 +183,11 @@ def rollup_joined(finer: Any, ids: Ints, n_ids: int, n_values: int) -> Any:
             counts[entry] = tally[values[entry]]
             tally[values[entry]] = 0
         offsets[joined + 1] = written
-    return RollupClasses(codes, sizes, offsets, values[:written].copy(), counts[:written].copy())
+    return NodeClasses(codes, sizes, offsets, values[:written].copy(), counts[:written].copy())
 
 
 @kernel
-def rollup_counts(ids: Ints, n_ids: int, places: Ints, n_values: int) -> Any:
+def count_values(ids: Ints, n_ids: int, places: Ints, n_values: int) -> Any:
     """Return offsets, values and counts of classes whose records have these places (sensitive columns x records)."""
     order, begins = _by_class(ids, n_ids)
     offsets = np.zeros(n_ids + 1, dtype=np.int64)
@@ -227,7 +227,7 @@ def _by_class(ids: Ints, n_ids: int) -> tuple[Ints, Longs]:
 
 
 @kernel
-def rollup_judged(classes: Any, lookups: Any, node: Any, bars: Any, kept: Marks) -> Any:
+def judge_node(classes: Any, lookups: Any, node: Any, bars: Any, kept: Marks) -> Any:
     """Return what a node suppresses and what that costs.
 
     ``kept`` becomes 2 for each class that may be published, 1 for one that passes the lasting tests only, else 0.
@@ -251,7 +251,7 @@ def rollup_judged(classes: Any, lookups: Any, node: Any, bars: Any, kept: Marks)
                     cost += lookups.surcharge[node.at[chunk] + classes.codes[chunk, index]]
                 surcharge += cost * classes.sizes[index]
                 lasting_surcharge += cost * classes.sizes[index] if kept[index] == 0 else 0
-    return RollupJudgement(
+    return NodeJudgement(
         len(classes.sizes), n_kept, suppressed, lasting_suppressed, surcharge, lasting_surcharge, squares, kept_squares
     )
 
@@ -289,7 +289,7 @@ def _sift(classes: Any, bars: Any, kept: Marks) -> None:
 @inner
 def _against(tests: Any, margin: Longs) -> Any:
     """Return the tests with another margin."""
-    return AcceptanceTests(
+    return ClassTests(
         tests.kinds, tests.columns, tests.limits, tests.seconds, tests.offsets, margin,
         tests.starts, tests.start_offsets, tests.tops, tests.reach,
     )  # fmt: skip
@@ -307,7 +307,7 @@ def _drop(classes: Any, tests: Any, mark: int, kept: Marks, tally: Any, scratch:
         begin, end = classes.offsets[index], classes.offsets[index + 1]
         for entry in range(begin, end):
             tally[classes.values[entry]] = classes.counts[entry]
-        if not class_acceptance(tests, tally, classes.sizes[index], scratch):
+        if not passes_tests(tests, tally, classes.sizes[index], scratch):
             kept[index] = mark
             fallen += 1
         for entry in range(begin, end):
@@ -316,23 +316,23 @@ def _drop(classes: Any, tests: Any, mark: int, kept: Marks, tally: Any, scratch:
 
 
 @kernel
-def rollup_coarser(finer: Any, lookups: Any, node: Any, bars: Any) -> Any:
+def coarser_classes(finer: Any, lookups: Any, node: Any, bars: Any) -> Any:
     """Return a node's classes from a finer node's."""
     ids = np.empty(len(finer.sizes), dtype=np.int32)
-    n_ids = rollup_classes(finer.codes, lookups, node, ids)
-    return rollup_joined(finer, ids, n_ids, max(bars.lasting.offsets[-1], bars.other.offsets[-1]))
+    n_ids = number_classes(finer.codes, lookups, node, ids)
+    return join_classes(finer, ids, n_ids, max(bars.lasting.offsets[-1], bars.other.offsets[-1]))
 
 
 @kernel
-def rollup_assessed(finer: Any, lookups: Any, node: Any, bars: Any) -> Any:
+def assess_node(finer: Any, lookups: Any, node: Any, bars: Any) -> Any:
     """Return a node's judgement from a finer node's classes."""
-    classes = rollup_coarser(finer, lookups, node, bars)
+    classes = coarser_classes(finer, lookups, node, bars)
     kept = np.empty(len(classes.sizes), dtype=np.int8)
-    return rollup_judged(classes, lookups, node, bars, kept)
+    return judge_node(classes, lookups, node, bars, kept)
 
 
 @kernel
-def rollup_levels(low: Any, high: Any, strides: Any, floor: int, levels: Any) -> None:
+def raise_levels(low: Any, high: Any, strides: Any, floor: int, levels: Any) -> None:
     """Raise ``levels`` to at least ``floor`` on every node of the box from ``low`` to ``high``."""
     n_columns = len(low)
     at = low.copy()

@@ -18,8 +18,8 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from seriatim.kernels.check.groups import correlated_groups
-from seriatim.kernels.check.union_cuts import smallest_cuts, union_graph, unions_to_cut
+from seriatim.kernels.check.groups import lowest_correlations
+from seriatim.kernels.check.union_cuts import fewest_separating, group_graph, unions_to_cut
 from seriatim.model import Finding
 from seriatim.model.history import JudgedHistory
 from seriatim.model.scale import IntArray
@@ -83,7 +83,7 @@ def _against_earlier(judged: JudgedHistory, at: int) -> _Compared:
     groups = releases[at]
     degree, hole = np.zeros(len(groups.sizes), dtype=np.int32), np.zeros(len(groups.sizes), dtype=np.bool_)
     for old, met in zip(releases[:at], releases_met_before(judged, at), strict=True):
-        lowest, holes = correlated_groups(groups.starts, groups.counterfeits, met, old.sizes, old.counterfeits)
+        lowest, holes = lowest_correlations(groups.starts, groups.counterfeits, met, old.sizes, old.counterfeits)
         degree = np.where((degree == 0) | ((lowest > 0) & (lowest < degree)), lowest, degree)
         hole |= holes
     return _Compared(groups.sizes - groups.counterfeits, degree, hole)
@@ -130,6 +130,6 @@ def _cuts_between(old: ReleaseGroups, new: ReleaseGroups, met: IntArray, n: int)
     of_row = np.repeat(np.arange(len(new.sizes), dtype=np.int32), new.sizes)[both]
     new_out = new.sizes - np.bincount(of_row, minlength=len(new.sizes)).astype(np.int32)
     sizes, out = np.concatenate((old.sizes, new.sizes)), np.concatenate((old_out, new_out))
-    graph = union_graph(met[both], of_row, len(old.sizes), len(sizes), out)
-    lowest[asked] = smallest_cuts(graph, sizes, 2 * n, asked + np.int32(len(old.sizes)))
+    graph = group_graph(met[both], of_row, len(old.sizes), len(sizes), out)
+    lowest[asked] = fewest_separating(graph, sizes, 2 * n, asked + np.int32(len(old.sizes)))
     return lowest

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from seriatim.kernels.check.groups import groups_met_others
+from seriatim.kernels.check.groups import mark_moved
 from seriatim.model import Finding
 from seriatim.model.history import JudgedHistory
 from seriatim.promises.series.releases import ReleaseGroups, releases_met_before, releases_of, releases_taken_apart
@@ -63,7 +63,7 @@ def _invariance(judged: JudgedHistory, m: int, newest: bool, rule: str, unique: 
         groups = releases[at]
         moved = np.zeros(len(groups.rows), dtype=np.bool_)
         for before, met in zip(releases[:at], releases_met_before(judged, at), strict=True):
-            groups_met_others(groups.starts, met, groups.value_sets, before.value_sets, moved)
+            mark_moved(groups.starts, met, groups.value_sets, before.value_sets, moved)
         moved_people += int(moved.sum())
         moved_groups += len(np.unique(groups.past.group[groups.rows[moved]]))
     detail = f"{moved_people} people were among other values before; {unique.n_classes} groups are not unique"

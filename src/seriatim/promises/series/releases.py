@@ -8,7 +8,8 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from seriatim.kernels.check.groups import describe_groups, group_value_sets, groups_met_in, rows_of_groups
+from seriatim.kernels.check.classes import rows_by_class
+from seriatim.kernels.check.groups import group_value_sets, met_before, value_profiles
 from seriatim.model import PastRelease
 from seriatim.model.history import JudgedHistory
 from seriatim.model.scale import IntArray
@@ -24,7 +25,7 @@ class ReleaseGroups:
 
     @cached_property
     def _by_group(self) -> tuple[npt.NDArray[np.int64], IntArray]:
-        starts, rows = rows_of_groups(self.past.group, self.past.n_groups)
+        starts, rows = rows_by_class(self.past.group, self.past.n_groups)
         return starts, rows
 
     @property
@@ -47,7 +48,7 @@ class ReleaseGroups:
     @cached_property
     def described(self) -> tuple[IntArray, IntArray, IntArray, npt.NDArray[np.uint64]]:
         """Return distinct values, counts of the rarest and most frequent, and a number for the set of values."""
-        distinct, fewest, most, key = describe_groups(self.starts, self.rows, self.past.value, self.salt)
+        distinct, fewest, most, key = value_profiles(self.starts, self.rows, self.past.value, self.salt)
         return distinct, fewest, most, key
 
     @cached_property
@@ -97,7 +98,7 @@ def _met(releases: list[ReleaseGroups], at: int) -> list[IntArray]:
     real = np.flatnonzero(person >= 0)
     own = np.full(groups.n_people, -1, dtype=np.int32)
     own[person[real]] = real
-    met = [groups_met_in(own, len(person), old.past.person, old.past.group) for old in releases[:at]]
+    met = [met_before(own, len(person), old.past.person, old.past.group) for old in releases[:at]]
     if (own[person[real]] == real).all():
         return met
     place = np.where(person >= 0, own[person], np.arange(len(person)))

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from seriatim.kernels.check.tree_distance import tree_distances
+from seriatim.kernels.check.class_figures import tree_distances
 from seriatim.model import Scale
 from seriatim.model.class_counts import ValueCounts
 from seriatim.model.scale import FloatArray

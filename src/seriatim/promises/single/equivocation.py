@@ -19,7 +19,7 @@ from typing import ClassVar, Literal
 import numpy as np
 
 from seriatim.errors import Fault, PolicyError
-from seriatim.kernels.check.near_values import entropies_of_near_values, hit_chances_of_near_values
+from seriatim.kernels.check.class_figures import entropies_of_near_values, hit_chances_of_near_values
 from seriatim.model import Finding, Scale
 from seriatim.model.class_counts import BoolArray, ClassCounts, ValueCounts
 from seriatim.model.nearness import has_nearness, nearness_of, nearness_reach

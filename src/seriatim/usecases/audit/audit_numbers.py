@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 
 from seriatim.errors import Fault, InputError
-from seriatim.kernels.check.near_values import entropies_of_near_values, hit_chances_of_near_values
+from seriatim.kernels.check.class_figures import entropies_of_near_values, hit_chances_of_near_values
 from seriatim.measures.equivocation_rows import equivocation_areas
 from seriatim.measures.leakage_given import GivenAttribute
 from seriatim.measures.supplementary_knowledge import supplementary_knowledge_sets

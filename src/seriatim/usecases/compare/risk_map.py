@@ -260,7 +260,7 @@ def _risks(stage: _Stage, beliefs: FloatArray) -> FloatArray:
     """Return the risk of each row of beliefs."""
     prior, scale = stage.beliefs.prior, stage.column.scale
     if stage.wish.risk == "hit_chance":
-        from seriatim.kernels.equivocation.window_entropies import window_hit_chances
+        from seriatim.kernels.equivocation import window_hit_chances
 
         near = nearness_of(stage.wish.near or usual_nearness(scale)) if has_nearness(scale) else None
         reach = nearness_reach(scale, near) if near else np.arange(len(scale), dtype=np.int64)

@@ -32,7 +32,7 @@ from seriatim.defences.series.caps import Caps
 from seriatim.defences.series.cohort.memory import CohortMaking, CohortMemory
 from seriatim.defences.series.contract import BoolArray, LongArray, SerialView
 from seriatim.defences.series.inherited import inherited_known_records
-from seriatim.kernels.series.by_key import rows_by_key
+from seriatim.kernels.arrays import rows_by_key
 from seriatim.model.scale import IntArray
 
 SMALLEST = 360

@@ -18,7 +18,7 @@ from itertools import pairwise
 import numpy as np
 
 from seriatim.kernels.arrays import Floats, Longs
-from seriatim.kernels.series.belief_segments import BeliefSegmentRules, SegmentRows
+from seriatim.kernels.series.belief_segments import SegmentRows, SegmentRules
 
 MOST = 2_000
 """Groups that are looked at."""
@@ -38,7 +38,7 @@ class Leaks:
     """How far the values of dropped people are from the others' (total variation)."""
 
 
-def leaks_of_segments(rows: SegmentRows, rules: BeliefSegmentRules, end: Longs) -> Leaks:
+def leaks_of_segments(rows: SegmentRows, rules: SegmentRules, end: Longs) -> Leaks:
     """Measure both leaks of greedy segments, the first on up to ``MOST`` of them.
 
     ``end`` is the end of the segment of each position, -1 for dropped people.
@@ -83,14 +83,14 @@ def leak_notes(found: Leaks) -> list[str]:
     return notes
 
 
-def _fails(counts: Longs, last: int, rules: BeliefSegmentRules) -> bool:
+def _fails(counts: Longs, last: int, rules: SegmentRules) -> bool:
     """Return whether a group without one person of this value would break l or t."""
     less = counts.copy()
     less[last] -= 1
     return not leaks_values_pass(less, rules)
 
 
-def leaks_values_pass(counts: Longs, rules: BeliefSegmentRules) -> bool:
+def leaks_values_pass(counts: Longs, rules: SegmentRules) -> bool:
     """Return whether a group with these counts of values keeps l and t."""
     size, n = int(counts.sum()), int(rules.whole.sum())
     if (counts > 0).sum() < rules.l:
@@ -101,10 +101,10 @@ def leaks_values_pass(counts: Longs, rules: BeliefSegmentRules) -> bool:
     return bool(np.abs(off).sum() <= 2 * rules.t * n * size)
 
 
-Cut = Callable[[SegmentRows, BeliefSegmentRules], Longs]
+Cut = Callable[[SegmentRows, SegmentRules], Longs]
 
 
-def blind_rules(rules: BeliefSegmentRules) -> BeliefSegmentRules:
+def blind_rules(rules: SegmentRules) -> SegmentRules:
     """Return the rules that need no values: k and j."""
     return rules._replace(l=1, t=1.0)
 
@@ -112,7 +112,7 @@ def blind_rules(rules: BeliefSegmentRules) -> BeliefSegmentRules:
 def blind_cut(cut: Cut) -> Cut:
     """Return a cut by k and j alone, with neighbours joined where l or t would be broken."""
 
-    def cut_blindly(rows: SegmentRows, rules: BeliefSegmentRules) -> Longs:
+    def cut_blindly(rows: SegmentRows, rules: SegmentRules) -> Longs:
         return _joined_until_they_pass(rows, rules, cut(rows, blind_rules(rules)))
 
     return cut_blindly
@@ -132,7 +132,7 @@ class _Sums:
     beliefs: Floats
     entropy: Floats
 
-    def passes(self, rules: BeliefSegmentRules, first: int, last: int) -> bool:
+    def passes(self, rules: SegmentRules, first: int, last: int) -> bool:
         """Return whether the groups from ``first`` up to ``last`` keep l, t and j together."""
         counts = self.counts[first:last].sum(axis=0)
         size = int(counts.sum())
@@ -152,7 +152,7 @@ def _sums(rows: SegmentRows, group: Longs, placed: Longs, n_values: int) -> _Sum
     return _Sums(counts, beliefs, entropy)
 
 
-def _joined_until_they_pass(rows: SegmentRows, rules: BeliefSegmentRules, end: Longs) -> Longs:
+def _joined_until_they_pass(rows: SegmentRows, rules: SegmentRules, end: Longs) -> Longs:
     """Join groups with those after them until they pass, and the last ones with those before; drop what never does."""
     placed = np.flatnonzero(end >= 0)
     ends, group = np.unique(end[placed], return_inverse=True)

@@ -16,7 +16,7 @@ import pyarrow as pa
 from seriatim.defences.labels import label_column
 from seriatim.defences.series.sequence.blind_cuts import leaks_values_pass
 from seriatim.kernels.arrays import Floats, Longs
-from seriatim.kernels.series.belief_segments import BeliefSegmentRules, SegmentRows
+from seriatim.kernels.series.belief_segments import SegmentRows, SegmentRules
 from seriatim.knowledge._posterior import entropies_for_divergence
 from seriatim.model import CodedColumn, Draft, Grouping, View
 from seriatim.model.draft import TABLE
@@ -42,7 +42,7 @@ class Counterfeits:
 
 
 def counterfeits_of_segments(
-    rows: SegmentRows, rules: BeliefSegmentRules, end: Longs, most: int, chance: np.random.Generator
+    rows: SegmentRows, rules: SegmentRules, end: Longs, most: int, chance: np.random.Generator
 ) -> Counterfeits:
     """Find a group for everyone left over, up to ``most`` of them; nobody if there are more, who would be refused."""
     none = np.empty(0, dtype=np.int64)
@@ -64,7 +64,7 @@ def counterfeits_of_segments(
     return _with_new_margin(Counterfeits(made[:, 0], made[:, 1], made[:, 2]), rows, rules, end)
 
 
-def _with_new_margin(found: Counterfeits, rows: SegmentRows, rules: BeliefSegmentRules, end: Longs) -> Counterfeits:
+def _with_new_margin(found: Counterfeits, rows: SegmentRows, rules: SegmentRules, end: Longs) -> Counterfeits:
     """Give up counterfeits whose group fails once the margin counts all of them."""
     n_values, placed = len(rules.whole), np.flatnonzero(end >= 0)
     for _ in range(_ROUNDS):
@@ -111,7 +111,7 @@ class _Segments:
         found: list[int] = here[np.argsort(far, kind="stable")].tolist()
         return found
 
-    def fitting(self, g: int, rows: SegmentRows, rules: BeliefSegmentRules, at: int) -> Longs:
+    def fitting(self, g: int, rows: SegmentRows, rules: SegmentRules, at: int) -> Longs:
         """Return the values with which a group keeps its promises if someone is added to it."""
         size = int(self.counts[g].sum()) + 1
         mixed = entropies_for_divergence(((self.sums[g] + rows.beliefs[at]) / size)[None, :])[0]

@@ -46,11 +46,11 @@ from seriatim.defences.single.draft import draft_of
 from seriatim.errors import Fault, PolicyError
 from seriatim.kernels.arrays import Floats, Longs
 from seriatim.kernels.series.belief_segments import (
-    BeliefSegmentRules,
     SegmentRows,
-    belief_segments_greedily,
-    belief_segments_optimally,
-    belief_segments_with_leftovers,
+    SegmentRules,
+    cut_greedily,
+    cut_optimally,
+    cut_with_leftovers,
 )
 from seriatim.knowledge._posterior import divergence_of_groups, entropies_for_divergence
 from seriatim.knowledge.knowledge_files import knowledge_of_adversary
@@ -114,7 +114,7 @@ def _along(
 
 
 def _covered(
-    policy: Policy, rows: SegmentRows, rules: BeliefSegmentRules, end: Longs, chance: np.random.Generator
+    policy: Policy, rows: SegmentRows, rules: SegmentRules, end: Longs, chance: np.random.Generator
 ) -> Counterfeits | None:
     """Find rows for people left over, if the policy asks for counterfeits; None if it does not."""
     assert policy.defence is not None
@@ -236,7 +236,7 @@ def _rows(view: View, order: npt.NDArray[Any], beliefs: Floats) -> SegmentRows:
     )
 
 
-def _cut(rows: SegmentRows, policy: Policy) -> tuple[BeliefSegmentRules, Longs]:
+def _cut(rows: SegmentRows, policy: Policy) -> tuple[SegmentRules, Longs]:
     """Cut the order; dropping people shifts the margin that t compares with, so that it is cut again."""
     assert policy.defence is not None
     n_values = max(rows.beliefs.shape[1], int(rows.value.max(initial=-1)) + 1)
@@ -255,21 +255,21 @@ def _cut(rows: SegmentRows, policy: Policy) -> tuple[BeliefSegmentRules, Longs]:
 def _cut_of(policy: Policy) -> Cut:
     """Return how the order is cut: greedily or best, with or without looking at values."""
     assert policy.defence is not None
-    cut = belief_segments_greedily if policy.defence.mode == "greedy" else best_sequence_grouping
+    cut = cut_greedily if policy.defence.mode == "greedy" else best_sequence_grouping
     return blind_cut(cut) if policy.defence.options.cuts == "blind" else cut
 
 
-def best_sequence_grouping(rows: SegmentRows, rules: BeliefSegmentRules) -> Longs:
+def best_sequence_grouping(rows: SegmentRows, rules: SegmentRules) -> Longs:
     """Return the end of everyone's group: the best cut of the order, and a group nearby for people it leaves over."""
-    return belief_segments_with_leftovers(rows, rules, belief_segments_optimally(rows, rules), REACH)
+    return cut_with_leftovers(rows, rules, cut_optimally(rows, rules), REACH)
 
 
-def _rules(policy: Policy, whole: Longs) -> BeliefSegmentRules:
+def _rules(policy: Policy, whole: Longs) -> SegmentRules:
     """Return what a group must keep; ``whole`` counts the values of everyone."""
     thresholds = next(iter(policy.terms.per_column.values()), None)
     k, j = policy.terms.least_people, policy.terms.series.j
     nats = _NOTHING if j is None else j
-    return BeliefSegmentRules(
+    return SegmentRules(
         k,
         int(thresholds.l) if thresholds is not None and thresholds.l is not None else 1,
         thresholds.t if thresholds is not None and thresholds.t is not None else 1.0,
@@ -290,12 +290,12 @@ def _joined(end: Longs) -> Longs:
     return np.where(before >= 0, end[np.maximum(before, 0)], end[kept[0]])
 
 
-def _end_notes(policy: Policy, rules: BeliefSegmentRules, rows: SegmentRows, end: Longs) -> list[str]:
+def _end_notes(policy: Policy, rules: SegmentRules, rows: SegmentRows, end: Longs) -> list[str]:
     """Say how many groups end where they do for their values, where one end says nothing about one person."""
     assert policy.defence is not None
     if (rules.l <= 1 and rules.t >= 1.0) or not (end >= 0).any():
         return []
-    cut = belief_segments_greedily if policy.defence.mode == "greedy" else best_sequence_grouping
+    cut = cut_greedily if policy.defence.mode == "greedy" else best_sequence_grouping
     blind = cut(rows, blind_rules(rules))
     if policy.defence.options.cuts == "blind":
         n_blind, n_own = len(np.unique(blind[blind >= 0])), len(np.unique(end[end >= 0]))
@@ -313,7 +313,7 @@ class _Reached:
     j: float
 
 
-def _reached(rows: SegmentRows, rules: BeliefSegmentRules, end: Longs, beliefs: Floats) -> _Reached:
+def _reached(rows: SegmentRows, rules: SegmentRules, end: Longs, beliefs: Floats) -> _Reached:
     kept = np.flatnonzero(end >= 0)
     if not len(kept):
         return _Reached(0.0, 0.0)
@@ -331,9 +331,7 @@ def _reached(rows: SegmentRows, rules: BeliefSegmentRules, end: Longs, beliefs: 
     return _Reached(float(far.max()), float(divergence_of_groups(beliefs[kept], group, n_groups).max()))
 
 
-def _notes(
-    policy: Policy, rules: BeliefSegmentRules, rows: SegmentRows, end: Longs, beliefs: Floats
-) -> tuple[str, ...]:
+def _notes(policy: Policy, rules: SegmentRules, rows: SegmentRows, end: Longs, beliefs: Floats) -> tuple[str, ...]:
     """Say what j can do here, and what was reached where people were not dropped."""
     assert policy.defence is not None
     found = []

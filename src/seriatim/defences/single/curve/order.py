@@ -9,8 +9,7 @@ from itertools import pairwise
 import numpy as np
 import numpy.typing as npt
 
-from seriatim.kernels.single.hilbert import HilbertAxes, HilbertScramble, hilbert_keys, hilbert_rows
-from seriatim.kernels.single.packed_rows import PackedLayout, pack_column
+from seriatim.kernels.single.hilbert import CurveAxes, PackedLayout, RowScramble, curve_keys, pack_column, rows_of_keys
 from seriatim.model import CodedColumn, Scale
 from seriatim.ports import Workers
 
@@ -48,11 +47,11 @@ def curve_order(
 
     def pack(part: slice) -> None:
         _lay_rows(packed, columns, part)
-        hilbert_keys(packed.words, packed.layout, axes, scramble, part.start, keys[part])
+        curve_keys(packed.words, packed.layout, axes, scramble, part.start, keys[part])
 
     workers.map(pack, order_slices(n, -(-n // _TOGETHER)))
     keys.sort()
-    workers.map(lambda part: hilbert_rows(keys[part], scramble, rows[part]), order_slices(n, workers.count))
+    workers.map(lambda part: rows_of_keys(keys[part], scramble, rows[part]), order_slices(n, workers.count))
     return rows, packed
 
 
@@ -89,15 +88,15 @@ def _empty(n: int, scales: Sequence[Scale]) -> PackedOrder:
     return PackedOrder(np.zeros((len(used), n), dtype=np.uint64), layout)
 
 
-def _scramble(width: int, chance: np.random.Generator) -> HilbertScramble:
+def _scramble(width: int, chance: np.random.Generator) -> RowScramble:
     drawn = chance.integers(0, 1 << 63, 2 * _ROUNDS, dtype=np.uint64).tolist()
     factors = [(factor | 1) % (1 << width) for factor in drawn[:_ROUNDS]]
     inverses = [pow(factor, -1, 1 << width) for factor in factors]
     arrays = [np.array(part, dtype=np.uint64) for part in (factors, inverses, drawn[_ROUNDS:])]
-    return HilbertScramble(width, *arrays)
+    return RowScramble(width, *arrays)
 
 
-def _axes(scales: Sequence[Scale], room: int) -> HilbertAxes:
+def _axes(scales: Sequence[Scale], room: int) -> CurveAxes:
     """Spread values over the cells by rank, so that an outlier does not press the others into one cell."""
     used = [column for column, scale in enumerate(scales) if len(scale) > 1][:room]
     bits = max(min(_MOST_BITS, min(_KEY_BITS, room) // max(len(used), 1)), 1)
@@ -108,9 +107,9 @@ def _axes(scales: Sequence[Scale], room: int) -> HilbertAxes:
     return curve_order_axes(cells, np.array(used, dtype=np.int64), bits)
 
 
-def curve_order_axes(cells: npt.NDArray[np.uint16], columns: npt.NDArray[np.int64], bits: int) -> HilbertAxes:
+def curve_order_axes(cells: npt.NDArray[np.uint16], columns: npt.NDArray[np.int64], bits: int) -> CurveAxes:
     numbers = np.arange(1 << bits, dtype=np.uint64)
     spread = np.zeros(1 << bits, dtype=np.uint64)
     for bit in range(bits):
         spread |= ((numbers >> np.uint64(bit)) & np.uint64(1)) << np.uint64(bit * len(columns))
-    return HilbertAxes(cells, columns, bits, spread)
+    return CurveAxes(cells, columns, bits, spread)

@@ -21,10 +21,16 @@ from seriatim.defences.labels import LabelPieces
 from seriatim.defences.single.curve.order import curve_order, order_slices
 from seriatim.defences.single.draft import draft_of
 from seriatim.defences.single.trim import trimmed_view, with_enough_people
-from seriatim.kernels.single.acceptance import AcceptanceTests
-from seriatim.kernels.single.packed_rows import fetch_packed_rows
-from seriatim.kernels.single.segments import segment_sizes_that_pass, segments_by_size, segments_by_tests
-from seriatim.kernels.single.window_costs import WindowLanes, WindowWidths, window_cost_lanes
+from seriatim.kernels.single.acceptance import ClassTests
+from seriatim.kernels.single.hilbert import fetch_packed_rows
+from seriatim.kernels.single.segments import (
+    WindowLanes,
+    WindowWidths,
+    cut_by_size,
+    cut_by_tests,
+    segment_sizes_that_pass,
+    window_cost_lanes,
+)
 from seriatim.model import CodedColumn, Draft, Policy, Scale, SeriesState, View
 from seriatim.model.chance import secret_chance
 from seriatim.ports import Workers
@@ -94,7 +100,7 @@ class SegmentDemand:
     """What every segment must fulfil."""
 
     k: int
-    tests: AcceptanceTests
+    tests: ClassTests
 
 
 def curve_pieces(
@@ -127,7 +133,7 @@ def _segment_starts(
         return np.zeros(0, dtype=np.int64)
     blocks = order_slices(n, n // max(_BLOCK, crowd.k))
     if not len(crowd.tests.kinds):
-        parts = workers.map(lambda part: part.start + segments_by_size(lanes(part), crowd.k), blocks)
+        parts = workers.map(lambda part: part.start + cut_by_size(lanes(part), crowd.k), blocks)
         return np.concatenate(parts)
     step = _usual_step(values, crowd)
 
@@ -156,7 +162,7 @@ def _cut_block(lanes: WindowLanes, values: IntArray, crowd: SegmentDemand, step:
     """Cut a block on coarser and coarser grids until there is a cut; in the end it is one segment, or fails."""
     while True:
         most = max(_STEPS, -(-2 * crowd.k // step))
-        starts: npt.NDArray[np.int64] = segments_by_tests(lanes, values, crowd.k, step, most, crowd.tests)
+        starts: npt.NDArray[np.int64] = cut_by_tests(lanes, values, crowd.k, step, most, crowd.tests)
         if len(starts) or step >= values.shape[1]:
             return starts
         step *= 2

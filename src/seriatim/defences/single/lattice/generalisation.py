@@ -29,15 +29,15 @@ from seriatim.defences.single.lattice.optimum import (
 )
 from seriatim.defences.single.trim import trim_to_publishable
 from seriatim.errors import Fault, PolicyError
-from seriatim.kernels.single.acceptance import L_DISTINCT, L_ENTROPY, L_RECURSIVE, AcceptanceTests
+from seriatim.kernels.single.acceptance import L_DISTINCT, L_ENTROPY, L_RECURSIVE, ClassTests
 from seriatim.kernels.single.likeness import ENTROPY_LEAKAGE
 from seriatim.kernels.single.rollup import (
-    RollupBars,
-    RollupClasses,
-    rollup_classes,
-    rollup_counts,
-    rollup_joined,
-    rollup_judged,
+    ClassBars,
+    NodeClasses,
+    count_values,
+    join_classes,
+    judge_node,
+    number_classes,
 )
 from seriatim.model import TOP, CodedColumn, Draft, Generalised, Policy, Scale, SeriesState, View
 from seriatim.model.chance import secret_chance
@@ -54,7 +54,7 @@ class GeneralisationTask:
     sensitive: tuple[CodedColumn, ...]
     lattice: Lattice
     demand: OptimumDemand
-    finest: RollupClasses
+    finest: NodeClasses
     class_of_record: npt.NDArray[np.int32]
 
 
@@ -133,13 +133,13 @@ def generalisation_loss(name: str | None) -> LatticeLoss:
     return LatticeLoss(name)
 
 
-def generalisation_bars(tests: AcceptanceTests, k: int, budget: int) -> RollupBars:
+def generalisation_bars(tests: ClassTests, k: int, budget: int) -> ClassBars:
     """Return which tests may prune: those that last as a class grows; without a budget, all that survive a union."""
     lasts = tests.kinds == L_DISTINCT if budget > 0 else tests.kinds != ENTROPY_LEAKAGE
     implied = (tests.kinds == L_ENTROPY) | (tests.kinds == L_RECURSIVE)
     lasting, weaker = chosen_class_tests(tests, lasts), chosen_class_tests(tests, implied)
     # entropy and recursive l need at least l values in any case, and that lasts
-    return RollupBars(
+    return ClassBars(
         k,
         budget,
         lasting._replace(
@@ -158,10 +158,10 @@ def generalisation_pieces(
     """Return the published classes of a node as pieces of an order of ``rows``."""
     ids = np.empty(len(task.finest.sizes), dtype=np.int32)
     node = task.lattice.node(heights)
-    n_ids = rollup_classes(task.finest.codes, task.lattice.lookups, node, ids)
-    classes = rollup_joined(task.finest, ids, n_ids, int(task.demand.bars.other.offsets[-1]))
+    n_ids = number_classes(task.finest.codes, task.lattice.lookups, node, ids)
+    classes = join_classes(task.finest, ids, n_ids, int(task.demand.bars.other.offsets[-1]))
     kept = np.empty(n_ids, dtype=np.int8)
-    rollup_judged(classes, task.lattice.lookups, node, task.demand.bars, kept)
+    judge_node(classes, task.lattice.lookups, node, task.demand.bars, kept)
     published = np.full(n_ids, True) if everything else kept == 2
     number = np.where(published, np.cumsum(published) - 1, -1)
     of_record = number[ids[task.class_of_record]] if len(rows) else np.zeros(0, dtype=np.int64)
@@ -202,11 +202,11 @@ def _label(scale: Scale, height: int, start: int) -> str | None:
 
 
 def _with_values(
-    finest: RollupClasses, ids: npt.NDArray[np.int32], sensitive: Sequence[CodedColumn], tests: AcceptanceTests
-) -> RollupClasses:
+    finest: NodeClasses, ids: npt.NDArray[np.int32], sensitive: Sequence[CodedColumn], tests: ClassTests
+) -> NodeClasses:
     values = np.stack([column.codes + np.int32(at) for column, at in zip(sensitive, tests.offsets, strict=False)])
-    return RollupClasses(
-        finest.codes, finest.sizes, *rollup_counts(ids, len(finest.sizes), values, int(tests.offsets[-1]))
+    return NodeClasses(
+        finest.codes, finest.sizes, *count_values(ids, len(finest.sizes), values, int(tests.offsets[-1]))
     )
 
 

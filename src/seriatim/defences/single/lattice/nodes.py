@@ -22,7 +22,7 @@ import numpy.typing as npt
 
 from seriatim.defences.labels import label_penalties
 from seriatim.errors import Fault, PolicyError
-from seriatim.kernels.single.rollup import RollupClasses, RollupLookups, RollupNode, rollup_classes, rollup_joined
+from seriatim.kernels.single.rollup import HeightLookups, NodeClasses, NodeLayout, join_classes, number_classes
 from seriatim.model import TOP, CodedColumn, Scale
 
 _LARGEST = 1 << 61
@@ -139,7 +139,7 @@ class Lattice:
     """The additive loss of each node before any suppression, in units."""
     whole: int
     """The loss of a table with nothing in it, in units."""
-    lookups: RollupLookups
+    lookups: HeightLookups
     chunks: tuple[_Chunk, ...]
 
     @property
@@ -151,7 +151,7 @@ class Lattice:
         behind = [*itertools.accumulate(reversed(self.shape[1:]), lambda a, b: a * b, initial=1)]
         return np.array(behind[::-1][: len(self.shape)], dtype=np.int64)
 
-    def node(self, heights: npt.NDArray[np.integer]) -> RollupNode:
+    def node(self, heights: npt.NDArray[np.integer]) -> NodeLayout:
         """Return where the lookups of these heights are."""
         at = np.empty(len(self.chunks), dtype=np.int64)
         cards = np.empty(len(self.chunks), dtype=np.int64)
@@ -160,7 +160,7 @@ class Lattice:
             for column in chunk.columns:
                 cell = cell * self.shape[column] + int(heights[column])
             at[index], cards[index] = chunk.at[cell], chunk.cards[cell]
-        return RollupNode(at, cards)
+        return NodeLayout(at, cards)
 
 
 def nodes_of_lattice(columns: Sequence[CodedColumn], loss: LatticeLoss) -> Lattice:
@@ -195,9 +195,7 @@ def nodes_of_lattice(columns: Sequence[CodedColumn], loss: LatticeLoss) -> Latti
     )
 
 
-def finest_node_classes(
-    columns: Sequence[CodedColumn], lattice: Lattice
-) -> tuple[RollupClasses, npt.NDArray[np.int32]]:
+def finest_node_classes(columns: Sequence[CodedColumn], lattice: Lattice) -> tuple[NodeClasses, npt.NDArray[np.int32]]:
     """Return the classes of the lowest node, without sensitive values, and each record's class."""
     n_records = len(columns[0].codes) if columns else 0
     codes = np.empty((len(lattice.chunks), n_records), dtype=np.int32)
@@ -207,13 +205,13 @@ def finest_node_classes(
             joined = joined * np.int32(len(columns[column].scale)) + columns[column].codes
         codes[index] = joined
     nothing = np.zeros(0, dtype=np.int64)
-    records = RollupClasses(codes, np.ones(n_records, dtype=np.int64), nothing, nothing.astype(np.int32), nothing)
+    records = NodeClasses(codes, np.ones(n_records, dtype=np.int64), nothing, nothing.astype(np.int32), nothing)
     ids = np.empty(n_records, dtype=np.int32)
-    n_ids = rollup_classes(codes, lattice.lookups, lattice.node(np.zeros(len(columns), dtype=np.int64)), ids)
-    return rollup_joined(records, ids, n_ids, 0), ids
+    n_ids = number_classes(codes, lattice.lookups, lattice.node(np.zeros(len(columns), dtype=np.int64)), ids)
+    return join_classes(records, ids, n_ids, 0), ids
 
 
-def _lookups(columns: Sequence[CodedColumn], priced: Sequence[Prices]) -> tuple[RollupLookups, tuple[_Chunk, ...]]:
+def _lookups(columns: Sequence[CodedColumn], priced: Sequence[Prices]) -> tuple[HeightLookups, tuple[_Chunk, ...]]:
     local: list[npt.NDArray[np.int64]] = [np.zeros(0, dtype=np.int64)]
     surcharge: list[npt.NDArray[np.int64]] = [np.zeros(0, dtype=np.int64)]
     chunks, used = [], 0
@@ -236,7 +234,7 @@ def _lookups(columns: Sequence[CodedColumn], priced: Sequence[Prices]) -> tuple[
             surcharge.append(extra)
             used += len(code)
         chunks.append(_Chunk(members, np.array(at, dtype=np.int64), np.array(cards, dtype=np.int64)))
-    return RollupLookups(np.concatenate(local).astype(np.int32), np.concatenate(surcharge)), tuple(chunks)
+    return HeightLookups(np.concatenate(local).astype(np.int32), np.concatenate(surcharge)), tuple(chunks)
 
 
 def _joined(sizes: Sequence[tuple[int, int]]) -> list[tuple[int, ...]]:

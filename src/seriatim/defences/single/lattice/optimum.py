@@ -37,12 +37,12 @@ import numpy.typing as npt
 
 from seriatim.defences.single.lattice.nodes import Heights, Lattice, LatticeLoss
 from seriatim.kernels.single.rollup import (
-    RollupBars,
-    RollupClasses,
-    RollupJudgement,
-    rollup_assessed,
-    rollup_coarser,
-    rollup_levels,
+    ClassBars,
+    NodeClasses,
+    NodeJudgement,
+    assess_node,
+    coarser_classes,
+    raise_levels,
 )
 from seriatim.kernels.single.shortfall import shortfall
 from seriatim.ports import Workers
@@ -58,7 +58,7 @@ _LEAST_ROOM = 1 << 22
 @dataclass(frozen=True, slots=True, eq=False)
 class Source:
     heights: Heights
-    classes: RollupClasses
+    classes: NodeClasses
 
     @property
     def n_classes(self) -> int:
@@ -72,7 +72,7 @@ class Sources:
     the classes left after raising those columns are kept, and only the first such node starts from many classes.
     """
 
-    def __init__(self, lattice: Lattice, finest: RollupClasses, bars: RollupBars, workers: Workers) -> None:
+    def __init__(self, lattice: Lattice, finest: NodeClasses, bars: ClassBars, workers: Workers) -> None:
         self.lattice = lattice
         self.bars = bars
         self.workers = workers
@@ -89,7 +89,7 @@ class Sources:
         fine = [source for source in self.kept.values() if (source.heights <= heights).all()]
         return min(fine, key=lambda source: source.n_classes)
 
-    def near(self, wanted: list[Heights]) -> list[RollupClasses]:
+    def near(self, wanted: list[Heights]) -> list[NodeClasses]:
         """Return for each of these nodes the classes of a node nowhere coarser, with few of them."""
         missing: dict[bytes, tuple[Heights, Source]] = {}
         for heights in wanted:
@@ -114,7 +114,7 @@ class Sources:
     def _rolled_up(self, step: tuple[Heights, Source]) -> Source:
         heights, finer = step
         node = self.lattice.node(heights)
-        return Source(heights, RollupClasses(*rollup_coarser(finer.classes, self.lattice.lookups, node, self.bars)))
+        return Source(heights, NodeClasses(*coarser_classes(finer.classes, self.lattice.lookups, node, self.bars)))
 
     def _trim(self, used: set[bytes]) -> None:
         """Discard the sources unused for longest, never the finest, until the rest fits."""
@@ -140,14 +140,14 @@ class OptimumNode:
 
     heights: Heights
     cost: int
-    judgement: RollupJudgement
+    judgement: NodeJudgement
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class OptimumDemand:
     """What a node must fulfil."""
 
-    bars: RollupBars
+    bars: ClassBars
     loss: LatticeLoss
     n_records: int
 
@@ -155,7 +155,7 @@ class OptimumDemand:
 class OptimumSearch:
     """Assesses nodes batch by batch and remembers what each says about the others."""
 
-    def __init__(self, lattice: Lattice, finest: RollupClasses, demand: OptimumDemand, workers: Workers) -> None:
+    def __init__(self, lattice: Lattice, finest: NodeClasses, demand: OptimumDemand, workers: Workers) -> None:
         self.lattice = lattice
         self.demand = demand
         self.workers = workers
@@ -182,14 +182,14 @@ class OptimumSearch:
         return nodes[~fails]
 
     def close_below(self, heights: Heights) -> None:
-        rollup_levels(np.zeros_like(heights), heights, self.strides, 1, self.closed)
+        raise_levels(np.zeros_like(heights), heights, self.strides, 1, self.closed)
 
     def _fails(self, task: tuple[Heights, Source]) -> bool:
         (heights, source), bars = task, self.demand.bars
         node = self.lattice.node(heights)
         return bool(shortfall(source.classes, self.lattice.lookups, node, bars.k, bars.budget) > bars.budget)
 
-    def assess(self, nodes: npt.NDArray[np.intp]) -> list[tuple[Heights, RollupJudgement]]:
+    def assess(self, nodes: npt.NDArray[np.intp]) -> list[tuple[Heights, NodeJudgement]]:
         """Assess these nodes in parallel, and close each."""
         wanted = [self.lattice.heights[node].astype(np.int64) for node in nodes]
         done = self.workers.map(self._judged, list(zip(wanted, self.sources.near(wanted), strict=True)))
@@ -197,11 +197,9 @@ class OptimumSearch:
         self.n_assessed += len(nodes)
         return list(zip(wanted, done, strict=True))
 
-    def _judged(self, task: tuple[Heights, RollupClasses]) -> RollupJudgement:
+    def _judged(self, task: tuple[Heights, NodeClasses]) -> NodeJudgement:
         heights, classes = task
-        return RollupJudgement(
-            *rollup_assessed(classes, self.lattice.lookups, self.lattice.node(heights), self.demand.bars)
-        )
+        return NodeJudgement(*assess_node(classes, self.lattice.lookups, self.lattice.node(heights), self.demand.bars))
 
 
 def find_optimum(search: OptimumSearch) -> OptimumNode | None:
@@ -242,7 +240,7 @@ def find_minimal_beside_optimum(search: OptimumSearch) -> npt.NDArray[np.int64]:
         for heights, judgement in search.assess(search.sifted(_batch(candidates))):
             if judgement.suppressed <= demand.bars.budget:
                 allowed.append(heights)
-                rollup_levels(heights, tops, search.strides, 1, search.closed)
+                raise_levels(heights, tops, search.strides, 1, search.closed)
             elif judgement.lasting_suppressed > demand.bars.budget:
                 search.close_below(heights)
     return _lowest(allowed, lattice.shape)
@@ -267,7 +265,7 @@ def _batch(candidates: npt.NDArray[np.intp]) -> npt.NDArray[np.intp]:
     return candidates[np.unique(np.linspace(low, high, _BATCH).astype(np.int64))]
 
 
-def _cost(search: OptimumSearch, heights: Heights, judgement: RollupJudgement) -> int:
+def _cost(search: OptimumSearch, heights: Heights, judgement: NodeJudgement) -> int:
     demand = search.demand
     if demand.loss.additive:
         return int(search.lattice.generalisation[int(heights @ search.strides)]) + judgement.surcharge
@@ -279,7 +277,7 @@ def _cost(search: OptimumSearch, heights: Heights, judgement: RollupJudgement) -
 def _learn(
     search: OptimumSearch,
     heights: Heights,
-    judgement: RollupJudgement,
+    judgement: NodeJudgement,
     extra: npt.NDArray[np.int64],
     floor: npt.NDArray[np.int64],
 ) -> None:
@@ -288,10 +286,10 @@ def _learn(
     if judgement.lasting_suppressed > search.demand.bars.budget:
         search.close_below(heights)
     elif loss.additive:
-        rollup_levels(np.zeros_like(heights), heights, search.strides, judgement.lasting_surcharge, extra)
+        raise_levels(np.zeros_like(heights), heights, search.strides, judgement.lasting_surcharge, extra)
     if not loss.additive:
         tops = np.array(search.lattice.shape, dtype=np.int64) - 1
         least = (
             judgement.squares if loss is LatticeLoss.DISCERNIBILITY else search.demand.n_records - judgement.n_classes
         )
-        rollup_levels(heights, tops, search.strides, least, floor)
+        raise_levels(heights, tops, search.strides, least, floor)

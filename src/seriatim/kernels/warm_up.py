@@ -18,7 +18,7 @@ from seriatim.kernels.arrays import Flags, Floats, Ints, Longs, Words
 
 if TYPE_CHECKING:
     from seriatim.kernels.deduce.board import Board
-    from seriatim.kernels.single.acceptance import AcceptanceTests
+    from seriatim.kernels.single.acceptance import ClassTests
 
 
 def _ints(*shape: int) -> Ints:
@@ -29,91 +29,85 @@ def _longs(*shape: int) -> Longs:
     return np.zeros(shape, dtype=np.int64)
 
 
-def _no_tests() -> AcceptanceTests:
-    from seriatim.kernels.single.acceptance import AcceptanceTests
+def _no_tests() -> ClassTests:
+    from seriatim.kernels.single.acceptance import ClassTests
 
     none, figures = _longs(0), np.zeros(0)
-    return AcceptanceTests(none, none, figures, figures, _longs(1), none, _ints(0), _longs(1), none, none)
+    return ClassTests(none, none, figures, figures, _longs(1), none, _ints(0), _longs(1), none, none)
 
 
-def accepting_ahead() -> None:
+def compile_acceptance() -> None:
     """Compile what says whether a class passes: every method for one release calls it."""
-    from seriatim.kernels.single.acceptance import class_acceptance
+    from seriatim.kernels.single.acceptance import passes_tests
 
-    class_acceptance(_no_tests(), _longs(0), 0, np.zeros(2))
+    passes_tests(_no_tests(), _longs(0), 0, np.zeros(2))
 
 
-def cutting_ahead() -> None:
+def compile_cuts() -> None:
     """Compile the cuts at medians, which call what says whether a class passes."""
-    from seriatim.kernels.single.median import MedianRows, MedianRules, MedianScales, cut_by_median
+    from seriatim.kernels.single.median import ColumnScales, CutRules, RowWords, cut_rows
 
     words: Words = np.zeros((2, 0, 1), dtype=np.uint64)
-    rows = MedianRows(words.view(np.uint8), words.view(np.int32), words, 0, 0)
-    trees = MedianScales(_ints(0), _ints(0), _longs(0, 3), np.zeros(0), np.zeros(0))
-    cut_by_median(rows, (0, 0), trees, MedianRules(1, False, 0), _no_tests())
+    rows = RowWords(words.view(np.uint8), words.view(np.int32), words, 0, 0)
+    trees = ColumnScales(_ints(0), _ints(0), _longs(0, 3), np.zeros(0), np.zeros(0))
+    cut_rows(rows, (0, 0), trees, CutRules(1, False, 0), _no_tests())
 
 
-def judging_ahead() -> None:
+def compile_judging() -> None:
     """Compile what judges a draft: classes, their values, and query error."""
-    from seriatim.kernels.check.box_counts import count_inside, estimate_box_counts, fit_box
-    from seriatim.kernels.check.classes import fold_class_keys, number_classes_direct, rows_by_class
-    from seriatim.kernels.check.value_counts import value_counts_by_class
+    from seriatim.kernels.check.box_counts import count_inside, expected_inside, fit_box
+    from seriatim.kernels.check.classes import fold_class_keys, number_directly, rows_by_class, value_counts_by_class
 
     weights: Floats = np.zeros(1)
-    estimate_box_counts(_ints(1, 1), _ints(1, 1), weights, _ints(1), _ints(1), _ints(1))
+    expected_inside(_ints(1, 1), _ints(1, 1), weights, _ints(1), _ints(1), _ints(1))
     count_inside(_ints(1, 1), _ints(1), _ints(1), _ints(1))
     fit_box(_ints(1, 1), np.ones(1, dtype=np.int64), _ints(1), _ints(1), np.zeros(1), 1.0)
     value_counts_by_class(_ints(1), 1, _ints(1), 1)
     rows_by_class(_ints(1), 1)
-    number_classes_direct(_longs(1), 1)
+    number_directly(_longs(1), 1)
     fold_class_keys(_longs(1), _ints(1), 1)
 
 
-def figures_ahead() -> None:
+def compile_figures() -> None:
     """Compile the figures of classes: promises, charts and an audit ask for them."""
     from seriatim.kernels.check.class_figures import class_figures
 
     class_figures(_longs(1), _ints(1), _ints(1), _longs(1), np.ones(1), 2)
 
 
-def narrowing_ahead() -> None:
+def compile_narrowing() -> None:
     """Compile the heart of an attack: candidates narrowed to the fixed point."""
-    from seriatim.kernels.deduce.board import BoardLinks
-    from seriatim.kernels.deduce.fixed_point import narrow_to_fixed_point
+    from seriatim.kernels.deduce.board import EpisodeLinks
+    from seriatim.kernels.deduce.fixed_point import narrow_fully
 
     none, words = _ints(0), _candidates()
-    narrow_to_fixed_point(_empty_board(), BoardLinks(none, none, words, words), words, none, False)
+    narrow_fully(_empty_board(), EpisodeLinks(none, none, words, words), words, none, False)
 
 
-def conclusions_ahead() -> None:
+def compile_conclusions() -> None:
     """Compile what the heart of an attack calls: what two groups say about their people."""
-    from seriatim.kernels.deduce.board import BoardScratch
-    from seriatim.kernels.deduce.conclusions import look_for_conclusions
+    from seriatim.kernels.deduce.board import PairScratch
+    from seriatim.kernels.deduce.conclusions import compare_groups
 
     none, counts, words = _ints(1), _ints(3, 64), _candidates()
-    desk = BoardScratch(none, none, np.zeros(1, dtype=np.bool_), words, counts, counts, counts, counts, _ints(64))
+    desk = PairScratch(none, none, np.zeros(1, dtype=np.bool_), words, counts, counts, counts, counts, _ints(64))
     board = _empty_board()._replace(mem_ptr=_longs(2), sig_ptr=_longs(2))
-    look_for_conclusions(board, 0, -1, words, desk)
+    compare_groups(board, 0, -1, words, desk)
 
 
-def twins_ahead() -> None:
+def compile_twins() -> None:
     """Compile what an attack ends with: one round by each rule alone, and linear combinations of groups."""
-    from seriatim.kernels.deduce.nullspace import (
-        NullspaceMatrix,
-        peel_nullspace,
-        solve_dense_nullspace,
-        substitute_in_nullspace,
-    )
-    from seriatim.kernels.deduce.one_round import alike_overlaps, one_round_by_compromised, one_round_by_correlations
+    from seriatim.kernels.deduce.nullspace import SparseMatrix, peel_lone_columns, solve_dense, substitute_peeled
+    from seriatim.kernels.deduce.one_round import alike_overlaps, narrow_by_compromised, narrow_by_correlations
 
     alike_overlaps(_empty_board(), _longs(1), _ints(0))
-    one_round_by_correlations(_empty_board(), _longs(1), _ints(0), _candidates())
-    one_round_by_compromised(_empty_board(), _candidates())
+    narrow_by_correlations(_empty_board(), _longs(1), _ints(0), _candidates())
+    narrow_by_compromised(_empty_board(), _candidates())
     gone: Flags = np.zeros(0, dtype=np.bool_)
-    matrix = NullspaceMatrix(_longs(1), _ints(0), _longs(1), _ints(0))
-    solve_dense_nullspace(_longs(1, 1), _longs(1, 1))
-    substitute_in_nullspace(matrix, _ints(0), _ints(0), _longs(1, 1))
-    peel_nullspace(matrix, gone, gone.copy())
+    matrix = SparseMatrix(_longs(1), _ints(0), _longs(1), _ints(0))
+    solve_dense(_longs(1, 1), _longs(1, 1))
+    substitute_peeled(matrix, _ints(0), _ints(0), _longs(1, 1))
+    peel_lone_columns(matrix, gone, gone.copy())
 
 
 def _empty_board() -> Board:
@@ -129,13 +123,13 @@ def _candidates() -> Words:
 
 
 STEPS: dict[str, Callable[[], None]] = {
-    "cutting": cutting_ahead,
-    "accepting": accepting_ahead,
-    "judging": judging_ahead,
-    "figures": figures_ahead,
-    "narrowing": narrowing_ahead,
-    "conclusions": conclusions_ahead,
-    "twins": twins_ahead,
+    "cutting": compile_cuts,
+    "accepting": compile_acceptance,
+    "judging": compile_judging,
+    "figures": compile_figures,
+    "narrowing": compile_narrowing,
+    "conclusions": compile_conclusions,
+    "twins": compile_twins,
 }
 
 if __name__ == "__main__":

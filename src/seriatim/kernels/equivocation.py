@@ -3,6 +3,9 @@
 All rows meet the same blocks in the same order, so what ``sweep`` does for one row is done here for eight at once, in
 the lanes of a vector. A block is tested in all lanes, and is carried on if it improves any of them; a lane in which it
 improves nothing keeps its number, so every area is the one that the row would have alone, to the last bit.
+
+At one width alone there are the least entropy of a partition into windows, and the largest mass of one window.
+``reach[v]`` is the last value that a window from value v holds; it never falls from one value to the next.
 """
 
 from __future__ import annotations
@@ -13,6 +16,49 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from seriatim.kernels.arrays import Flags, Floats, Longs, inner, kernel, leaf
+
+
+@kernel
+def window_entropies(matrix: Floats, reach: Longs) -> Floats:
+    """Return each row's least entropy in bits, by the recurrence of the paper; a row may hold zeros."""
+    n_values = matrix.shape[1]
+    found, best = np.empty(len(matrix)), np.empty(n_values + 1)
+    for row in range(len(matrix)):
+        found[row] = _window_entropy(matrix[row], reach, best)
+    return found
+
+
+@kernel
+def window_hit_chances(matrix: Floats, reach: Longs) -> Floats:
+    """Return the largest mass that one window holds, for each row."""
+    found = np.zeros(len(matrix))
+    for row in range(len(matrix)):
+        held, last = 0.0, -1
+        for first in range(matrix.shape[1]):
+            while last < reach[first]:
+                last += 1
+                held += matrix[row, last]
+            found[row] = max(found[row], held)
+            held -= matrix[row, first]
+        found[row] = min(found[row], 1.0)
+    return found
+
+
+@leaf
+def _window_entropy(shares: Floats, reach: Longs, best: Floats) -> float:
+    """Return the least entropy of one row; overwrites ``best``."""
+    n_values = len(shares)
+    best[0] = 0.0
+    for i in range(1, n_values + 1):
+        best[i] = np.inf
+    for first in range(n_values):
+        held = 0.0
+        for last in range(first, reach[first] + 1):
+            held += shares[last]
+            cost = -held * math.log2(held) if 0.0 < held < 1.0 else 0.0
+            best[last + 1] = min(best[last + 1], best[first] + cost)
+    return best[n_values] if best[n_values] > 1e-12 else 0.0
+
 
 _LANES = 8
 _LEAST_GAIN = 1e-14
@@ -33,7 +79,7 @@ class SweepLanes(NamedTuple):
 
 
 @kernel
-def sweep_lane_areas(pairs: Any, matrix: Floats, areas: Floats) -> None:
+def areas_by_lanes(pairs: Any, matrix: Floats, areas: Floats) -> None:
     """Write each row's area into ``areas``, in steps x bits; a row may hold zeros."""
     n_values = matrix.shape[1]
     lanes = _room(n_values)
