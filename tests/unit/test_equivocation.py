@@ -14,7 +14,7 @@ from seriatim.measures import _equivocation
 from seriatim.measures.equivocation_rows import equivocation_areas
 from seriatim.model.class_counts import ValueCounts
 from seriatim.model.classes import Classes
-from seriatim.model.value_grid import value_grid
+from seriatim.model.nearness import value_grid
 
 DAY = datetime.date(2026, 1, 1)
 BAD: list[tuple[Any, Any, str]] = [

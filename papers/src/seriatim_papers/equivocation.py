@@ -20,7 +20,7 @@ from seriatim.measures.supplementary_knowledge import Beliefs, KnowledgeLeft, su
 from seriatim.model.chance import open_chance
 from seriatim.model.chart import Chart, ChartAxis, Line, Lines
 from seriatim.model.scale import FloatArray
-from seriatim.ports.workers import Progress, no_progress
+from seriatim.ports.parts import Progress, no_progress
 from seriatim.report import FiledReport, chart_views
 from seriatim.report.formats import format_number, format_plain
 from seriatim.report.page import Charts, Grid, Page, Prose, Section

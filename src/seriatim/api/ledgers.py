@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 from seriatim.errors import Fault, InputError, PolicyError
 from seriatim.model import History, Policy, Role
-from seriatim.model.recipients import Holdings, holdings_of
 from seriatim.ports import Ledger, ReleaseRecord
 from seriatim.tables.reader import read_table
 from seriatim.wiring import wired_ledger
 
 if TYPE_CHECKING:
     from seriatim.ledger.sql_ledger import SqlLedger
+    from seriatim.model.recipients import Holdings
     from seriatim.report import SigningFacts, SignOff
 
 
@@ -86,6 +86,8 @@ def sign_off_in_ledger(ledger: SqlLedger, series: str, number: int) -> SignOff:
 
 def ledger_holdings(ledger: Ledger, series: str) -> Holdings:
     """Return who received which release of a series."""
+    from seriatim.model.recipients import holdings_of
+
     return holdings_of((one.number, one.recipients) for one in ledger_records(ledger, series) if not one.recalled)
 
 

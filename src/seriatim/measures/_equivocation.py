@@ -24,8 +24,8 @@ from seriatim.kernels.check.sweep import ValuePairs, least_entropies
 from seriatim.kernels.equivocation import window_entropies
 from seriatim.measures._leakage import entropy
 from seriatim.measures.probable_values import ProbableValues, candidates
+from seriatim.model.nearness import LongArray
 from seriatim.model.scale import FloatArray
-from seriatim.model.value_grid import LongArray
 
 EXACT_UP_TO = 2_500
 """Distinct values up to which H is exact at every eps; beyond, the area is bounded, and H at a wide eps."""

@@ -22,8 +22,8 @@ from seriatim.measures._equivocation import (
 )
 from seriatim.measures.probable_values import ProbableValues, probable_value_numbers, probable_value_shares
 from seriatim.model.class_counts import ValueCounts
+from seriatim.model.nearness import LongArray, ValueGrid, value_grid
 from seriatim.model.scale import FloatArray
-from seriatim.model.value_grid import LongArray, ValueGrid, value_grid
 from seriatim.ports import Workers
 
 LOOKED_THROUGH = 300

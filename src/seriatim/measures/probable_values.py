@@ -12,8 +12,8 @@ import numpy as np
 import numpy.typing as npt
 
 from seriatim.errors import Fault, InputError
+from seriatim.model.nearness import LongArray, ValueGrid, value_grid
 from seriatim.model.scale import FloatArray
-from seriatim.model.value_grid import LongArray, ValueGrid, value_grid
 
 SUM_WITHIN = 1e-6
 ROUNDING = 1e-12

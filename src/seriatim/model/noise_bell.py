@@ -11,8 +11,8 @@ import math
 import numpy as np
 import numpy.typing as npt
 
+from seriatim.model.nearness import value_grid
 from seriatim.model.scale import FloatArray, Scale
-from seriatim.model.value_grid import value_grid
 
 TRIALS = 64
 SPREAD = 2 / (TRIALS + 1) * math.sqrt(TRIALS / 4 + 1 / 12)

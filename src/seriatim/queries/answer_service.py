@@ -16,7 +16,7 @@ import numpy as np
 
 from seriatim.errors import Fault, InputError
 from seriatim.model.names import visible_text
-from seriatim.model.value_grid import value_grid
+from seriatim.model.nearness import value_grid
 from seriatim.queries.query_bounds import Bounds
 from seriatim.queries.query_kinds import FloatArray, LongArray, Query, checked_queries, query_kind_rounding
 from seriatim.queries.spread_refusals import SpreadRefusals, finer_groups, terms_in_words

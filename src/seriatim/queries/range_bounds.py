@@ -14,7 +14,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from seriatim.model.value_grid import value_grid
+from seriatim.model.nearness import value_grid
 from seriatim.queries.query_bounds import contradiction_of_query_bounds
 from seriatim.queries.query_kinds import FloatArray, Query
 

@@ -21,7 +21,6 @@ from seriatim.model.draft import SENSITIVE
 from seriatim.model.own_tables import has_own_tables
 from seriatim.model.scale import TOP, FloatArray, Form, Scale
 from seriatim.model.table_faults import Header, check_single_cells, header_of, some_header_faults
-from seriatim.tables.bands import table_in_bands
 from seriatim.tables.codes import (
     CodedCells,
     UnreadableColumn,
@@ -39,10 +38,13 @@ RESERVED = ("respondent", "group", "counterfeit", "suppressed")
 def view_of(table: Table, policy: Policy) -> View:
     """Return the view of a table under a policy; report every fault of every column at once."""
     faults = _undeclared(table, policy)
-    try:
-        table, policy = table_in_bands(table, policy)
-    except UnreadableColumn as unreadable:
-        faults.append(unreadable.fault)
+    if any(rule.bands or rule.rounding or rule.level for rule in policy.columns.values()):
+        from seriatim.tables.bands import table_in_bands
+
+        try:
+            table, policy = table_in_bands(table, policy)
+        except UnreadableColumn as unreadable:
+            faults.append(unreadable.fault)
     n, present = table.data.num_rows, frozenset(table.data.column_names)
     rules = [rule for rule in policy.columns.values() if rule.role in CODED and rule.name in present]
     suppressed_by: dict[str, npt.NDArray[np.bool_]] = {}

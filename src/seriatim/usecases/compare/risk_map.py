@@ -31,7 +31,7 @@ from seriatim.model.policy import DefenceOptions
 from seriatim.model.policy_keys import ARGUMENT_LIMITS
 from seriatim.model.scale import FloatArray
 from seriatim.ports import Workers, no_progress
-from seriatim.ports.workers import Progress
+from seriatim.ports.parts import Progress
 from seriatim.queries.query_kinds import LongArray
 from seriatim.usecases.compare import map_statistics
 from seriatim.usecases.compare.map_beliefs import MapBeliefs

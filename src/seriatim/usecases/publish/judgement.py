@@ -30,7 +30,6 @@ from seriatim.model.classes import published_of
 from seriatim.model.history import JudgedHistory, no_history
 from seriatim.model.methods import JUDGED_ANYHOW, method_named
 from seriatim.model.promises import ELIGIBLE, PROMISES
-from seriatim.model.recipients import Holder
 from seriatim.ports import Promise, Workers
 from seriatim.ports.promise import is_of_cells, need_of
 from seriatim.usecases.publish import draft_charts, relation_kept
@@ -39,6 +38,7 @@ from seriatim.usecases.publish.too_many_withheld import findings_with_cause
 
 if TYPE_CHECKING:
     from seriatim.model.candidate_values import Candidates
+    from seriatim.model.recipients import Holder
     from seriatim.usecases.publish.followed_people import FollowedPeople
     from seriatim.usecases.publish.simulation import AttackOutcome
     from seriatim.usecases.publish.taken_over import TakenOver

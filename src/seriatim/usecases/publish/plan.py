@@ -13,7 +13,6 @@ from seriatim.model.own_tables import has_own_tables, policy_of_own_table, view_
 from seriatim.ports import Defence, Promise
 from seriatim.ports.promise import need_of
 from seriatim.promises import promised_bounds, promises_of
-from seriatim.usecases.publish.foreknowledge import check_priors
 
 _STARTS = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
 """A spreadsheet runs a header that begins so as a formula, as it does a cell."""
@@ -39,7 +38,10 @@ def checked_policy(policy: Policy) -> Plan:
         raise PolicyError(Fault("[defence]", "missing", 'a section with method = "median", for example', "add it"))
     check_column_names(policy)
     _check_simulation(policy)
-    check_priors(policy)
+    if policy.adversary.priors is not None:
+        from seriatim.usecases.publish.foreknowledge import check_priors
+
+        check_priors(policy)
     defence = defence_named(policy.defence.method)
     if not has_own_tables(policy):
         return _plan_of_table(policy, defence)

@@ -32,9 +32,7 @@ from seriatim.model import (
 )
 from seriatim.model.history import no_history
 from seriatim.model.own_tables import secret_of_own_table, view_of_own_table
-from seriatim.model.recipients import Holder, holdings_of
 from seriatim.ports import Ledger, Progress, Reservation, Workers, Writer, no_progress
-from seriatim.usecases.publish import foreknowledge
 from seriatim.usecases.publish.judgement import (
     Followed,
     JudgedDraft,
@@ -55,6 +53,7 @@ from seriatim.usecases.publish.view_order import (
 )
 
 if TYPE_CHECKING:
+    from seriatim.model.recipients import Holder
     from seriatim.usecases.publish.corrections import Corrections
     from seriatim.usecases.publish.taken_over import TakenOver
 
@@ -109,7 +108,10 @@ class ReleaseParts:
 def publish(order: ReleaseOrder, parts: ReleaseParts) -> Release | Refusal:
     """Defend, judge and, if nothing is broken, reserve, write and seal."""
     policy, progress = order.plan.settled, parts.progress
-    foreknowledge.refuse_untrue(order.view, policy)
+    if policy.adversary.priors is not None:
+        from seriatim.usecases.publish import foreknowledge
+
+        foreknowledge.refuse_untrue(order.view, policy)
     state = parts.ledger.state(policy.series, order.destination, order.head)
     check_epoch(state, policy)
     check_epoch_columns(state, policy)
@@ -277,6 +279,8 @@ def _holders(order: ReleaseOrder, parts: ReleaseParts, history: History) -> tupl
     known = order.policy.adversary
     if known.breach_share is None:
         return ()
+    from seriatim.model.recipients import holdings_of
+
     kept = {past.number for past in history}  # recalled releases no longer count
     records = [one for one in parts.ledger.records(order.policy.series) if one.number in kept]
     draft = max(kept, default=0) + 1
