@@ -11,7 +11,7 @@ import pytest
 from support.command_line import seriatim
 from support.panels import wages_or_skip
 
-from seriatim.attacks._sequence_figures import sequence_calibration
+from seriatim.attacks._sequence_figures import belief_calibration
 from seriatim.errors import InputError
 from seriatim_papers.js_reduce import (
     JS_REDUCE_METHODS,
@@ -74,7 +74,7 @@ def test_looking_back_over_many_weeks_is_no_worse_than_forward() -> None:
     one = patients_knowledge_of_one_step(exact)
     run = js_reduce_run(JS_REDUCE_METHODS["Hilbert k 20 alone"], weeks, one)
     found = js_reduce_beliefs(run, one, "bayes", "back")
-    forward, back = (sequence_calibration(found, one) for one in (found.forward.beliefs, found.beliefs))
+    forward, back = (belief_calibration(found, one) for one in (found.forward.beliefs, found.beliefs))
     assert back.log_loss <= forward.log_loss + 0.01
     assert back.expected <= back.belief + 0.03
 

@@ -153,14 +153,14 @@ def test_they_clear_only_whom_a_world_clears_and_leave_fewer_to_ask_about(way: s
     held = {who: "123"[at % 3] for at, who in enumerate("abcdefghi")}
     history = history_of(grouped(held, "abc", "def", "ghi"), grouped(held, "aei", "bfg", "cdh"))
     run = prepare(history).compromise(np.empty(0, dtype=np.int32))
-    worlds = _worlds.worlds_of(run.traces, run.words)
+    worlds = _worlds.undecided_people(run.traces, run.words)
     nobody = np.zeros(len(worlds.size), dtype=np.bool_)
     parts = _connected_parts.connected_parts(worlds)
     exchanges = _exchanges.Exchanges(worlds, parts.some_alike)
 
     def opened(cleared: Flags) -> tuple[Flags, float]:
         if way == "exchanges":
-            return _exchanges.clear_by_exchanges(exchanges, cleared, nobody, 1_000.0)
+            return _exchanges.clear_by_changed_places(exchanges, cleared, nobody, 1_000.0)
         found, closed, work = _solver_answers.clear_by_few_alike(parts, cleared, 1_000.0)
         assert not closed.any()
         return found, work

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from support.old_cut import OldCut, first_release
 
 from seriatim.attacks import prepare
-from seriatim.attacks.method import method_cuts
+from seriatim.attacks.method import rebuilt_cuts
 from seriatim.attacks.traces_by_person import trace, trace_flags
 from seriatim.model.history import History, PastRelease
 
@@ -65,7 +65,7 @@ def test_no_value_is_excluded_that_some_table_allows(data: st.DataObject) -> Non
     assert possible[np.arange(n), value].all()
     history = first_release(cells, value)
     traces = trace(history)
-    cuts = method_cuts(traces, place)
+    cuts = rebuilt_cuts(traces, place)
     found = prepare(history).knowing(cuts).compromise(np.flatnonzero(known).astype(np.int32), keep_log=False)
     assert not found.conflicts
     assert not (possible[:, : traces.n_values] & ~trace_flags(found.words, traces.n_values)).any()
@@ -114,7 +114,7 @@ def test_no_value_is_excluded_that_some_halved_bucket_allows(data: st.DataObject
         group[one] = at
     past = PastRelease(1, person=np.arange(n, dtype=np.int32), group=group, value=value.astype(np.int32))
     history = History(pa.array(np.arange(n)), pa.array(np.arange(n_values)), (past,))
-    ground = prepare(history).knowing(method_cuts(trace(history), place, halved=True))
+    ground = prepare(history).knowing(rebuilt_cuts(trace(history), place, halved=True))
     found = ground.compromise(np.flatnonzero(known).astype(np.int32), keep_log=False)
     assert not found.conflicts
     assert not (possible & ~trace_flags(found.words, n_values)).any()

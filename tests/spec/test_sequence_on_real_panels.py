@@ -9,7 +9,7 @@ from support.panels import Panel, nlswork, panel_by_model, rwm5yr, wage_panel
 
 from seriatim.attacks import sequence, sequence_figures
 from seriatim.attacks._sequence import SequenceBeliefs
-from seriatim.attacks._sequence_figures import sequence_calibration
+from seriatim.attacks._sequence_figures import belief_calibration
 from seriatim.knowledge import SequenceModel
 
 PANELS = {
@@ -32,7 +32,7 @@ def test_belief_in_the_truth_is_as_measured(name: str) -> None:
     found = sequence(history, panel.adversary(), "back")
     figures = sequence_figures(found)
     assert (figures.one, figures.series, figures.back) == pytest.approx(expected, abs=0.02)
-    forward, back = sequence_calibration(found, found.forward.beliefs), sequence_calibration(found, found.beliefs)
+    forward, back = belief_calibration(found, found.forward.beliefs), belief_calibration(found, found.beliefs)
     assert back.log_loss <= forward.log_loss + 0.01
     assert back.belief == pytest.approx(back.expected, abs=0.02)
     n_nearly, share = nearly_certain(found)
@@ -60,7 +60,7 @@ def assert_two_values_back(found: SequenceBeliefs, sure: float, log_loss: float)
     assert n_nearly > 100
     assert share >= 0.98
     assert sequence_figures(found).sure.share > sure
-    assert sequence_calibration(found, found.beliefs).log_loss < log_loss
+    assert belief_calibration(found, found.beliefs).log_loss < log_loss
 
 
 @pytest.mark.slow

@@ -21,7 +21,7 @@ from seriatim.attacks import (
     shrinking_by_register,
     twins,
 )
-from seriatim.attacks._twins import certain_twins
+from seriatim.attacks._twins import certain_by_sharing
 from seriatim.attacks.traces_by_person import trace
 from seriatim.errors import AdversaryError, TableError
 from seriatim.model.history import History
@@ -151,11 +151,11 @@ def test_twins_share_what_is_possible_of_each() -> None:
     assert twins(history) == [{"b", "d"}]
     traces = trace(history)
     sets = twins(history)
-    assert certain_twins(traces, traces.everything(), sets) == set()
+    assert certain_by_sharing(traces, traces.everything(), sets) == set()
     known = {"b": {"x", "y"}, "d": {"y", "z"}}
-    assert certain_twins(traces, traces.everything(known), sets) == {"b", "d"}
+    assert certain_by_sharing(traces, traces.everything(known), sets) == {"b", "d"}
     # whoever is certain already is not found by their twins
-    assert certain_twins(traces, traces.everything(known | {"b": {"y"}}), sets) == {"d"}
+    assert certain_by_sharing(traces, traces.everything(known | {"b": {"y"}}), sets) == {"d"}
 
 
 def test_people_who_change_among_many_values_are_counted_as_not_followed() -> None:

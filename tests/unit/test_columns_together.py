@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from seriatim.attacks.columns_together import ColumnGroups, believed_columns_together, columns_together
+from seriatim.attacks.columns_together import ColumnGroups, beliefs_by_both, columns_together
 
 
 def column(group: list[int], value: list[int], counterfeits: list[tuple[int, int]] | None = None) -> ColumnGroups:
@@ -22,7 +22,7 @@ def test_columns_that_determine_each_other_and_share_one_combination_give_the_va
     """Groups {0,1} {2,3} of the one table and {0,2} {1,3} of the other; value and other value are one and the same."""
     own = column([0, 0, 1, 1], [0, 1, 2, 3])
     beside = column([0, 1, 0, 1], [0, 1, 2, 3])
-    found = believed_columns_together(own, beside)
+    found = beliefs_by_both(own, beside)
     assert found.alone.tolist() == [0.5] * 4
     assert found.both.tolist() == [1.0] * 4
     told = columns_together(own, beside, "drug", 0.9)
@@ -31,19 +31,19 @@ def test_columns_that_determine_each_other_and_share_one_combination_give_the_va
 
 def test_the_same_groups_in_both_tables_tell_nothing_more() -> None:
     own = column([0, 0, 1, 1], [0, 1, 2, 3])
-    assert believed_columns_together(own, own).both.tolist() == [0.5] * 4
+    assert beliefs_by_both(own, own).both.tolist() == [0.5] * 4
 
 
 def test_independent_columns_tell_nothing_more() -> None:
     own = column([0, 0, 0, 0], [0, 0, 1, 1])
     beside = column([0, 1, 0, 1], [0, 1, 0, 1])
-    assert believed_columns_together(own, beside).both.tolist() == [0.5] * 4
+    assert beliefs_by_both(own, beside).both.tolist() == [0.5] * 4
 
 
 def test_who_is_withheld_from_a_table_is_not_weighed_and_a_counterfeit_counts_as_a_row() -> None:
     own = column([0, 0, -1], [0, 1, 1], counterfeits=[(0, 1)])
     beside = column([0, 0, 0], [0, 0, 0])
-    assert believed_columns_together(own, beside).alone.tolist() == pytest.approx([1 / 3, 2 / 3])
+    assert beliefs_by_both(own, beside).alone.tolist() == pytest.approx([1 / 3, 2 / 3])
     nobody = column([-1, 0], [0, 0])
     assert columns_together(nobody, column([0, -1], [0, 0]), "drug", 0.9).n_people == 0
 
@@ -56,7 +56,7 @@ PEOPLE = st.lists(
 @given(people=PEOPLE.filter(lambda rows: any(a >= 0 and c >= 0 for a, _, c, _ in rows)))
 def test_beliefs_are_those_of_a_plain_twin(people: list[tuple[int, int, int, int]]) -> None:
     g, a, h, b = (list(cells) for cells in zip(*people, strict=True))
-    found = believed_columns_together(column(g, a), column(h, b))
+    found = beliefs_by_both(column(g, a), column(h, b))
     inside = [i for i in range(len(people)) if g[i] >= 0 and h[i] >= 0]
 
     def share(group: list[int], value: list[int], where: int, what: int) -> float:

@@ -9,7 +9,7 @@ from support.histories import grouped, history_of
 from seriatim.attacks import _connected_parts, complete, prepare
 from seriatim.attacks._complete import complete_sample
 from seriatim.attacks._connected_parts import connected_parts
-from seriatim.attacks._worlds import worlds_of
+from seriatim.attacks._worlds import undecided_people
 from seriatim.model.history import History
 
 
@@ -40,14 +40,14 @@ def test_clauses_and_programmes_agree(n_releases: int, monkeypatch: pytest.Monke
 
 def test_halves_that_never_meet_are_two_parts() -> None:
     run = prepare(regrouped(1, 3)).compromise(np.empty(0, dtype=np.int32))
-    parts = connected_parts(worlds_of(run.traces, run.words))
+    parts = connected_parts(undecided_people(run.traces, run.words))
     assert sorted(parts.sizes.tolist()) == [18, 18]
     assert parts.suited.all()
 
 
 def test_a_world_is_counted_again_before_it_is_believed() -> None:
     run = prepare(regrouped(2, 2)).compromise(np.empty(0, dtype=np.int32))
-    part, _ = connected_parts(worlds_of(run.traces, run.words)).part(0)
+    part, _ = connected_parts(undecided_people(run.traces, run.words)).part(0)
     truth = run.traces.value[part.episodes].astype(np.int64)
     assert part._fits(truth)
     wrong = truth.copy()
@@ -62,7 +62,7 @@ def test_little_work_decides_nobody_and_says_so() -> None:
     drawn = [chance.permutation([*held]).reshape(-1, 6).tolist() for _ in range(2)]
     releases = [grouped(held, *groups) for groups in drawn]
     run = prepare(history_of(*releases)).compromise(np.empty(0, dtype=np.int32))
-    worlds = worlds_of(run.traces, run.words)
+    worlds = undecided_people(run.traces, run.words)
     most = int(worlds.class_of[int(np.argmax(np.diff(run.traces.person_ptr)))])
     part, _ = connected_parts(worlds).part(most)
     said, work = part.differing(most, 1.0)
@@ -74,7 +74,7 @@ def test_little_work_decides_nobody_and_says_so() -> None:
 def test_one_world_opens_many_people() -> None:
     """Every group has every value once, so values may be exchanged everywhere, and worlds far away are tried first."""
     run = prepare(regrouped(1, 4)).compromise(np.empty(0, dtype=np.int32))
-    worlds = worlds_of(run.traces, run.words)
+    worlds = undecided_people(run.traces, run.words)
     part, _ = connected_parts(worlds).part(0)
     said, _ = part.differing(0, 1_000.0)
     assert isinstance(said, np.ndarray)

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from seriatim import gate
-from seriatim.attacks.gate_observer import ObservedRequests, _mean_ranks, gate_observer_report, observer_thinned
+from seriatim.attacks.gate_observer import ObservedRequests, _mean_ranks, rankings, thinned_at_random
 from seriatim.errors import InputError
 from seriatim.gate import Gate, JointGate, baseline_from, baseline_from_json, replay
 from seriatim.gate.attribute import Attribute, equal_bands
@@ -254,14 +254,14 @@ def test_an_observer_names_an_outlier_in_a_plain_sample_more_surely_than_through
     watched = ObservedRequests(
         xs=xs, ys=ys, released=found.released, released_at=found.released_at, baseline=BASELINE, n_targets=5
     )
-    through = {each.statistic: each for each in gate_observer_report(watched)}
-    plain = {each.statistic: each for each in gate_observer_report(observer_thinned(watched, rng))}
+    through = {each.statistic: each for each in rankings(watched)}
+    plain = {each.statistic: each for each in rankings(thinned_at_random(watched, rng))}
     assert plain["excess G/N"].first
     assert plain["mean score"].first
     assert plain["excess G/N"].spearman >= through["excess G/N"].spearman
     assert through["share released"].spearman > 0.3
     assert (
-        gate_observer_report(
+        rankings(
             ObservedRequests(xs=xs[:0], ys=ys[:0], released=xs[:0], released_at=xs[:0], baseline=BASELINE, n_targets=5)
         )
         == ()

@@ -16,7 +16,7 @@ from support.old_cut import OldCut, first_release
 
 import seriatim as sr
 from seriatim.attacks import Exclusion, prepare
-from seriatim.attacks.method import method_cuts
+from seriatim.attacks.method import rebuilt_cuts
 from seriatim.attacks.traces_by_person import trace, trace_bit_words, trace_flags
 from seriatim.errors import InputError
 from seriatim.kernels.deduce.halvings import Halvings, narrow_by_cuts
@@ -48,7 +48,7 @@ def adult(column: str) -> tuple[np.ndarray, np.ndarray]:
 
 def attacked(history: History, place: np.ndarray, share: float) -> Exclusion:
     traces = trace(history)
-    ground = prepare(history).knowing(method_cuts(traces, place))
+    ground = prepare(history).knowing(rebuilt_cuts(traces, place))
     return ground.compromise(ground.draw(share, 1), keep_log=False)
 
 
@@ -108,7 +108,7 @@ def test_a_known_holder_on_the_right_bounds_a_value_from_above() -> None:
     history, place = little(
         [0.0, 0.1, 0.2, 0.5, 0.3, 0.4, 0.8, 0.9], [[0, 1, 2, 3], [4, 5, 6, 7]], [0, 0, 2, 1, 0, 0, 1, 2]
     )
-    told = prepare(history).knowing(method_cuts(trace(history), place)).compromise(np.array([4], dtype=np.int32))
+    told = prepare(history).knowing(rebuilt_cuts(trace(history), place)).compromise(np.array([4], dtype=np.int32))
     # who is left of the cut and above .3, where a holder of 0 went right, does not hold 0
     assert told.candidates[3] == {1, 2}
     assert not told.wrong
@@ -125,7 +125,7 @@ def test_counts_alone_bound_a_value() -> None:
 
 def test_a_cut_that_the_truth_contradicts_says_nothing() -> None:
     history, place = little([0.9, 0.0, 0.1, 0.8], [[0, 1], [2, 3]], [0, 1, 0, 1])
-    assert method_cuts(trace(history), place) is None
+    assert rebuilt_cuts(trace(history), place) is None
 
 
 def test_people_about_whom_nobody_knows_are_left_out() -> None:

@@ -14,7 +14,7 @@ from itertools import product
 import numpy as np
 import numpy.typing as npt
 
-from seriatim.attacks._exclusion import ExclusionGround, prepare
+from seriatim.attacks._exclusion import PreparedHistory, prepare
 from seriatim.defences.series.contract import SerialDraw, SerialRules, SerialView
 from seriatim.kernels.arrays import Ints, Longs, Words
 from seriatim.kernels.check.box_counts import range_boxes
@@ -139,7 +139,7 @@ def reasons_asked(churn: CensusChurn, workers: Workers, n_queries: int) -> tuple
     return tuple(found)
 
 
-def _readings(ground: ExclusionGround, seed: int) -> tuple[float, float, float]:
+def _readings(ground: PreparedHistory, seed: int) -> tuple[float, float, float]:
     """Return the shares breached by the printed rules: side by side, one after the other, and repeated."""
     board = ground.board
     ptr, pair = ground.meetings
@@ -173,7 +173,7 @@ def reasons_repeated(board: Board, ptr: Longs, pair: Ints, looked: Words, words:
         words, looked = narrow_by_correlations(board, starts, pair[kept], told), told
 
 
-def _breached(ground: ExclusionGround, words: Words, seed: int) -> float:
+def _breached(ground: PreparedHistory, words: Words, seed: int) -> float:
     """Return the share of people not compromised with one value left."""
     free = np.ones(len(words), dtype=np.bool_)
     free[ground.draw(COMPROMISED, seed)] = False

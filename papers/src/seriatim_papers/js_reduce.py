@@ -13,8 +13,8 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
-from seriatim.attacks._sequence import Look, SequenceBeliefs, SequenceCase, sequence_beliefs
-from seriatim.attacks._sequence_figures import sequence_gains, sequence_sure_people
+from seriatim.attacks._sequence import KnownHistory, Look, SequenceBeliefs, beliefs_of_case
+from seriatim.attacks._sequence_figures import count_sure_people, gains_over_groups
 from seriatim.defences.series.sequence.grouping import SKIP_COST, best_sequence_grouping
 from seriatim.defences.single.class_tests import class_tests
 from seriatim.defences.single.curve.order import curve_order
@@ -171,7 +171,7 @@ def js_reduce_attacked(world: str, method: str, run: JsReduceRun, model: Sequenc
     """Attack a run: the paper's adversary, ours forward, and ours looking back."""
     omega = js_reduce_gains(run, model, "omega")
     found = js_reduce_beliefs(run, model, "bayes", "back")
-    sure = sequence_sure_people(found, found.beliefs)
+    sure = count_sure_people(found, found.beliefs)
     return JsReduceOutcome(
         world=world,
         method=method,
@@ -201,13 +201,13 @@ def js_reduce_beliefs(run: JsReduceRun, model: SequenceModel, rule: Rule, look: 
     ids = pa.array([f"p{i}" for i in range(n_people)])
     history = History(ids, pa.array(VALUES), run.pasts)
     known = SequentialAdversary(model=model, rule=rule)
-    return sequence_beliefs(
-        SequenceCase(history=history, rows=appearances_of(history, None, cls), model=model, adversary=known, look=look)
+    return beliefs_of_case(
+        KnownHistory(history=history, rows=appearances_of(history, None, cls), model=model, adversary=known, look=look)
     )
 
 
 def _by_release(found: SequenceBeliefs, beliefs: Floats) -> JsReduceGains:
-    at, gains, truth = found.rows.release[found.judged], sequence_gains(found, beliefs), found.in_truth(beliefs)
+    at, gains, truth = found.rows.release[found.judged], gains_over_groups(found, beliefs), found.in_truth(beliefs)
     releases = range(len(found.rows.group_of_release) - 1)
     mean = [(float(gains[at == number].mean()), float(truth[at == number].mean())) for number in releases]
     return JsReduceGains(tuple(gain for gain, _ in mean), tuple(belief for _, belief in mean))

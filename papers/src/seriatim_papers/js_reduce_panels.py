@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from seriatim.attacks._sequence import SequenceBeliefs, sequence
-from seriatim.attacks._sequence_figures import sequence_calibration, sequence_figures
+from seriatim.attacks._sequence_figures import belief_calibration, sequence_figures
 from seriatim.errors import SeriatimError
 from seriatim.ports import Progress, no_progress
 from seriatim.report import Grid
@@ -107,7 +107,7 @@ def js_reduce_on_panel(name: str, panel: Panel, asked: PanelMethod) -> PanelOutc
         return PanelOutcome(panel=name, method=asked.name, why=str(error))
     found = sequence(history, panel.adversary(), "back")
     figures = sequence_figures(found)
-    losses = [sequence_calibration(found, beliefs).log_loss for beliefs in (found.forward.beliefs, found.beliefs)]
+    losses = [belief_calibration(found, beliefs).log_loss for beliefs in (found.forward.beliefs, found.beliefs)]
     nearly, right = _nearly_certain(found)
     return PanelOutcome(
         panel=name,

@@ -23,7 +23,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from seriatim.attacks._twins import twins_nullspace_marks
+from seriatim.attacks._twins import nullspace_marks
 from seriatim.attacks.traces_by_person import Traces, trace
 from seriatim.errors import Fault, TableError
 from seriatim.kernels.arrays import Flags, Floats, Ints, Longs
@@ -114,7 +114,7 @@ def belief(history: History, compromised: Iterable[Any] = (), seed: int = 1) -> 
     known = np.zeros(len(traces.respondent), dtype=np.bool_)
     known[traces.episodes_of(list(compromised))] = True
     everyone = trace(_with_counterfeits(history)) if traces.counterfeits.any() else traces
-    column, zero = twins_nullspace_marks(everyone)
+    column, zero = nullspace_marks(everyone)
     rows = np.concatenate((np.flatnonzero(~known), np.arange(len(known), len(column))))
     _, cell = np.unique(column[rows], return_inverse=True)
     n = int(cell.max()) + 1 if len(cell) else 0
@@ -124,7 +124,7 @@ def belief(history: History, compromised: Iterable[Any] = (), seed: int = 1) -> 
     exact[cell] = zero[rows]
     beliefs = counts / np.maximum(counts.sum(axis=1), 1)[:, None]
     people = rows[rows < len(known)]
-    fitting = BeliefCells(*_incidence(everyone, rows, cell), counts, exact, published_shares(everyone))
+    fitting = CellCounts(*_incidence(everyone, rows, cell), counts, exact, published_shares(everyone))
     skipped, disputed = _sampled(fitting, beliefs, seed)
     cell = cell[: len(people)]
     judged = ~(skipped | disputed)[cell]
@@ -157,7 +157,7 @@ def _with_counterfeits(history: History) -> History:
     return replace(history, respondents=pa.concat_arrays([history.respondents, nobody]), releases=tuple(releases))
 
 
-class BeliefCells(NamedTuple):
+class CellCounts(NamedTuple):
     """The counts of all cells, and which groups they have to fit."""
 
     rows: Longs
@@ -170,7 +170,7 @@ class BeliefCells(NamedTuple):
     """The share of every value among what is published."""
 
 
-def _sampled(fitting: BeliefCells, beliefs: Floats, seed: int) -> tuple[Flags, Flags]:
+def _sampled(fitting: CellCounts, beliefs: Floats, seed: int) -> tuple[Flags, Flags]:
     """Overwrite the beliefs of cells that are not exact; return cells in parts too large, and cells disputed."""
     skipped, disputed = np.zeros((2, len(fitting.counts)), dtype=np.bool_)
     parts = _parts(fitting.rows, fitting.cols, fitting.exact)
@@ -185,7 +185,7 @@ def _sampled(fitting: BeliefCells, beliefs: Floats, seed: int) -> tuple[Flags, F
     return skipped, disputed
 
 
-def _agreed(fitting: BeliefCells, part: Longs, n_steps: int, seed: int) -> tuple[Floats, Flags]:
+def _agreed(fitting: CellCounts, part: Longs, n_steps: int, seed: int) -> tuple[Floats, Flags]:
     """Return the beliefs about a part's cells that chains from several tables come to, and where they disagree."""
     chance = open_chance(seed, "belief")
     starts = _tables(fitting, part, chance)
@@ -200,7 +200,7 @@ def _agreed(fitting: BeliefCells, part: Longs, n_steps: int, seed: int) -> tuple
     return np.where(disputed[:, None], 0.0, found.mean(axis=0)), disputed
 
 
-def _tables(fitting: BeliefCells, part: Longs, chance: np.random.Generator) -> list[Longs]:
+def _tables(fitting: CellCounts, part: Longs, chance: np.random.Generator) -> list[Longs]:
     """Return tables of a part that fit what is published, each as far as it goes in a direction drawn at random."""
     from scipy.optimize import Bounds, LinearConstraint, milp
     from scipy.sparse import block_diag, coo_matrix, hstack, identity, vstack
@@ -230,7 +230,7 @@ def _tables(fitting: BeliefCells, part: Longs, chance: np.random.Generator) -> l
     return found
 
 
-def _groups(fitting: BeliefCells, part: Longs) -> int:
+def _groups(fitting: CellCounts, part: Longs) -> int:
     """Count the groups that hold some cell of a part."""
     return len(np.unique(fitting.rows[np.isin(fitting.cols, part)]))
 

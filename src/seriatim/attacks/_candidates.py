@@ -12,7 +12,7 @@ import numpy as np
 from seriatim.attacks._complete import complete_sample
 from seriatim.attacks._connected_parts import LITERALS, ConnectedParts, connected_parts
 from seriatim.attacks._exclusion import Exclusion, prepare
-from seriatim.attacks._worlds import BALLS, holding_world, world_neighbourhood, worlds_of
+from seriatim.attacks._worlds import BALLS, holding_world, undecided_people, world_neighbourhood
 from seriatim.attacks.traces_by_person import PriorValues, trace_flags
 from seriatim.kernels.arrays import Flags
 from seriatim.model.candidate_values import Candidates, candidates_of
@@ -50,7 +50,7 @@ def _settle(found: Exclusion, flags: Flags, work: float) -> None:
 
 def _strike_out(found: Exclusion, flags: Flags, few: int, work: float) -> None:
     """Strike out the values that no world allows, of people with few left, as far as the work goes."""
-    worlds = worlds_of(found.traces, found.words)
+    worlds = undecided_people(found.traces, found.words)
     parts = connected_parts(worlds)
     at = np.flatnonzero(worlds.class_of >= 0)
     shown, gone = np.zeros_like(worlds.possible), np.zeros_like(worlds.possible)

@@ -18,9 +18,9 @@ from typing import Any
 import numpy as np
 
 from seriatim.attacks._connected_parts import connected_parts
-from seriatim.attacks._exclusion import Exclusion, ExclusionGround, estimate_share, prepare
+from seriatim.attacks._exclusion import Exclusion, PreparedHistory, estimate_share, prepare
 from seriatim.attacks._solver_answers import SolverAnswers
-from seriatim.attacks._worlds import Worlds, worlds_of
+from seriatim.attacks._worlds import Worlds, undecided_people
 from seriatim.attacks.intervals import exact_interval, interval_of_repetitions
 from seriatim.attacks.traces_by_person import PriorValues
 from seriatim.kernels.arrays import Flags, Ints
@@ -84,7 +84,7 @@ def complete(
 
 def complete_sample(found: Exclusion, sample: int | None = None, seed: int = 1, work: float = BUDGET) -> Complete:
     """Ask a solver about people whom exclusion leaves undecided: everyone, or a seeded sample where they are many."""
-    worlds = worlds_of(found.traces, found.words)
+    worlds = undecided_people(found.traces, found.words)
     answers = SolverAnswers(connected_parts(worlds), work)
     everyone = _left(found, worlds, answers.cleared)
     if len(everyone):
@@ -136,7 +136,7 @@ def _classes_of(found: Exclusion, worlds: Worlds, who: int) -> Ints:
 
 
 def complete_share(
-    ground: ExclusionGround, share: float, seeds: Sequence[int], bound: float | None = None, work: float = BUDGET
+    ground: PreparedHistory, share: float, seeds: Sequence[int], bound: float | None = None, work: float = BUDGET
 ) -> Estimate:
     """Estimate the share of people breached when a random ``share`` of the others is compromised, rules and solver.
 

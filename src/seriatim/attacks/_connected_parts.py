@@ -45,8 +45,8 @@ class ConnectedParts:
     worlds: Worlds
     part_of: Ints
     """The part of each class."""
-    asked: dict[int, ConnectedPart] = field(default_factory=dict)
-    asked_few: dict[int, ConnectedPart] = field(default_factory=dict)
+    asked: dict[int, PartClauses] = field(default_factory=dict)
+    asked_few: dict[int, PartClauses] = field(default_factory=dict)
     """Parts with a few of their interchangeable people, the others at the truth."""
 
     @cached_property
@@ -58,7 +58,7 @@ class ConnectedParts:
         by_person = np.bincount(self.part_of, weights=wide * self.worlds.size, minlength=n_parts)
         return np.asarray((by_person <= MOST_LITERALS) & (by_person <= MOST_ALIKE * by_class))
 
-    def part(self, one: int) -> tuple[ConnectedPart, bool]:
+    def part(self, one: int) -> tuple[PartClauses, bool]:
         """Return the part of a class, which keeps what its solver learns, and whether it is asked for first."""
         number = int(self.part_of[one])
         fresh = number not in self.asked
@@ -66,18 +66,18 @@ class ConnectedParts:
             self.asked[number] = self._of(np.flatnonzero(self.part_of == number), far=True)
         return self.asked[number], fresh
 
-    def near(self, one: int, most: int) -> ConnectedPart | None:
+    def near(self, one: int, most: int) -> PartClauses | None:
         """Return the people near a class, with everyone else at the truth; None if its part is hardly larger."""
         if self.sizes[self.part_of[one]] <= max(most, SMALL):
             return None
         return self._of(world_neighbourhood(self.worlds, one, most).classes, far=False)
 
-    def few(self, one: int) -> tuple[ConnectedPart, bool]:
+    def few(self, one: int) -> tuple[PartClauses, bool]:
         """Return the part of a class with a few of its interchangeable people, and whether it is asked for first."""
         number = int(self.part_of[one])
         fresh = number not in self.asked_few
         if fresh:
-            self.asked_few[number] = ConnectedPart(self.worlds, self._some_alike_by_part[number], far=True)
+            self.asked_few[number] = PartClauses(self.worlds, self._some_alike_by_part[number], far=True)
         return self.asked_few[number], fresh
 
     @cached_property
@@ -112,11 +112,11 @@ class ConnectedParts:
         order = np.argsort(class_of, kind="stable")[int((class_of < 0).sum()) :]
         return order, np.concatenate(([0], np.cumsum(self.worlds.size)))
 
-    def _of(self, classes: npt.NDArray[Any], far: bool) -> ConnectedPart:
+    def _of(self, classes: npt.NDArray[Any], far: bool) -> PartClauses:
         episodes, begins = self._by_class
         sizes = self.worlds.size[classes]
         first = np.repeat(begins[classes] - np.cumsum(sizes) + sizes, sizes)
-        return ConnectedPart(self.worlds, np.sort(episodes[first + np.arange(len(first))]).astype(np.int32), far)
+        return PartClauses(self.worlds, np.sort(episodes[first + np.arange(len(first))]).astype(np.int32), far)
 
 
 def connected_parts(worlds: Worlds) -> ConnectedParts:
@@ -138,7 +138,7 @@ def connected_parts(worlds: Worlds) -> ConnectedParts:
 
 
 @dataclass(repr=False, eq=False)
-class ConnectedPart:
+class PartClauses:
     """People, with a literal for each value that they may hold; everyone else is at the truth."""
 
     worlds: Worlds

@@ -18,7 +18,7 @@ from itertools import combinations
 
 import numpy as np
 
-from seriatim.attacks._connected_parts import LITERALS, ConnectedPart
+from seriatim.attacks._connected_parts import LITERALS, PartClauses
 from seriatim.attacks._worlds import Worlds
 from seriatim.kernels.arrays import Flags, Ints, Longs
 
@@ -45,7 +45,7 @@ class Exchanges:
     worlds: Worlds
     some_alike: Ints
     """The people who may change their value, as episodes."""
-    _parts: dict[tuple[int, ...], ConnectedPart] = field(default_factory=dict)
+    _parts: dict[tuple[int, ...], PartClauses] = field(default_factory=dict)
 
     def clear(self, one: int, together: int, work: float) -> tuple[Ints | None, float]:
         """Return the classes that differ in a world where class ``one`` does, None if none was found, and the work."""
@@ -74,13 +74,13 @@ class Exchanges:
                 return
             yield tuple(sorted((own, *some)))
 
-    def _part(self, values: tuple[int, ...]) -> ConnectedPart:
+    def _part(self, values: tuple[int, ...]) -> PartClauses:
         if values not in self._parts:
             only = np.zeros(self.worlds.traces.n_values, dtype=np.bool_)
             only[list(values)] = True
             holders = np.sort(np.concatenate([self._holders[one] for one in values]))
             movable = self.worlds.possible[self.worlds.class_of[holders]][:, list(values)].sum(axis=1) > 1
-            self._parts[values] = ConnectedPart(self.worlds, holders[movable], True, only)
+            self._parts[values] = PartClauses(self.worlds, holders[movable], True, only)
         return self._parts[values]
 
     @cached_property
@@ -97,7 +97,7 @@ class Exchanges:
         return np.split(self.some_alike[order], np.cumsum(counts)[:-1])
 
 
-def clear_by_exchanges(exchanges: Exchanges, cleared: Flags, closed: Flags, work: float) -> tuple[Flags, float]:
+def clear_by_changed_places(exchanges: Exchanges, cleared: Flags, closed: Flags, work: float) -> tuple[Flags, float]:
     """Return the cleared classes, with those that exchanges clear, and the work; ``closed`` ones are not tried."""
     worlds, found, spent = exchanges.worlds, cleared.copy(), 0.0
     for together in TOGETHER:

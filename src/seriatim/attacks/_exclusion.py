@@ -111,7 +111,7 @@ class Exclusion:
 
 
 @dataclass(frozen=True, repr=False, eq=False, kw_only=True)
-class ExclusionGround:
+class PreparedHistory:
     """A history prepared for many repetitions: what follows from it before anyone is compromised."""
 
     traces: Traces
@@ -128,7 +128,7 @@ class ExclusionGround:
     cuts: Halvings | None = None
     """What the attacker knows of how the method cut people into groups."""
 
-    def knowing(self, cuts: Halvings | None) -> ExclusionGround:
+    def knowing(self, cuts: Halvings | None) -> PreparedHistory:
         """Return the ground of someone who knows these cuts by values as well."""
         if cuts is None:
             return self
@@ -136,7 +136,7 @@ class ExclusionGround:
         conflicts = _narrow_by_cuts(self.board, self.links, cuts, settled)
         return replace(self, cuts=cuts, settled=settled, conflicts=self.conflicts + conflicts)
 
-    def taken_as_known(self, people: pa.Array, until: int) -> ExclusionGround:
+    def taken_as_known(self, people: pa.Array, until: int) -> PreparedHistory:
         """Return the ground on which everyone knows the values that these people held up to a release."""
         traces = self.traces
         numbers = np.array([past.number for past in traces.history], dtype=np.int64)
@@ -185,7 +185,7 @@ def prepare(
     history: History,
     priors: PriorValues | None = None,
     follows: npt.NDArray[np.bool_] | None = None,
-) -> ExclusionGround:
+) -> PreparedHistory:
     """Prepare a history for attacks.
 
     ``priors`` holds the values a respondent can have (any value, for respondents it does not name). ``follows[a, b]``
@@ -202,7 +202,7 @@ def prepare(
     first = np.arange(traces.n_groups, dtype=np.int32)
     linked = np.flatnonzero((links.before >= 0) | (links.after >= 0)) + traces.n_groups
     log, conflicts = narrow_fully(board, links, settled, np.concatenate((first, linked)).astype(np.int32), True)
-    return ExclusionGround(
+    return PreparedHistory(
         traces=traces, board=board, links=links, read=words, settled=settled, log=log, conflicts=conflicts
     )
 
@@ -245,14 +245,14 @@ def exclusion_share(
     return estimate_share(prepare(history, priors), share, seeds, confidence)
 
 
-def estimate_share(ground: ExclusionGround, share: float, seeds: Sequence[int], confidence: float = 0.95) -> Estimate:
+def estimate_share(ground: PreparedHistory, share: float, seeds: Sequence[int], confidence: float = 0.95) -> Estimate:
     """Estimate like :func:`exclusion_share`, from a prepared history."""
     _check_draws(share, seeds)
     runs = (ground.compromise(ground.draw(share, seed), keep_log=False) for seed in seeds)
     return _summed("exclusion", runs, share, seeds, confidence)
 
 
-def estimate_once(ground: ExclusionGround, share: float, seeds: Sequence[int], confidence: float = 0.95) -> Estimate:
+def estimate_once(ground: PreparedHistory, share: float, seeds: Sequence[int], confidence: float = 0.95) -> Estimate:
     """Estimate the same for an adversary who draws every conclusion once and does not build on it."""
     _check_draws(share, seeds)
     runs = (ground.compromise_once(ground.draw(share, seed)) for seed in seeds)

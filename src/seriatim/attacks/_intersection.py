@@ -36,7 +36,7 @@ def intersection(history: History, priors: PriorValues | None = None) -> Candida
 
 
 @dataclass(frozen=True, slots=True)
-class IntersectionCounts:
+class ShrinkingCounts:
     """How far the possible values of a release's people have shrunk by then."""
 
     number: int
@@ -47,14 +47,14 @@ class IntersectionCounts:
     """People with one possible value."""
 
 
-def shrinking(history: History, least: int, priors: PriorValues | None = None) -> tuple[IntersectionCounts, ...]:
+def shrinking(history: History, least: int, priors: PriorValues | None = None) -> tuple[ShrinkingCounts, ...]:
     """Count for each release its people with fewer than ``least`` possible values, and with one."""
     traces = trace(history)
     found = []
     for at, words in enumerate(_release_by_release(traces, priors)):
         left = np.bitwise_count(words[_episodes_in(traces, at)]).sum(axis=1)
         number = history.releases[at].number
-        found.append(IntersectionCounts(number, len(left), int((left < least).sum()), int((left == 1).sum())))
+        found.append(ShrinkingCounts(number, len(left), int((left < least).sum()), int((left == 1).sum())))
     return tuple(found)
 
 
@@ -80,7 +80,7 @@ def intersection_by_register(
 
 def shrinking_by_register(
     history: History, tables: Sequence[pa.Table], register: pa.Table, least: int
-) -> tuple[IntersectionCounts, ...]:
+) -> tuple[ShrinkingCounts, ...]:
     """Count like :func:`shrinking`, for an adversary with a register; only people who fit some box are counted."""
     traces = trace(history)
     found = []
@@ -88,7 +88,7 @@ def shrinking_by_register(
         left = np.bitwise_count(words[placed]).sum(axis=1)
         below = (left < least) & (left > 0)  # none left: the register contradicts the releases
         number = history.releases[at].number
-        found.append(IntersectionCounts(number, len(left), int(below.sum()), int((left == 1).sum())))
+        found.append(ShrinkingCounts(number, len(left), int(below.sum()), int((left == 1).sum())))
     return tuple(found)
 
 

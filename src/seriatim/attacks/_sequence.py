@@ -117,11 +117,11 @@ def sequence(
     model = known.model_for(rows, history)
     if known.classes:
         rows = appearances_of(history, times, known.class_numbers(history, model))
-    return sequence_beliefs(SequenceCase(history=history, rows=rows, model=model, adversary=known, look=look))
+    return beliefs_of_case(KnownHistory(history=history, rows=rows, model=model, adversary=known, look=look))
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False, kw_only=True)
-class SequenceCase:
+class KnownHistory:
     """A history, or the end of one, and what is known about it."""
 
     history: History
@@ -133,7 +133,7 @@ class SequenceCase:
     """What is known from releases before these."""
 
 
-def sequence_beliefs(case: SequenceCase) -> SequenceBeliefs:
+def beliefs_of_case(case: KnownHistory) -> SequenceBeliefs:
     """Return what is believed about every appearance of a case.
 
     Knowledge of runs of values is weighed with what it says of the last value alone, half and half: real people neither
@@ -156,7 +156,7 @@ def _weighed(one: SmoothedBeliefs, other: SmoothedBeliefs) -> SmoothedBeliefs:
     return replace(one, beliefs=(one.beliefs + other.beliefs) / 2.0)
 
 
-def _believed(case: SequenceCase) -> SequenceBeliefs:
+def _believed(case: KnownHistory) -> SequenceBeliefs:
     rows, known = case.rows, case.adversary
     model = case.model.with_gaps(np.unique(rows.people.gap))
     evidence = smoothing_start(rows)
@@ -198,16 +198,16 @@ def _looking_back(found: SequenceBeliefs, evidence: Bytes) -> SequenceBeliefs:
     return replace(found, back=back)
 
 
-def tempered_sequence(case: SequenceCase) -> tuple[SequenceBeliefs, float]:
+def tempered_beliefs(case: KnownHistory) -> tuple[SequenceBeliefs, float]:
     """Return the beliefs of an adversary who is not over-confident, and how much it was tempered (0 for not at all).
 
     Gain rewards over-confidence: a bound that counts certain beliefs must not be judged by someone who is certain and
     wrong. Forced values (the identity step and its evidence) are never wrong.
     """
-    found, weight = sequence_beliefs(case), 0.0
+    found, weight = beliefs_of_case(case), 0.0
     for weight in (0.0, *_TEMPERED):
         if weight:
-            found = sequence_beliefs(replace(case, model=case.model.tempered(weight)))
+            found = beliefs_of_case(replace(case, model=case.model.tempered(weight)))
         sure = found.beliefs[found.judged].max(axis=1, initial=0.0) > found.adversary.sure
         right = found.in_truth(found.beliefs) > found.adversary.sure
         if not sure.any() or right.sum() >= WRONG_TOO_OFTEN * sure.sum():

@@ -23,7 +23,7 @@ _TINY, _ROUNDING = 1e-12, 1e-9
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SequenceSurePeople:
+class SurePeople:
     """People about whom some belief is certain."""
 
     n_people: int
@@ -43,7 +43,7 @@ class SequenceSurePeople:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SequenceCalibration:
+class Calibration:
     """Whether beliefs are as right as they claim."""
 
     belief: float
@@ -66,11 +66,11 @@ class SequenceFigures:
     series: float
     back: float | None
     """Mean belief in the true value: by the margin, the class prior, one release, the series, and looking back."""
-    sure_one: SequenceSurePeople
-    sure: SequenceSurePeople
+    sure_one: SurePeople
+    sure: SurePeople
     sure_by_release: tuple[int, ...]
     """People inferred with certainty up to each release, looking at all releases."""
-    calibration: SequenceCalibration
+    calibration: Calibration
     gain: float
     """The paper's rho: 0 for someone who knows the counts of a group, 1 for certainty; rewards over-confidence."""
     gain_by_release: tuple[float, ...]
@@ -93,7 +93,7 @@ def sequence_figures(found: SequenceBeliefs) -> SequenceFigures:
     rows, judged, beliefs = found.rows, found.judged, found.beliefs
     truth = rows.value[judged]
     at_end = found.in_truth(beliefs)
-    gains = sequence_gains(found, beliefs)
+    gains = gains_over_groups(found, beliefs)
     margin = np.bincount(truth, minlength=rows.n_values) / max(len(truth), 1)
     few = margin[truth] < RARE
     once = found.in_truth(found.once.beliefs)
@@ -108,10 +108,10 @@ def sequence_figures(found: SequenceBeliefs) -> SequenceFigures:
         one=_mean(once),
         series=_mean(found.in_truth(found.forward.beliefs)),
         back=None if found.back is None else _mean(at_end),
-        sure_one=sequence_sure_people(found, found.once.beliefs),
-        sure=sequence_sure_people(found, beliefs),
+        sure_one=count_sure_people(found, found.once.beliefs),
+        sure=count_sure_people(found, beliefs),
         sure_by_release=_sure_by_release(found, beliefs),
-        calibration=sequence_calibration(found, beliefs),
+        calibration=belief_calibration(found, beliefs),
         gain=_mean(gains),
         gain_by_release=tuple(_mean(gains[rows.release[judged] == at]) for at in range(len(rows.group_of_release) - 1)),
         confidence_95=float(np.quantile(at_end, 0.95)) if n else 0.0,
@@ -124,7 +124,7 @@ def sequence_figures(found: SequenceBeliefs) -> SequenceFigures:
     )
 
 
-def sequence_gains(found: SequenceBeliefs, beliefs: Floats) -> Floats:
+def gains_over_groups(found: SequenceBeliefs, beliefs: Floats) -> Floats:
     """Return (p - m/k) / (1 - m/k) of each judged row: 0 where the group has one value only."""
     share = _shares_in_group(found)[found.judged]
     p = found.in_truth(beliefs)
@@ -140,12 +140,12 @@ def _shares_in_group(found: SequenceBeliefs) -> Floats:
     return share
 
 
-def sequence_sure_people(found: SequenceBeliefs, beliefs: Floats) -> SequenceSurePeople:
+def count_sure_people(found: SequenceBeliefs, beliefs: Floats) -> SurePeople:
     """Count the people ever inferred with certainty, and how often certainty is right."""
-    certain, right, raised = sequence_certain_beliefs(found, beliefs)
+    certain, right, raised = certain_beliefs(found, beliefs)
     who = found.rows.person[found.judged]
     n_certain = int(certain.sum())
-    return SequenceSurePeople(
+    return SurePeople(
         n_people=len(np.unique(who)),
         right=len(np.unique(who[right & raised])),
         plainly=len(np.unique(who[right])),
@@ -155,7 +155,7 @@ def sequence_sure_people(found: SequenceBeliefs, beliefs: Floats) -> SequenceSur
 
 
 def _sure_by_release(found: SequenceBeliefs, beliefs: Floats) -> tuple[int, ...]:
-    _, right, raised = sequence_certain_beliefs(found, beliefs)
+    _, right, raised = certain_beliefs(found, beliefs)
     rows = found.judged[right & raised]
     n_releases = len(found.rows.group_of_release) - 1
     first = np.full(found.rows.n_people, n_releases)
@@ -163,7 +163,7 @@ def _sure_by_release(found: SequenceBeliefs, beliefs: Floats) -> tuple[int, ...]
     return tuple(np.cumsum(np.bincount(first, minlength=n_releases + 1)[:n_releases]).tolist())
 
 
-def sequence_certain_beliefs(found: SequenceBeliefs, beliefs: Floats) -> tuple[Flags, Flags, Flags]:
+def certain_beliefs(found: SequenceBeliefs, beliefs: Floats) -> tuple[Flags, Flags, Flags]:
     """Return for each judged row: some belief is certain, the certain one is right, and the releases raised it."""
     known, judged = found.adversary, found.judged
     near = _near(found)
@@ -191,10 +191,10 @@ def _near(found: SequenceBeliefs) -> Floats:
     return near.astype(np.float64)
 
 
-def sequence_calibration(found: SequenceBeliefs, beliefs: Floats) -> SequenceCalibration:
+def belief_calibration(found: SequenceBeliefs, beliefs: Floats) -> Calibration:
     """Compare belief in the truth with what beliefs themselves expect."""
     p = found.in_truth(beliefs)
-    return SequenceCalibration(
+    return Calibration(
         belief=_mean(p),
         expected=_mean((beliefs[found.judged] ** 2).sum(axis=1)),
         log_loss=_mean(-np.log(np.maximum(p, _TINY))),

@@ -23,7 +23,7 @@ from typing import NamedTuple
 import numpy as np
 
 from seriatim.attacks._connected_parts import LITERALS, PROPAGATIONS, ConnectedParts
-from seriatim.attacks._exchanges import FRUITLESS, TOO_MANY_CLASSES, Exchanges, clear_by_exchanges
+from seriatim.attacks._exchanges import FRUITLESS, TOO_MANY_CLASSES, Exchanges, clear_by_changed_places
 from seriatim.attacks._worlds import BALLS, differing_world, world_neighbourhood
 from seriatim.kernels.arrays import Flags, Ints
 
@@ -108,7 +108,7 @@ class SolverAnswers:
     def exchange(self, work: float) -> None:
         """Look for worlds of a few values that clear many people at once, in histories that are not too large."""
         if len(self.cleared) <= MOST_CLASSES:
-            self.cleared, spent = clear_by_exchanges(self.exchanges, self.cleared, self.closed, work)
+            self.cleared, spent = clear_by_changed_places(self.exchanges, self.cleared, self.closed, work)
             self.work += spent
 
     @cached_property

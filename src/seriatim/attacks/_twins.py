@@ -62,7 +62,7 @@ class TwinFindings:
     """Respondents whose value is certain, with that value."""
 
 
-def forced_twins(history: History) -> TwinFindings:
+def forced_and_determined(history: History) -> TwinFindings:
     """Find twins and determined people together, solving the equations once."""
     traces = trace(history)
     marks, unsure = _marks(traces)
@@ -86,7 +86,7 @@ def _apart(traces: Traces, marks: Longs, unsure: Flags) -> Flags:
     return found
 
 
-def twins_nullspace_marks(traces: Traces) -> tuple[Ints, Flags]:
+def nullspace_marks(traces: Traces) -> tuple[Ints, Flags]:
     """Return the cell of everyone (people of the same groups), and whether the groups fix what its people hold."""
     system, column = _system(traces)
     vector, unsure = _null_vector(system)
@@ -100,15 +100,15 @@ def twins(history: History) -> TwinSets:
     People whose value follows from the groups alone (see :func:`determined`) equal everyone else with that value, and
     are listed with them. ``.undecided`` counts the people whose twins may not all have been found.
     """
-    return forced_twins(history).twins
+    return forced_and_determined(history).twins
 
 
 def determined(history: History) -> dict[Any, Any]:
     """Return the respondents whose value follows from the groups alone by linear combination, with that value."""
-    return forced_twins(history).determined
+    return forced_and_determined(history).determined
 
 
-def certain_twins(traces: Traces, words: Words, sets: Iterable[set[Any]]) -> set[Any]:
+def certain_by_sharing(traces: Traces, words: Words, sets: Iterable[set[Any]]) -> set[Any]:
     """Return the twins whose value becomes certain once all twins of a set share their possible values.
 
     ``words`` are the possible values by episode that another attack left, priors included. People with several episodes

@@ -86,7 +86,7 @@ def withheld(history: History) -> WithheldGuesses:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class WithheldCertainty:
+class GuessCertainty:
     """When the guess about withheld people counts as certain."""
 
     above: float
@@ -97,7 +97,7 @@ class WithheldCertainty:
     """The method withholds the surplus of values above one m-th: everyone knows it of such a value, few as they are."""
 
 
-def withheld_breached(history: History, asked: WithheldCertainty) -> Longs:
+def people_guessed(history: History, asked: GuessCertainty) -> Longs:
     """Return the people, by index, about whom the guess is certain and right in some release.
 
     Otherwise few people prove nothing: the lower end of the interval has to be certain.

@@ -75,7 +75,7 @@ class Worlds:
         return _spread(self.traces.group_ptr, self.traces.people, groups)
 
 
-def worlds_of(traces: Traces, words: Words) -> Worlds:
+def undecided_people(traces: Traces, words: Words) -> Worlds:
     """Return the undecided people of a history, given the values that sound rules have left to everyone."""
     n_left = np.bitwise_count(words).sum(axis=1)
     is_open = n_left > 1

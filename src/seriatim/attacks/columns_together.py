@@ -44,7 +44,7 @@ class ColumnsTogether:
     """By both tables."""
 
 
-def believed_columns_together(own: ColumnGroups, beside: ColumnGroups) -> ColumnsTogether:
+def beliefs_by_both(own: ColumnGroups, beside: ColumnGroups) -> ColumnsTogether:
     """Return what is believed of each person's own value, by one table and by both."""
     people = np.flatnonzero((own.group >= 0) & (beside.group >= 0))
     if not len(people):
@@ -74,7 +74,7 @@ def _lift(own: ColumnGroups, beside: ColumnGroups, people: npt.NDArray[np.int64]
 
 def columns_together(own: ColumnGroups, beside: ColumnGroups, name: str, sure: float) -> Estimate:
     """Return the share of people whose value is believed right above ``sure`` by both tables, and not by one."""
-    found = believed_columns_together(own, beside)
+    found = beliefs_by_both(own, beside)
     n = len(found.both)
     certain = int(((found.both > sure) & (found.alone <= sure)).sum())
     share = certain / n if n else 0.0

@@ -42,7 +42,7 @@ class ObservedRequests:
 
 
 @dataclass(frozen=True, slots=True)
-class ObserverScore:
+class TargetRanking:
     """How well one statistic names the most deviating target, and orders all of them."""
 
     statistic: str
@@ -53,7 +53,7 @@ class ObserverScore:
     """Share of the most suspected target's records that was held back."""
 
 
-def gate_observer_report(watched: ObservedRequests) -> tuple[ObserverScore, ...]:
+def rankings(watched: ObservedRequests) -> tuple[TargetRanking, ...]:
     """Let every statistic rank the targets and compare with their true deviation among all requests."""
     counts, everything = watched.counts(), watched.counts(everything=True)
     sizes = everything.sum(axis=0)
@@ -67,12 +67,12 @@ def gate_observer_report(watched: ObservedRequests) -> tuple[ObserverScore, ...]
         ranked = held[np.argsort(-scores[held], kind="stable")]
         deficit = 1 - counts[:, ranked[0]].sum() / sizes[ranked[0]]
         rank = _observer_spearman(scores[held], truth[held])
-        found.append(ObserverScore(name, bool(ranked[0] == worst), bool(worst in ranked[:3]), rank, float(deficit)))
+        found.append(TargetRanking(name, bool(ranked[0] == worst), bool(worst in ranked[:3]), rank, float(deficit)))
     return tuple(found)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ObserverHits:
+class RankingHits:
     """How often one statistic succeeds over several orders of the same requests."""
 
     statistic: str
@@ -86,13 +86,13 @@ class ObserverHits:
     """Mean share of the most suspected target's records that was held back."""
 
 
-def observer_hits(runs: Sequence[tuple[ObserverScore, ...]]) -> tuple[ObserverHits, ...]:
+def hits_over_runs(runs: Sequence[tuple[TargetRanking, ...]]) -> tuple[RankingHits, ...]:
     """Count over several runs how often each statistic names the target that deviates most."""
-    by_statistic: dict[str, list[ObserverScore]] = {}
+    by_statistic: dict[str, list[TargetRanking]] = {}
     for one in (named for run in runs for named in run):
         by_statistic.setdefault(one.statistic, []).append(one)
     return tuple(
-        ObserverHits(
+        RankingHits(
             statistic=statistic,
             runs=len(found),
             first=float(np.mean([one.first for one in found])),
@@ -104,7 +104,7 @@ def observer_hits(runs: Sequence[tuple[ObserverScore, ...]]) -> tuple[ObserverHi
     )
 
 
-def observer_thinned(watched: ObservedRequests, rng: np.random.Generator) -> ObservedRequests:
+def thinned_at_random(watched: ObservedRequests, rng: np.random.Generator) -> ObservedRequests:
     """Return the control: a plain random sample of the requests, as large as what was released."""
     kept = np.sort(rng.choice(len(watched.xs), len(watched.released), replace=False))
     return ObservedRequests(

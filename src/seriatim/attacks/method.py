@@ -51,7 +51,7 @@ class _Cut:
     common: Flags
 
 
-def method_cuts(traces: Traces, place: Singles, since: int = 0, halved: bool = False) -> Halvings | None:
+def rebuilt_cuts(traces: Traces, place: Singles, since: int = 0, halved: bool = False) -> Halvings | None:
     """Return the cuts by values that made the groups of a history, from a release on; None if there are none.
 
     ``place`` has a row per respondent of the history: where they lie along every quasi-identifier, 0 to 1, as the

@@ -12,7 +12,7 @@ from seriatim.cli.options import LEDGER, AdversaryKeys, AsJson, LedgerUrl, Repor
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from seriatim.attacks._intersection import IntersectionCounts
+    from seriatim.attacks._intersection import ShrinkingCounts
     from seriatim.usecases.attack.assembly import AssembledHistory
     from seriatim.usecases.attack.attack import AdversaryResult
     from seriatim.usecases.attack.attack_page import HistoryReport
@@ -226,7 +226,7 @@ def _holders(report: HistoryReport) -> Table:
     return table
 
 
-def _table(report: HistoryReport, releases: tuple[IntersectionCounts, ...]) -> Table:
+def _table(report: HistoryReport, releases: tuple[ShrinkingCounts, ...]) -> Table:
     from rich.markup import escape
     from rich.table import Table
 

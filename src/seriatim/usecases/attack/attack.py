@@ -8,13 +8,13 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 import pyarrow as pa
 
-from seriatim.attacks._exclusion import ExclusionGround, estimate_once, estimate_share, prepare
-from seriatim.attacks._intersection import IntersectionCounts, shrinking, shrinking_by_register
+from seriatim.attacks._exclusion import PreparedHistory, estimate_once, estimate_share, prepare
+from seriatim.attacks._intersection import ShrinkingCounts, shrinking, shrinking_by_register
 from seriatim.attacks._sequence import MOST_VALUES, sequence
 from seriatim.attacks._sequence_figures import SequenceFigures, sequence_figures
-from seriatim.attacks._twins import certain_twins, forced_twins
+from seriatim.attacks._twins import certain_by_sharing, forced_and_determined
 from seriatim.attacks._withheld import WithheldGuesses, withheld
-from seriatim.attacks.method import method_cuts
+from seriatim.attacks.method import rebuilt_cuts
 from seriatim.attacks.refusals import ExitRule, refused_exits
 from seriatim.defences.series.caps import Caps
 from seriatim.defences.series.contract import SerialRules, SerialView
@@ -86,7 +86,7 @@ class AdversaryResult:
     """What the attacks found: counts only, no names and no values."""
 
     n_people: int
-    releases: tuple[IntersectionCounts, ...]
+    releases: tuple[ShrinkingCounts, ...]
     """Intersection for each release, from the published groups alone."""
     once: Estimate
     """People breached when every conclusion is drawn once."""
@@ -143,7 +143,7 @@ def attack(
     progress("one round", 0.5)
     once = estimate_once(ground, plan.compromised, seeds)
     progress("twins", 0.7)
-    found = forced_twins(history)
+    found = forced_and_determined(history)
     progress("sequence", 0.8)
     followed, n_unfollowed = _followed(history, plan)
     progress("done", 1.0)
@@ -161,7 +161,7 @@ def attack(
         n_unfollowed=n_unfollowed,
         n_undecided=found.twins.undecided,
         withheld=withheld(history) if any(past.withheld is not None for past in history) else None,
-        n_joined=len(certain_twins(ground.traces, ground.settled, found.twins) - set(found.determined)),
+        n_joined=len(certain_by_sharing(ground.traces, ground.settled, found.twins) - set(found.determined)),
         method=None if algorithm is None else _method_figures(ground, algorithm, plan, seeds),
         n_unseen=0 if algorithm is not None else _lasting_groups(history),
     )
@@ -206,16 +206,16 @@ def _lasting_groups(history: History) -> int:
     return len(np.unique(np.concatenate(numbers))) if numbers else 0
 
 
-def ground_with_cuts(ground: ExclusionGround, algorithm: KnownAlgorithm) -> ExclusionGround:
+def ground_with_cuts(ground: PreparedHistory, algorithm: KnownAlgorithm) -> PreparedHistory:
     """Return the ground of someone who knows the algorithm as well, and rebuilds its cuts."""
     row = method_named(algorithm.policy.defence.method) if algorithm.policy.defence is not None else None
     halved = row is not None and row.halves_values
     place = places_of_respondents(ground.traces.history, algorithm.view)
-    return ground.knowing(method_cuts(ground.traces, place, halved=halved))
+    return ground.knowing(rebuilt_cuts(ground.traces, place, halved=halved))
 
 
 def _method_figures(
-    ground: ExclusionGround, algorithm: KnownAlgorithm, plan: AdversaryPlan, seeds: Sequence[int]
+    ground: PreparedHistory, algorithm: KnownAlgorithm, plan: AdversaryPlan, seeds: Sequence[int]
 ) -> MethodFigures:
     """Attack as someone who knows the algorithm as well."""
     history, knowing = ground.traces.history, ground_with_cuts(ground, algorithm)
@@ -247,7 +247,7 @@ def _followed(history: History, plan: AdversaryPlan) -> tuple[SequenceFigures | 
     return sequence_figures(sequence(history, plan.sequential, "back")), 0
 
 
-def intersected_by_register(files: AssembledHistory, register: pa.Table, least: int) -> tuple[IntersectionCounts, ...]:
+def intersected_by_register(files: AssembledHistory, register: pa.Table, least: int) -> tuple[ShrinkingCounts, ...]:
     """Run intersection for someone who has a list of people, but does not know who is in which row.
 
     ``register`` has a column ``respondent`` and columns of the releases; anyone who fits a box may be in it.
@@ -270,7 +270,7 @@ def intersected_by_register(files: AssembledHistory, register: pa.Table, least: 
     return shrinking_by_register(files.history, files.tables, register, least)
 
 
-def _shrinking_chart(releases: Sequence[IntersectionCounts], least: int) -> Chart:
+def _shrinking_chart(releases: Sequence[ShrinkingCounts], least: int) -> Chart:
     numbers = tuple(float(release.number) for release in releases)
     below = tuple(release.below / max(release.n_people, 1) for release in releases)
     single = tuple(release.single / max(release.n_people, 1) for release in releases)

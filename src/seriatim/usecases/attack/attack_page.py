@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import Any, ClassVar
 
-from seriatim.attacks._intersection import IntersectionCounts
+from seriatim.attacks._intersection import ShrinkingCounts
 from seriatim.attacks._sequence import MOST_VALUES
 from seriatim.attacks._sequence_figures import SequenceFigures
 from seriatim.attacks._withheld import WithheldGuess, WithheldGuesses
@@ -24,7 +24,7 @@ class HistoryReport(FiledReport):
     result: AdversaryResult
     files: AssembledHistory | None = None
     """How a folder of releases was read; None for a series of the ledger."""
-    by_register: tuple[IntersectionCounts, ...] = ()
+    by_register: tuple[ShrinkingCounts, ...] = ()
     """Intersection by someone who has a register of people instead of the list of rows."""
 
     HOLDERS: ClassVar[tuple[str, ...]] = ("held by", "releases", "people", "breached")
@@ -86,7 +86,7 @@ class HistoryReport(FiledReport):
             "least": found.least,
         }
 
-    def _figures(self, release: IntersectionCounts) -> dict[str, Any]:
+    def _figures(self, release: ShrinkingCounts) -> dict[str, Any]:
         return {"name": self.name_of(release.number), **format_plain(asdict(release))}
 
     def page(self) -> Page:
@@ -161,7 +161,7 @@ class HistoryReport(FiledReport):
         hit = f"such beliefs are right {found.sure.hit_rate:.0%} of the time" if found.sure.n_beliefs else ""
         return (Tile("ever inferred with certainty", format_percent(found.sure.share), hit),)
 
-    def _rows(self, releases: tuple[IntersectionCounts, ...]) -> tuple[tuple[str, ...], ...]:
+    def _rows(self, releases: tuple[ShrinkingCounts, ...]) -> tuple[tuple[str, ...], ...]:
         return tuple((self.name_of(r.number), f"{r.n_people:,}", f"{r.below:,}", f"{r.single:,}") for r in releases)
 
 

@@ -10,11 +10,11 @@ import numpy.typing as npt
 
 from seriatim.attacks.gate_observer import (
     ObservedRequests,
-    ObserverHits,
-    ObserverScore,
-    gate_observer_report,
-    observer_hits,
-    observer_thinned,
+    RankingHits,
+    TargetRanking,
+    hits_over_runs,
+    rankings,
+    thinned_at_random,
 )
 from seriatim.gate.decision import Outcome
 from seriatim.gate.rules import Rules
@@ -49,7 +49,7 @@ class Replay:
     """Released records after each twentieth of the requests."""
     advice: tuple[str, ...]
     starved: tuple[StarvedCell, ...]
-    observed: dict[str, tuple[ObserverHits, ...]]
+    observed: dict[str, tuple[RankingHits, ...]]
     """What an observer finds: through the gate, in a random sample as large, and with Y shuffled."""
 
     @property
@@ -85,7 +85,7 @@ def replayed(requests: Requests, question: Question, seed: int = 1) -> tuple[Rep
 
 def _replayed(
     requests: Requests, known: Requests, question: Question, at: int, asked: Rules, outcome: Outcome,
-    observed: dict[str, tuple[ObserverHits, ...]],
+    observed: dict[str, tuple[RankingHits, ...]],
 ) -> Replay:  # fmt: skip
     everything = _counts(known, at, len(asked.p), asked.n_targets)
     marks = np.linspace(0, len(known), 21).astype(np.int64)
@@ -111,10 +111,10 @@ def _replayed(
 
 def _observed(
     requests: Requests, rules: Sequence[Rules], outcomes: Sequence[Outcome], seed: int
-) -> list[dict[str, tuple[ObserverHits, ...]]]:
+) -> list[dict[str, tuple[RankingHits, ...]]]:
     """Let an observer look at several orders of the requests, dependency by dependency: the given one, then others."""
     rng = open_chance(seed, "observer")
-    runs: list[dict[str, list[tuple[ObserverScore, ...]]]] = [{name: [] for name in WATCHES} for _ in rules]
+    runs: list[dict[str, list[tuple[TargetRanking, ...]]]] = [{name: [] for name in WATCHES} for _ in rules]
     for run in range(max(FEWEST_RUNS, min(RUNS, MOST_REQUESTS // max(len(requests), 1)))):
         if run:
             requests = requests.taken(rng.permutation(len(requests)))
@@ -124,9 +124,9 @@ def _observed(
         for at, asked in enumerate(rules):
             watched = _watched(requests, at, asked, outcomes[at])
             control = _watched(shuffled, at, asked, controls[at])
-            for name, seen in zip(WATCHES, (watched, observer_thinned(watched, rng), control), strict=True):
-                runs[at][name].append(gate_observer_report(seen))
-    return [{name: observer_hits(found) for name, found in one.items()} for one in runs]
+            for name, seen in zip(WATCHES, (watched, thinned_at_random(watched, rng), control), strict=True):
+                runs[at][name].append(rankings(seen))
+    return [{name: hits_over_runs(found) for name, found in one.items()} for one in runs]
 
 
 def _watched(requests: Requests, at: int, asked: Rules, outcome: Outcome) -> ObservedRequests:

@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from seriatim.attacks._sequence import SequenceBeliefs
-from seriatim.attacks._sequence_figures import sequence_certain_beliefs
+from seriatim.attacks._sequence_figures import certain_beliefs
 from seriatim.kernels.arrays import Flags, Floats, Ints, Longs
 from seriatim.knowledge.appearances import Appearances
 from seriatim.knowledge.sequence_model import SequenceModel
@@ -178,7 +178,7 @@ def _numbers_of(found: SequenceBeliefs, times: Ints, upto: int) -> Longs:
 
 def _sure_now(found: SequenceBeliefs) -> Flags:
     """Return for everyone in the window whether some belief is certain, right and raised."""
-    _, right, raised = sequence_certain_beliefs(found, found.beliefs)
+    _, right, raised = certain_beliefs(found, found.beliefs)
     flags: Flags = np.zeros(found.rows.n_people, dtype=np.bool_)
     flags[found.rows.person[found.judged[right & raised]]] = True
     return flags

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 
 import pyarrow as pa
 
-from seriatim.attacks._sequence import SequenceBeliefs, SequenceCase, tempered_sequence
+from seriatim.attacks._sequence import KnownHistory, SequenceBeliefs, tempered_beliefs
 from seriatim.attacks._sequence_figures import sequence_figures
 from seriatim.knowledge.appearances import Appearances, appearances_of
 from seriatim.knowledge.knowledge_files import knowledge_of_adversary
@@ -110,8 +110,8 @@ def _followed_by(
         times = known.times_of(past.number for past in window)
         rows = appearances_of(window, times, known.class_numbers(window, model))
     before = None if kept is None else kept.known_before(rows, model, window, known)
-    return tempered_sequence(
-        SequenceCase(history=window, rows=rows, model=model, adversary=known, look="back", before=before)
+    return tempered_beliefs(
+        KnownHistory(history=window, rows=rows, model=model, adversary=known, look="back", before=before)
     )
 
 

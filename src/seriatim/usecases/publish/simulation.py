@@ -14,9 +14,9 @@ import pyarrow.compute as pc
 
 from seriatim.attacks._complete import BUDGET, complete_share
 from seriatim.attacks._exclusion import prepare
-from seriatim.attacks._withheld import WithheldCertainty, withheld_breached
+from seriatim.attacks._withheld import GuessCertainty, people_guessed
 from seriatim.attacks.leavers import reveal_leavers
-from seriatim.attacks.method import method_cuts
+from seriatim.attacks.method import rebuilt_cuts
 from seriatim.errors import TableError
 from seriatim.knowledge.appearances import appearances_of
 from seriatim.model import Draft, Estimate, History, Policy
@@ -103,7 +103,7 @@ def attacked_by_exclusion(
         work = BUDGET / max(len({holder.releases for holder in holders}), 1) / max(len(draft.sensitive), 1)
         ground = prepare(part, priors)
         halved = row is not None and row.halves_values
-        ground = ground.knowing(method_cuts(ground.traces, place, len(part) - 1, halved))
+        ground = ground.knowing(rebuilt_cuts(ground.traces, place, len(part) - 1, halved))
         if left is not None:
             ground = ground.taken_as_known(left.known, left.until)
         estimate = complete_share(ground, known.share_known, SEEDS, known.breach_share, work)
@@ -126,8 +126,8 @@ def _with_withheld(estimate: Estimate, part: History, policy: Policy) -> Estimat
         return estimate
     known, terms = policy.adversary, policy.terms.series
     m = terms.m if terms.odds is None else None
-    asked = WithheldCertainty(above=known.certain_above, raised=known.counts_when_raised, m=m)
-    n = len(withheld_breached(part, asked))
+    asked = GuessCertainty(above=known.certain_above, raised=known.counts_when_raised, m=m)
+    n = len(people_guessed(part, asked))
     if not n:
         return estimate
     shown = [past.person[past.person >= 0] for past in part]
