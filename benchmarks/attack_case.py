@@ -8,8 +8,8 @@ from typing import Any
 
 from benchmarks.moments import WORKERS, M, N
 from benchmarks.timing import row
-from seriatim.attacks._exclusion import prepare
-from seriatim.attacks._twins import twins
+from seriatim.attacks.exclusion_rules import prepare
+from seriatim.attacks.twin_sets import twins
 from seriatim.model.history import History
 from seriatim_papers.cor_split import METHODS, CorSplitSetting, play_cor_split
 from seriatim_papers.worlds.census import CensusChurn

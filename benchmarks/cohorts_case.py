@@ -16,7 +16,7 @@ import pyarrow as pa
 
 from benchmarks.timing import keep, row
 from seriatim.attacks import belief, complete_share, prepare, reveal_leavers
-from seriatim.attacks._complete import BUDGET, complete_sample
+from seriatim.attacks.complete_search import BUDGET, complete_sample
 from seriatim.defences.series.cohort.grouping import cohort_groups
 from seriatim.defences.series.cohort.memory import CohortMemory
 from seriatim.defences.series.contract import SerialDraw, SerialGrouping, SerialRules, SerialView

@@ -7,8 +7,8 @@ from typing import Any
 
 from benchmarks.moments import WORKERS, N
 from benchmarks.timing import keep, row
-from seriatim.attacks._complete import complete_sample
-from seriatim.attacks._exclusion import prepare
+from seriatim.attacks.complete_search import complete_sample
+from seriatim.attacks.exclusion_rules import prepare
 from seriatim.model.history import History
 from seriatim_papers.cor_split import METHODS, CorSplitSetting, play_cor_split
 from seriatim_papers.worlds.census import CensusChurn

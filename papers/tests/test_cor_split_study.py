@@ -11,7 +11,7 @@ import pytest
 from support.command_line import seriatim
 from support.random_series import OneWorker, unsafe_pairs
 
-from seriatim.attacks._exclusion import prepare
+from seriatim.attacks.exclusion_rules import prepare
 from seriatim.defences.series.contract import SerialDraw, SerialRules, SerialView
 from seriatim.kernels.deduce.one_round import narrow_by_compromised, narrow_by_correlations
 from seriatim.model import Estimate

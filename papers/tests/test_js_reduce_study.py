@@ -11,7 +11,7 @@ import pytest
 from support.command_line import seriatim
 from support.panels import wages_or_skip
 
-from seriatim.attacks._sequence_figures import belief_calibration
+from seriatim.attacks.belief_figures import belief_calibration
 from seriatim.errors import InputError
 from seriatim_papers.js_reduce import (
     JS_REDUCE_METHODS,

@@ -11,7 +11,7 @@ import pytest
 
 import seriatim as sr
 from seriatim.attacks import complete_share, prepare
-from seriatim.attacks._complete import complete_sample
+from seriatim.attacks.complete_search import complete_sample
 from seriatim.engines.threads import Threads
 from seriatim_papers.cor_split import METHODS, CorSplitSetting, play_cor_split
 from seriatim_papers.worlds.census import CensusChurn

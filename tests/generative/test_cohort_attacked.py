@@ -16,7 +16,7 @@ from support.stands import remembered
 
 import seriatim as sr
 from seriatim.attacks import belief, prepare, reveal_leavers
-from seriatim.attacks._complete import complete_sample
+from seriatim.attacks.complete_search import complete_sample
 from seriatim.defences.series.cohort.grouping import cohort_groups
 from seriatim.defences.series.cohort.memory import CohortMemory
 from seriatim.defences.series.contract import SerialDraw, SerialRules

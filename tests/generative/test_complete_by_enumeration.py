@@ -10,29 +10,29 @@ from support.enumeration import enumerated_values
 from support.histories import grouped, histories, history_of, subtraction
 
 from seriatim.attacks import (
-    _complete,
-    _connected_parts,
-    _exchanges,
-    _solver_answers,
-    _worlds,
     complete,
+    complete_search,
+    connected_parts,
     exclusion,
+    possible_worlds,
     prepare,
+    solver_answers,
+    value_exchanges,
 )
-from seriatim.attacks._complete import complete_sample, complete_share
+from seriatim.attacks.complete_search import complete_sample, complete_share
 from seriatim.attacks.traces_by_person import trace
 from seriatim.kernels.arrays import Flags
 from seriatim.model.history import History
 
 Changes = tuple[tuple[object, str, object], ...]
-NO_FEW_ALIKE: Changes = ((_solver_answers.SolverAnswers, "clear_few_alike", lambda _answers, _work: None),)
+NO_FEW_ALIKE: Changes = ((solver_answers.SolverAnswers, "clear_few_alike", lambda _answers, _work: None),)
 ONE_BY_ONE: Changes = (
     *NO_FEW_ALIKE,
-    (_solver_answers.SolverAnswers, "exchange", lambda _answers, _work: None),
-    (_solver_answers, "TOO_MANY_CLASSES", 0),
+    (solver_answers.SolverAnswers, "exchange", lambda _answers, _work: None),
+    (solver_answers, "TOO_MANY_CLASSES", 0),
 )
-BY_CLAUSES: Changes = ((_connected_parts, "MOST_ALIKE", 1e9),)
-BY_PROGRAMMES: Changes = ((_connected_parts, "MOST_LITERALS", 0),)
+BY_CLAUSES: Changes = ((connected_parts, "MOST_ALIKE", 1e9),)
+BY_PROGRAMMES: Changes = ((connected_parts, "MOST_LITERALS", 0),)
 
 
 def change(patch: pytest.MonkeyPatch, changes: Changes) -> None:
@@ -68,9 +68,9 @@ def drawn_people(history: History, n: int) -> list[str]:
     "changes",
     [
         pytest.param((), id="as it is"),
-        pytest.param((*NO_FEW_ALIKE, (_complete, "SAMPLE", 0)), id="exchanges instead"),
-        pytest.param(((_complete, "SAMPLE", 0),), id="exchanges too"),
-        pytest.param(((_connected_parts, "ALIKE", 1), *BY_PROGRAMMES), id="one of those alike may move"),
+        pytest.param((*NO_FEW_ALIKE, (complete_search, "SAMPLE", 0)), id="exchanges instead"),
+        pytest.param(((complete_search, "SAMPLE", 0),), id="exchanges too"),
+        pytest.param(((connected_parts, "ALIKE", 1), *BY_PROGRAMMES), id="one of those alike may move"),
         pytest.param(ONE_BY_ONE + BY_PROGRAMMES, id="integer programmes alone"),
         pytest.param(ONE_BY_ONE + BY_CLAUSES, id="clauses alone"),
     ],
@@ -93,12 +93,12 @@ def test_exchanges_clear_nobody_who_is_certain(history: History) -> None:
     """Also where they are tried one by one, as in large histories, and where one of interchangeable people may move."""
     assume(is_small(history))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(_connected_parts, "ALIKE", 1)
-        patch.setattr(_solver_answers, "MOST_CLASSES", 0)
-        steps = [_solver_answers._Step(None, 0.0, together) for together in (2, 3)] + [
-            _solver_answers._Step(None, 1e6, first=True)
+        patch.setattr(connected_parts, "ALIKE", 1)
+        patch.setattr(solver_answers, "MOST_CLASSES", 0)
+        steps = [solver_answers._Step(None, 0.0, together) for together in (2, 3)] + [
+            solver_answers._Step(None, 1e6, first=True)
         ]
-        patch.setattr(_solver_answers, "_steps", lambda: iter(steps))
+        patch.setattr(solver_answers, "_steps", lambda: iter(steps))
         found = complete(history)
     assert len(found.undecided) == 0
     assert found.breached == certain_by_enumeration(history, [])
@@ -110,10 +110,8 @@ def test_neighbourhoods_as_clauses_find_the_same(history: History) -> None:
     """Small neighbourhoods clear people, with everyone else at the truth; certainty is left to the whole part."""
     assume(is_small(history))
     with pytest.MonkeyPatch.context() as patch:
-        steps = [_solver_answers._Step(size, 20.0) for size in (1, 2, 3)] + [
-            _solver_answers._Step(None, 1e6, first=True)
-        ]
-        patch.setattr(_solver_answers, "_steps", lambda: iter(steps))
+        steps = [solver_answers._Step(size, 20.0) for size in (1, 2, 3)] + [solver_answers._Step(None, 1e6, first=True)]
+        patch.setattr(solver_answers, "_steps", lambda: iter(steps))
         change(patch, ONE_BY_ONE)
         found = complete(history)
     assert len(found.undecided) == 0
@@ -126,9 +124,9 @@ def test_small_neighbourhoods_find_the_same(history: History) -> None:
     """A world that leaves everyone far away at the truth is a world; only the whole part proves certainty."""
     assume(is_small(history))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(_solver_answers, "BALLS", (1, 2, 3, 100))
+        patch.setattr(solver_answers, "BALLS", (1, 2, 3, 100))
         change(patch, ONE_BY_ONE)
-        patch.setattr(_connected_parts, "MOST_LITERALS", 0)
+        patch.setattr(connected_parts, "MOST_LITERALS", 0)
         certain = certain_by_enumeration(history, [])
         assert complete(history).breached == certain
 
@@ -153,15 +151,15 @@ def test_they_clear_only_whom_a_world_clears_and_leave_fewer_to_ask_about(way: s
     held = {who: "123"[at % 3] for at, who in enumerate("abcdefghi")}
     history = history_of(grouped(held, "abc", "def", "ghi"), grouped(held, "aei", "bfg", "cdh"))
     run = prepare(history).compromise(np.empty(0, dtype=np.int32))
-    worlds = _worlds.undecided_people(run.traces, run.words)
+    worlds = possible_worlds.undecided_people(run.traces, run.words)
     nobody = np.zeros(len(worlds.size), dtype=np.bool_)
-    parts = _connected_parts.connected_parts(worlds)
-    exchanges = _exchanges.Exchanges(worlds, parts.some_alike)
+    parts = connected_parts.connected_parts(worlds)
+    exchanges = value_exchanges.Exchanges(worlds, parts.some_alike)
 
     def opened(cleared: Flags) -> tuple[Flags, float]:
         if way == "exchanges":
-            return _exchanges.clear_by_changed_places(exchanges, cleared, nobody, 1_000.0)
-        found, closed, work = _solver_answers.clear_by_few_alike(parts, cleared, 1_000.0)
+            return value_exchanges.clear_by_changed_places(exchanges, cleared, nobody, 1_000.0)
+        found, closed, work = solver_answers.clear_by_few_alike(parts, cleared, 1_000.0)
         assert not closed.any()
         return found, work
 
@@ -177,7 +175,7 @@ def test_they_clear_only_whom_a_world_clears_and_leave_fewer_to_ask_about(way: s
 @pytest.mark.usefixtures("one_by_one", "by_programmes")
 def test_who_is_not_decided_counts_against(monkeypatch: pytest.MonkeyPatch) -> None:
     history = subtraction()
-    monkeypatch.setattr(_worlds, "MOST_VARIABLES", 0)
+    monkeypatch.setattr(possible_worlds, "MOST_VARIABLES", 0)
     found = complete(history)
     assert len(found.undecided) == found.left > 0
     estimate = complete_share(prepare(history), 0.0, (1, 2))
@@ -188,12 +186,12 @@ def test_who_is_not_decided_counts_against(monkeypatch: pytest.MonkeyPatch) -> N
 
 @pytest.mark.usefixtures("one_by_one")
 def test_a_sample_is_seeded_and_its_interval_holds_the_rest(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(_complete, "FEW", 0)
+    monkeypatch.setattr(complete_search, "FEW", 0)
     run = prepare(subtraction()).compromise(np.empty(0, dtype=np.int32))
     asked = [complete_sample(run, 1, seed).asked.tolist() for seed in range(8)]
     assert asked == [complete_sample(run, 1, seed).asked.tolist() for seed in range(8)]
     assert {who for one in asked for who in one} == {5, 6}  # f and g, who are twins and undecided
-    monkeypatch.setattr(_complete, "SAMPLE", 1)
+    monkeypatch.setattr(complete_search, "SAMPLE", 1)
     estimate = complete_share(prepare(subtraction()), 0.0, (1, 2))
     assert estimate.high == pytest.approx(2 / 7 * (1 - 0.025))  # 0 of 1 asked about
 

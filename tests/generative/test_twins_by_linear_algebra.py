@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given, settings
 from support.histories import histories
 
-from seriatim.attacks import _twins
-from seriatim.attacks._twins import determined, twins
+from seriatim.attacks import twin_sets
 from seriatim.attacks.traces_by_person import Traces, trace
+from seriatim.attacks.twin_sets import determined, twins
 from seriatim.model.history import History
 
 
@@ -75,10 +75,10 @@ def test_twins_are_exactly_what_the_row_space_forces(history: History) -> None:
 def test_projection_finds_the_same_as_elimination(history: History) -> None:
     exact = found_pairs(history)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(_twins, "DENSE", 0)
+        patch.setattr(twin_sets, "DENSE", 0)
         assert found_pairs(history) == exact
         # too large for elimination, and said so of everyone there
-        patch.setattr(_twins, "PROJECTED", 0)
+        patch.setattr(twin_sets, "PROJECTED", 0)
         found = twins(history)
         assert found.exact or 0 < found.undecided <= len(history.respondents)
         assert {frozenset(pair) for held in found for pair in combinations(sorted(held), 2)} <= exact

@@ -8,8 +8,8 @@ from support.joint_chains import drawn_groups, drawn_values, exact_beliefs, hist
 from support.panels import Panel, nlswork, panel_by_model, rwm5yr, wage_panel
 
 from seriatim.attacks import sequence, sequence_figures
-from seriatim.attacks._sequence import SequenceBeliefs
-from seriatim.attacks._sequence_figures import belief_calibration
+from seriatim.attacks.belief_figures import belief_calibration
+from seriatim.attacks.sequence_knowledge import SequenceBeliefs
 from seriatim.knowledge import SequenceModel
 
 PANELS = {

@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 import seriatim as sr
-from seriatim.attacks._exclusion import prepare
+from seriatim.attacks.exclusion_rules import prepare
 from seriatim.kernels.deduce.overlaps import overlaps
 
 

@@ -21,8 +21,8 @@ from seriatim.attacks import (
     shrinking_by_register,
     twins,
 )
-from seriatim.attacks._twins import certain_by_sharing
 from seriatim.attacks.traces_by_person import trace
+from seriatim.attacks.twin_sets import certain_by_sharing
 from seriatim.errors import AdversaryError, TableError
 from seriatim.model.history import History
 

@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, assume, given, settings
 from support.histories import grouped, histories, history_of
 from support.stands import Stand, claimed
 
-from seriatim.attacks import _belief, belief, reveal_leavers
+from seriatim.attacks import belief, reveal_leavers, sampled_belief
 from seriatim.attacks.traces_by_person import trace
 from seriatim.errors import TableError
 from seriatim.model.history import History, PastRelease
@@ -145,7 +145,7 @@ def truths(history: History) -> list[History]:
 @pytest.mark.parametrize("history", [refilled(), latin(3)])
 def test_belief_is_the_same_whichever_truth_gave_the_release(history: History, monkeypatch: pytest.MonkeyPatch) -> None:
     """The chain began at the truth, so what it said depended on it."""
-    monkeypatch.setattr(_belief, "STEPS", 20_000)
+    monkeypatch.setattr(sampled_belief, "STEPS", 20_000)
     first, worlds = belief(history), truths(history)
     assert len(worlds) > 5
     for other in worlds:
@@ -154,6 +154,6 @@ def test_belief_is_the_same_whichever_truth_gave_the_release(history: History, m
 
 def test_nobody_is_judged_where_chains_from_several_tables_stay_apart(monkeypatch: pytest.MonkeyPatch) -> None:
     """A Latin square of five: no move leads from one to another, and each that the chain began at seemed certain."""
-    monkeypatch.setattr(_belief, "STEPS", 50_000)
+    monkeypatch.setattr(sampled_belief, "STEPS", 50_000)
     found = belief(latin(5))
     assert (found.sure(), len(found.people), found.n_unjudged, found.n_disputed) == (0, 0, 25, 25)

@@ -6,10 +6,9 @@ import numpy as np
 import pytest
 from support.histories import grouped, history_of
 
-from seriatim.attacks import _connected_parts, complete, prepare
-from seriatim.attacks._complete import complete_sample
-from seriatim.attacks._connected_parts import connected_parts
-from seriatim.attacks._worlds import undecided_people
+from seriatim.attacks import complete, connected_parts, prepare
+from seriatim.attacks.complete_search import complete_sample
+from seriatim.attacks.possible_worlds import undecided_people
 from seriatim.model.history import History
 
 
@@ -32,7 +31,7 @@ def regrouped(seed: int, n_releases: int) -> History:
 def test_clauses_and_programmes_agree(n_releases: int, monkeypatch: pytest.MonkeyPatch) -> None:
     histories = [regrouped(seed, n_releases) for seed in range(6)]
     by_clauses = [complete(history, ["p0"]) for history in histories]
-    monkeypatch.setattr(_connected_parts, "MOST_LITERALS", 0)
+    monkeypatch.setattr(connected_parts, "MOST_LITERALS", 0)
     by_programmes = [complete(history, ["p0"]) for history in histories]
     assert [one.breached for one in by_clauses] == [one.breached for one in by_programmes]
     assert not any(len(one.undecided) for one in by_clauses)
@@ -40,14 +39,14 @@ def test_clauses_and_programmes_agree(n_releases: int, monkeypatch: pytest.Monke
 
 def test_halves_that_never_meet_are_two_parts() -> None:
     run = prepare(regrouped(1, 3)).compromise(np.empty(0, dtype=np.int32))
-    parts = connected_parts(undecided_people(run.traces, run.words))
+    parts = connected_parts.connected_parts(undecided_people(run.traces, run.words))
     assert sorted(parts.sizes.tolist()) == [18, 18]
     assert parts.suited.all()
 
 
 def test_a_world_is_counted_again_before_it_is_believed() -> None:
     run = prepare(regrouped(2, 2)).compromise(np.empty(0, dtype=np.int32))
-    part, _ = connected_parts(undecided_people(run.traces, run.words)).part(0)
+    part, _ = connected_parts.connected_parts(undecided_people(run.traces, run.words)).part(0)
     truth = run.traces.value[part.episodes].astype(np.int64)
     assert part._fits(truth)
     wrong = truth.copy()
@@ -64,7 +63,7 @@ def test_little_work_decides_nobody_and_says_so() -> None:
     run = prepare(history_of(*releases)).compromise(np.empty(0, dtype=np.int32))
     worlds = undecided_people(run.traces, run.words)
     most = int(worlds.class_of[int(np.argmax(np.diff(run.traces.person_ptr)))])
-    part, _ = connected_parts(worlds).part(most)
+    part, _ = connected_parts.connected_parts(worlds).part(most)
     said, work = part.differing(most, 1.0)
     assert said is None
     assert work > 0
@@ -75,7 +74,7 @@ def test_one_world_opens_many_people() -> None:
     """Every group has every value once, so values may be exchanged everywhere, and worlds far away are tried first."""
     run = prepare(regrouped(1, 4)).compromise(np.empty(0, dtype=np.int32))
     worlds = undecided_people(run.traces, run.words)
-    part, _ = connected_parts(worlds).part(0)
+    part, _ = connected_parts.connected_parts(worlds).part(0)
     said, _ = part.differing(0, 1_000.0)
     assert isinstance(said, np.ndarray)
     assert len(said) >= 12  # the holders of two values, of 18 people in their half

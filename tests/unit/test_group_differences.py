@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from seriatim.attacks import _group_differences
-from seriatim.attacks._group_differences import group_differences, membership
+from seriatim.attacks import group_differences
 
 
 def matrix(*groups: str) -> np.ndarray:
@@ -15,7 +14,7 @@ def matrix(*groups: str) -> np.ndarray:
 
 def differences(inside: np.ndarray, exact: list[bool]) -> np.ndarray:
     at, who = np.nonzero(inside)
-    made = group_differences(membership(at, who, *inside.shape), np.array(exact))
+    made = group_differences.group_differences(group_differences.membership(at, who, *inside.shape), np.array(exact))
     return np.asarray(made.todense())
 
 
@@ -41,7 +40,7 @@ def test_groups_with_counterfeits_stay_as_they_are() -> None:
 
 
 def test_too_many_pairs_are_not_compared(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(_group_differences, "MOST_PAIRS", 3)
+    monkeypatch.setattr(group_differences, "MOST_PAIRS", 3)
     assert differences(matrix("abcdef", "abcdeg"), [True, True]).tolist() == [[1, 0], [0, 1]]
 
 

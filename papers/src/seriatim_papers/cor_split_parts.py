@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from seriatim.attacks._exclusion import estimate_once, estimate_share, prepare
-from seriatim.attacks._twins import twins
+from seriatim.attacks.exclusion_rules import estimate_once, estimate_share, prepare
+from seriatim.attacks.twin_sets import twins
 from seriatim.model import Estimate
 from seriatim.ports import Progress, Workers, no_progress
 from seriatim_papers.cor_split import (

@@ -14,7 +14,7 @@ from itertools import product
 import numpy as np
 import numpy.typing as npt
 
-from seriatim.attacks._exclusion import PreparedHistory, prepare
+from seriatim.attacks.exclusion_rules import PreparedHistory, prepare
 from seriatim.defences.series.contract import SerialDraw, SerialRules, SerialView
 from seriatim.kernels.arrays import Ints, Longs, Words
 from seriatim.kernels.check.box_counts import range_boxes

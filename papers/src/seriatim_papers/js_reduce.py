@@ -13,8 +13,8 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
-from seriatim.attacks._sequence import KnownHistory, Look, SequenceBeliefs, beliefs_of_case
-from seriatim.attacks._sequence_figures import count_sure_people, gains_over_groups
+from seriatim.attacks.belief_figures import count_sure_people, gains_over_groups
+from seriatim.attacks.sequence_knowledge import KnownHistory, Look, SequenceBeliefs, beliefs_of_case
 from seriatim.defences.series.sequence.grouping import SKIP_COST, best_sequence_grouping
 from seriatim.defences.single.class_tests import class_tests
 from seriatim.defences.single.curve.order import curve_order

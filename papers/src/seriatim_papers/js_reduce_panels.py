@@ -7,8 +7,8 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from seriatim.attacks._sequence import SequenceBeliefs, sequence
-from seriatim.attacks._sequence_figures import belief_calibration, sequence_figures
+from seriatim.attacks.belief_figures import belief_calibration, sequence_figures
+from seriatim.attacks.sequence_knowledge import SequenceBeliefs, sequence
 from seriatim.errors import SeriatimError
 from seriatim.ports import Progress, no_progress
 from seriatim.report import Grid

@@ -1,14 +1,21 @@
-from seriatim.attacks._belief import Beliefs, belief
-from seriatim.attacks._candidates import candidates
-from seriatim.attacks._complete import Complete, complete, complete_sample, complete_share
-from seriatim.attacks._exclusion import Exclusion, estimate_once, estimate_share, exclusion, exclusion_share, prepare
-from seriatim.attacks._intersection import intersection, intersection_by_register, shrinking, shrinking_by_register
-from seriatim.attacks._sequence import SequenceBeliefs, sequence
-from seriatim.attacks._sequence_figures import SequenceFigures, sequence_figures
-from seriatim.attacks._twins import determined, twins
-from seriatim.attacks._withheld import WithheldGuess, WithheldGuesses, withheld
+from seriatim.attacks.belief_figures import SequenceFigures, sequence_figures
+from seriatim.attacks.candidate_search import candidates
+from seriatim.attacks.complete_search import Complete, complete, complete_sample, complete_share
+from seriatim.attacks.exclusion_rules import (
+    Exclusion,
+    estimate_once,
+    estimate_share,
+    exclusion,
+    exclusion_share,
+    prepare,
+)
+from seriatim.attacks.group_intersection import intersection, intersection_by_register, shrinking, shrinking_by_register
 from seriatim.attacks.leavers import reveal_leavers
 from seriatim.attacks.proof_chain import Step
+from seriatim.attacks.sampled_belief import Beliefs, belief
+from seriatim.attacks.sequence_knowledge import SequenceBeliefs, sequence
+from seriatim.attacks.twin_sets import determined, twins
+from seriatim.attacks.withheld_guesses import WithheldGuess, WithheldGuesses, withheld
 
 __all__ = [
     "Beliefs",

@@ -12,7 +12,7 @@ from seriatim.cli.options import LEDGER, AdversaryKeys, AsJson, LedgerUrl, Repor
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from seriatim.attacks._intersection import ShrinkingCounts
+    from seriatim.attacks.group_intersection import ShrinkingCounts
     from seriatim.usecases.attack.assembly import AssembledHistory
     from seriatim.usecases.attack.attack import AdversaryResult
     from seriatim.usecases.attack.attack_page import HistoryReport

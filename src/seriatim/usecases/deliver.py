@@ -105,7 +105,7 @@ def _check_priors(asked: Delivery, bound: DeliveryBound, state: SeriesState) -> 
 
 def _refuse_breach(ledger: Ledger, asked: Delivery, bound: DeliveryBound, holders: Sequence[Holder]) -> None:
     """Attack what each holder would have, column by column; raise DeliveryRefused for the worst beyond the bound."""
-    from seriatim.attacks._exclusion import estimate_share, prepare  # brings compiled kernels
+    from seriatim.attacks.exclusion_rules import estimate_share, prepare  # brings compiled kernels
     from seriatim.usecases.publish.simulation import SEEDS
 
     priors = asked.policy.adversary.priors if asked.policy is not None else None

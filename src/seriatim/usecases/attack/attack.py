@@ -8,14 +8,14 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 import pyarrow as pa
 
-from seriatim.attacks._exclusion import PreparedHistory, estimate_once, estimate_share, prepare
-from seriatim.attacks._intersection import ShrinkingCounts, shrinking, shrinking_by_register
-from seriatim.attacks._sequence import MOST_VALUES, sequence
-from seriatim.attacks._sequence_figures import SequenceFigures, sequence_figures
-from seriatim.attacks._twins import certain_by_sharing, forced_and_determined
-from seriatim.attacks._withheld import WithheldGuesses, withheld
+from seriatim.attacks.belief_figures import SequenceFigures, sequence_figures
+from seriatim.attacks.exclusion_rules import PreparedHistory, estimate_once, estimate_share, prepare
+from seriatim.attacks.group_intersection import ShrinkingCounts, shrinking, shrinking_by_register
 from seriatim.attacks.method import rebuilt_cuts
 from seriatim.attacks.refusals import ExitRule, refused_exits
+from seriatim.attacks.sequence_knowledge import MOST_VALUES, sequence
+from seriatim.attacks.twin_sets import certain_by_sharing, forced_and_determined
+from seriatim.attacks.withheld_guesses import WithheldGuesses, withheld
 from seriatim.defences.series.caps import Caps
 from seriatim.defences.series.contract import SerialRules, SerialView
 from seriatim.errors import Fault, InputError, TableError

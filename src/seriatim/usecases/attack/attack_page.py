@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import Any, ClassVar
 
-from seriatim.attacks._intersection import ShrinkingCounts
-from seriatim.attacks._sequence import MOST_VALUES
-from seriatim.attacks._sequence_figures import SequenceFigures
-from seriatim.attacks._withheld import WithheldGuess, WithheldGuesses
+from seriatim.attacks.belief_figures import SequenceFigures
+from seriatim.attacks.group_intersection import ShrinkingCounts
+from seriatim.attacks.sequence_knowledge import MOST_VALUES
+from seriatim.attacks.withheld_guesses import WithheldGuess, WithheldGuesses
 from seriatim.model.verdict import Estimate
 from seriatim.report import Banner, Charts, Definitions, FiledReport, Grid, Note, Page, Section, Tile, Tiles
 from seriatim.report.formats import format_percent, format_plain

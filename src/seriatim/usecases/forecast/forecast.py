@@ -13,7 +13,7 @@ from dataclasses import KW_ONLY, dataclass, field, replace
 
 import numpy as np
 
-from seriatim.attacks._exclusion import estimate_share, prepare
+from seriatim.attacks.exclusion_rules import estimate_share, prepare
 from seriatim.attacks.leavers import reveal_leavers
 from seriatim.defences import loaded
 from seriatim.defences.series.contract import SerialDraw, SerialMethod, SerialRules

@@ -13,8 +13,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pyarrow as pa
 
-from seriatim.attacks._sequence import MOST_VALUES, sequence
-from seriatim.attacks._sequence_figures import sequence_figures
+from seriatim.attacks.belief_figures import sequence_figures
+from seriatim.attacks.sequence_knowledge import MOST_VALUES, sequence
 from seriatim.kernels.arrays import Floats, Ints
 from seriatim.knowledge.appearances import appearances_of
 from seriatim.knowledge.sequence_model import SequenceModel

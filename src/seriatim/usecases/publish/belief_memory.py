@@ -13,8 +13,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from seriatim.attacks._sequence import SequenceBeliefs
-from seriatim.attacks._sequence_figures import certain_beliefs
+from seriatim.attacks.belief_figures import certain_beliefs
+from seriatim.attacks.sequence_knowledge import SequenceBeliefs
 from seriatim.kernels.arrays import Flags, Floats, Ints, Longs
 from seriatim.knowledge.appearances import Appearances
 from seriatim.knowledge.sequence_model import SequenceModel

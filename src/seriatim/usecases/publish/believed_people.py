@@ -12,8 +12,8 @@ from collections.abc import Hashable
 import numpy as np
 import pyarrow as pa
 
-from seriatim.attacks._belief import Beliefs, belief, published_shares
 from seriatim.attacks.leavers import reveal_leavers
+from seriatim.attacks.sampled_belief import Beliefs, belief, published_shares
 from seriatim.kernels.arrays import Flags
 from seriatim.knowledge.knowledge_files import knowledge_of_adversary
 from seriatim.knowledge.value_texts import value_texts

@@ -14,8 +14,8 @@ from dataclasses import dataclass, replace
 
 import pyarrow as pa
 
-from seriatim.attacks._sequence import KnownHistory, SequenceBeliefs, tempered_beliefs
-from seriatim.attacks._sequence_figures import sequence_figures
+from seriatim.attacks.belief_figures import sequence_figures
+from seriatim.attacks.sequence_knowledge import KnownHistory, SequenceBeliefs, tempered_beliefs
 from seriatim.knowledge.appearances import Appearances, appearances_of
 from seriatim.knowledge.knowledge_files import knowledge_of_adversary
 from seriatim.knowledge.sequential_adversary import SequentialAdversary

@@ -180,7 +180,7 @@ def _withheld_people(case: JudgedDraft, judged: Mapping[str | None, JudgedHistor
     columns = [column for column, one in judged.items() if column is not None and one.history.withheld_anyone]
     if not case.draft.serial or not columns:
         return []
-    from seriatim.attacks._withheld import withheld
+    from seriatim.attacks.withheld_guesses import withheld
 
     found = {column: withheld(judged[column].history).estimate for column in columns}
     several = len(case.draft.sensitive) > 1

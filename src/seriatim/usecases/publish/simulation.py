@@ -12,11 +12,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pyarrow.compute as pc
 
-from seriatim.attacks._complete import BUDGET, complete_share
-from seriatim.attacks._exclusion import prepare
-from seriatim.attacks._withheld import GuessCertainty, people_guessed
+from seriatim.attacks.complete_search import BUDGET, complete_share
+from seriatim.attacks.exclusion_rules import prepare
 from seriatim.attacks.leavers import reveal_leavers
 from seriatim.attacks.method import rebuilt_cuts
+from seriatim.attacks.withheld_guesses import GuessCertainty, people_guessed
 from seriatim.errors import TableError
 from seriatim.knowledge.appearances import appearances_of
 from seriatim.model import Draft, Estimate, History, Policy

@@ -91,7 +91,7 @@ def _fullest_classes(named: pa.Table, people: list[str], most: int) -> list[int]
 
 def _breached_by_draft(case: JudgedDraft, column: str | None, allowed: float) -> tuple[list[str], int]:
     """Return who is breached with the draft and was not before, and how many of them are too many."""
-    from seriatim.attacks._exclusion import estimate_share, prepare  # brings compiled kernels
+    from seriatim.attacks.exclusion_rules import estimate_share, prepare  # brings compiled kernels
     from seriatim.usecases.publish.simulation import SEEDS
 
     share = case.policy.adversary.share_known

@@ -1,12 +1,12 @@
 """Complete: people whose value is certain although the rules of exclusion do not find it.
 
 Everyone is first judged by rules, which are sound and fast but miss conclusions that only many groups together allow.
-Of the people they leave undecided, simple worlds clear many at once (:mod:`seriatim.attacks._solver_answers`,
-:mod:`seriatim.attacks._exchanges`). Of the others some are drawn, and for each a solver decides whether there is a
+Of the people they leave undecided, simple worlds clear many at once (:mod:`seriatim.attacks.solver_answers`,
+:mod:`seriatim.attacks.value_exchanges`). Of the others some are drawn, and for each a solver decides whether there is a
 world in which their value is another one: a SAT solver where hardly anybody is interchangeable
-(:mod:`seriatim.attacks._connected_parts`), else an integer programme (:mod:`seriatim.attacks._worlds`). What it finds
-in the sample is carried over to everyone, with an exact interval; anyone it cannot decide counts as certain. Riboni
-and Bettini (Cor-Split) have no such adversary: theirs draws each conclusion once.
+(:mod:`~seriatim.attacks.connected_parts`), else an integer programme (:mod:`~seriatim.attacks.possible_worlds`). What
+it finds in the sample is carried over to everyone, with an exact interval; anyone it cannot decide counts as certain.
+Riboni and Bettini (Cor-Split) have no such adversary: theirs draws each conclusion once.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from typing import Any
 
 import numpy as np
 
-from seriatim.attacks._connected_parts import connected_parts
-from seriatim.attacks._exclusion import Exclusion, PreparedHistory, estimate_share, prepare
-from seriatim.attacks._solver_answers import SolverAnswers
-from seriatim.attacks._worlds import Worlds, undecided_people
+from seriatim.attacks.connected_parts import connected_parts
+from seriatim.attacks.exclusion_rules import Exclusion, PreparedHistory, estimate_share, prepare
 from seriatim.attacks.intervals import exact_interval, interval_of_repetitions
+from seriatim.attacks.possible_worlds import Worlds, undecided_people
+from seriatim.attacks.solver_answers import SolverAnswers
 from seriatim.attacks.traces_by_person import PriorValues
 from seriatim.kernels.arrays import Flags, Ints
 from seriatim.model.chance import open_chance

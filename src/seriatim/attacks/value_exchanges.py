@@ -4,7 +4,7 @@ Asking about all values at once is expensive, and solvers often fail at it. But 
 are much simpler: some holders of one value and some of another change places, or of three or four values. With
 everyone else at the truth that is a small question even about a whole history, and the one world that answers it
 differs for many people; each of them is cleared. Nothing follows about the others
-(:mod:`seriatim.attacks._solver_answers`). Of interchangeable people a few are enough.
+(:mod:`seriatim.attacks.solver_answers`). Of interchangeable people a few are enough.
 
 They come after a few alike, where many people are left or a solver is stuck.
 """
@@ -18,8 +18,8 @@ from itertools import combinations
 
 import numpy as np
 
-from seriatim.attacks._connected_parts import LITERALS, PartClauses
-from seriatim.attacks._worlds import Worlds
+from seriatim.attacks.connected_parts import LITERALS, PartClauses
+from seriatim.attacks.possible_worlds import Worlds
 from seriatim.kernels.arrays import Flags, Ints, Longs
 
 TOO_MANY_CLASSES = 60_000

@@ -18,8 +18,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from seriatim.attacks._group_differences import group_differences, membership
-from seriatim.attacks._worlds import Worlds, episodes_beside, world_neighbourhood
+from seriatim.attacks.group_differences import group_differences, membership
+from seriatim.attacks.possible_worlds import Worlds, episodes_beside, world_neighbourhood
 from seriatim.kernels.arrays import Flags, Ints, Longs
 
 MOST_LITERALS = 2_000_000

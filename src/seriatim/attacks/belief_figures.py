@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from seriatim.attacks._sequence import SequenceBeliefs
+from seriatim.attacks.sequence_knowledge import SequenceBeliefs
 from seriatim.errors import AdversaryError, Fault
 from seriatim.kernels.arrays import Flags, Floats, Longs
 from seriatim.knowledge.value_texts import value_texts

@@ -23,8 +23,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from seriatim.attacks._twins import nullspace_marks
 from seriatim.attacks.traces_by_person import Traces, trace
+from seriatim.attacks.twin_sets import nullspace_marks
 from seriatim.errors import Fault, TableError
 from seriatim.kernels.arrays import Flags, Floats, Ints, Longs
 from seriatim.kernels.belief.cell_tables import DrawnMoves, Moves, Weights, random_walk

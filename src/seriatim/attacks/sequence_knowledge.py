@@ -15,9 +15,9 @@ from typing import Any, Literal
 import numpy as np
 import pyarrow as pa
 
-from seriatim.attacks._exclusion import prepare
-from seriatim.attacks._twins import determined
+from seriatim.attacks.exclusion_rules import prepare
 from seriatim.attacks.traces_by_person import trace_flags
+from seriatim.attacks.twin_sets import determined
 from seriatim.errors import AdversaryError, Fault
 from seriatim.kernels.arrays import Bytes, Floats, Ints, Longs
 from seriatim.knowledge.appearances import Appearances, appearances_of

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from seriatim.attacks._complete import complete_sample
-from seriatim.attacks._connected_parts import LITERALS, ConnectedParts, connected_parts
-from seriatim.attacks._exclusion import Exclusion, prepare
-from seriatim.attacks._worlds import BALLS, holding_world, undecided_people, world_neighbourhood
+from seriatim.attacks.complete_search import complete_sample
+from seriatim.attacks.connected_parts import LITERALS, ConnectedParts, connected_parts
+from seriatim.attacks.exclusion_rules import Exclusion, prepare
+from seriatim.attacks.possible_worlds import BALLS, holding_world, undecided_people, world_neighbourhood
 from seriatim.attacks.traces_by_person import PriorValues, trace_flags
 from seriatim.kernels.arrays import Flags
 from seriatim.model.candidate_values import Candidates, candidates_of

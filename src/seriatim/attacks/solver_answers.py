@@ -22,9 +22,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from seriatim.attacks._connected_parts import LITERALS, PROPAGATIONS, ConnectedParts
-from seriatim.attacks._exchanges import FRUITLESS, TOO_MANY_CLASSES, Exchanges, clear_by_changed_places
-from seriatim.attacks._worlds import BALLS, differing_world, world_neighbourhood
+from seriatim.attacks.connected_parts import LITERALS, PROPAGATIONS, ConnectedParts
+from seriatim.attacks.possible_worlds import BALLS, differing_world, world_neighbourhood
+from seriatim.attacks.value_exchanges import FRUITLESS, TOO_MANY_CLASSES, Exchanges, clear_by_changed_places
 from seriatim.kernels.arrays import Flags, Ints
 
 MOST_CLASSES = 6_000
