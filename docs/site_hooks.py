@@ -11,7 +11,7 @@ from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
 from mkdocs.structure.pages import Page
 
-from seriatim.cli.app import cli_app_for
+from seriatim.cli.app import typer_for
 
 ROOT = Path(__file__).parents[1]
 FROM_ROOT = {"GLOSSARY.md": "glossary.md", "CHANGELOG.md": "changelog.md", "CONTRIBUTING.md": "contributing.md"}
@@ -40,7 +40,7 @@ def options_page() -> str:
         "# Every option\n\nGenerated from the commands themselves. [Commands](commands.md) says what each is for, "
         "its Python twin, and the exit codes.\n"
     )
-    return head + "".join(_described(cli_app_for(()), None, "seriatim"))
+    return head + "".join(_described(typer_for(()), None, "seriatim"))
 
 
 def _described(command: Any, parent: Any, name: str) -> Iterator[str]:

@@ -13,7 +13,7 @@ from seriatim.errors import LedgerMissing
 from seriatim.model import Table
 from seriatim.ports import Ledger, Progress, Workers, no_progress
 from seriatim.storage.address import address_file
-from seriatim.tables.writer import writer_for
+from seriatim.tables.writer import same_format_as
 
 if TYPE_CHECKING:
     from seriatim.journal.sql_journal import SqlJournal
@@ -40,7 +40,7 @@ def wired_publishing(ledger: Ledger, source: Table, progress: Progress = no_prog
         ledger=ledger,
         workers=wired_workers(),
         by_record=threads_for(source.data.num_rows, _FEW),
-        writer=writer_for(source),
+        writer=same_format_as(source),
         progress=progress,
         read=view_of,
     )

@@ -16,7 +16,7 @@ from seriatim.defences import defence_named
 from seriatim.errors import InputError
 from seriatim.model import Estimate, Finding, History
 from seriatim.model.class_counts import ClassCounts
-from seriatim.model.history import JudgedHistory, WithheldPeople, no_history
+from seriatim.model.history import JudgedHistory, WithheldPeople, nothing_published
 from seriatim.model.promises import PROMISES, PromiseSubject
 from seriatim.ports import Promise
 from seriatim.promises import promised_bounds, promises_of
@@ -212,7 +212,9 @@ def test_a_promise_that_looks_at_the_draft(rule: str) -> None:
     groups = step.draft.groups
     alike = pa.array(["migraine"] * len(groups))
     wrong = replace(step.draft, groups=groups.set_column(groups.column_names.index("disease"), "disease", alike))
-    keeps, breaks = (JudgedHistory.of_draft(no_history(), draft, step.view, "disease") for draft in (step.draft, wrong))
+    keeps, breaks = (
+        JudgedHistory.of_draft(nothing_published(), draft, step.view, "disease") for draft in (step.draft, wrong)
+    )
     promise = next(one for one in (*promises_of(policy), *promised_bounds(policy)) if one.rule == rule)
     check_promise(promise, keeps=keeps, breaks=breaks)
 

@@ -37,7 +37,7 @@ def test_without_the_package_the_error_says_what_to_install(monkeypatch: pytest.
         assert len(caught.value.faults) == 1
     with pytest.raises(sr.PolicyError, match=r"unknown key \[defence\] sticky"):
         policy("cohort", sticky=False)
-    assert methods.serial_methods() == ("cohort",)
+    assert methods.names_looking_back() == ("cohort",)
 
 
 def test_a_package_that_cannot_be_used_is_named_and_harms_no_other(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -53,7 +53,7 @@ def test_keys_of_an_installed_method_are_known_and_noted(monkeypatch: pytest.Mon
     assert policy("cohort", sticky=False).unread == ("[defence] sticky is not read by method cohort",)
     with pytest.raises(sr.PolicyError, match="repair, greedy"):
         policy("historical", mode="strict")
-    assert {"historical", "invariant"} < {*methods.serial_methods()}
+    assert {"historical", "invariant"} < {*methods.names_looking_back()}
     registered(monkeypatch)
     assert policy("cohort", cohort_size=400).unread == ()
 

@@ -12,7 +12,7 @@ import pytest
 from support.command_line import POLICY, Ran, seriatim, write_policy, write_view
 
 import seriatim as sr
-from seriatim.cli.app import cli_app_for
+from seriatim.cli.app import typer_for
 from seriatim.model.table_faults import header_of
 from seriatim.tables.reader import read_table
 
@@ -199,7 +199,7 @@ def commands(group: Any, words: str = "") -> Iterator[tuple[str, Any]]:
 def test_every_table_of_every_command_is_tried_without_its_header() -> None:
     found = {
         (words, parameter.name)
-        for words, command in commands(cli_app_for(()))
+        for words, command in commands(typer_for(()))
         for parameter in command.params
         if "Path" in str(parameter.type_descriptor.annotation)
         and parameter.name not in OTHER_FILES

@@ -16,7 +16,7 @@ from support.command_line import seriatim
 import seriatim as sr
 from seriatim import api
 from seriatim.errors import PolicyError, TableError
-from seriatim.model.own_tables import folders_of_own_tables, secret_of_own_table
+from seriatim.model.own_tables import folders_by_column, secret_of_column
 from seriatim.reading import Axis, open_release
 from seriatim.usecases.publish import publish as publish_case
 
@@ -79,7 +79,7 @@ def test_each_table_is_what_a_series_of_its_column_alone_would_publish(
     assert all(made.verdict.released for made in together), together[-1].verdict.reasons
     for column in columns:
         monkeypatch.setattr(
-            publish_case.secrets, "token_bytes", lambda _, column=column: secret_of_own_table(SECRET, column)
+            publish_case.secrets, "token_bytes", lambda _, column=column: secret_of_column(SECRET, column)
         )
         alone = api.open_ledger(tmp_path / f"{column}.db")
         others = [name for name in columns if name != column]
@@ -304,9 +304,9 @@ def test_every_command_takes_a_series_of_several_tables(tmp_path: Path) -> None:
 
 
 def test_folders_have_names_that_every_disk_takes() -> None:
-    assert folders_of_own_tables(["ill", "drug"]) == {"ill": "ill", "drug": "drug"}
+    assert folders_by_column(["ill", "drug"]) == {"ill": "ill", "drug": "drug"}
     odd = ["Ill", "ill", "a/b", "..", "größe", "column-1", "x" * 80]
-    found = folders_of_own_tables(odd)
+    found = folders_by_column(odd)
     assert list(found.values()) == [f"column-{number}" for number in range(1, 8)]
 
 

@@ -15,8 +15,8 @@ import pytest
 import seriatim as sr
 from seriatim.defences.single.noise import binomial_noise_at, noise_by_index, noise_trials
 from seriatim.measures.averaged_noise import averaged_noise_hits
-from seriatim.model.nearness import nearness_of
-from seriatim.model.noise_bell import noise_bell_sizes
+from seriatim.model.nearness import window_of
+from seriatim.model.noise_bell import amounts_of
 
 COLUMNS: dict[str, Any] = {
     "age": {"role": "quasi", "kind": "number"},
@@ -125,7 +125,7 @@ def test_round_incomes_do_not_give_the_noise_away(tmp_path: Path, amount: str) -
     shown = release.groups.sort_values("respondent").income.to_numpy(dtype=float)
     true = frame.sort_values("person").income.to_numpy(dtype=float)
     hundreds = np.arange(500, 95_000, 100.0)
-    size = noise_bell_sizes(hundreds, amount)[:, None]
+    size = amounts_of(hundreds, amount)[:, None]
     steps = np.array([math.comb(64, n) for n in range(65)]) / 2.0**64
     became = hundreds[:, None] + size * (np.arange(65) - 32) / 32
     fits = [((np.abs(became - number) <= 0.501) * steps).sum(axis=1) for number in shown]
@@ -213,7 +213,7 @@ def test_the_papers_noise() -> None:
 
 
 def test_fresh_noise_would_average_away() -> None:
-    values, near = np.full(2000, 1000.0), nearness_of("±5%")
+    values, near = np.full(2000, 1000.0), window_of("±5%")
     shares = [averaged_noise_hits(values, "50%", releases, near) for releases in (1, 8, 64)]
     assert shares[0] < shares[1] < shares[2]
     assert shares[2] > 0.99
@@ -224,7 +224,7 @@ def test_the_verdict_says_what_fresh_noise_would_give(tmp_path: Path) -> None:
     release = sr.publish(people(), policy(method="noise", noise={"income": "50%"}), ledger)
     found = {measure.name: measure for measure in release.verdict.measures}
     values = people().income.to_numpy(dtype=float)
-    assert found["fresh_noise_near"].value == averaged_noise_hits(values, "50%", 8, nearness_of("±5%"))
+    assert found["fresh_noise_near"].value == averaged_noise_hits(values, "50%", 8, window_of("±5%"))
     assert found["noise_near"].value < 0.7 < found["fresh_noise_near"].value
     reports = [path.read_text() for path in tmp_path.rglob("report.html")]
     assert any("If every release had fresh noise" in report for report in reports), "in the publisher's own report"

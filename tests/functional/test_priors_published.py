@@ -16,7 +16,7 @@ import seriatim as sr
 from seriatim import api
 from seriatim.errors import AdversaryError, PolicyError, TableError
 from seriatim.model import History, PriorSets
-from seriatim.model.history import JudgedHistory, no_history
+from seriatim.model.history import JudgedHistory, nothing_published
 from seriatim.promises.series.possible_values import PossibleValues
 from seriatim.testing.hospital import POLICY, hospital_months
 from seriatim.testing.hospital import SERIES as HOSPITAL
@@ -87,7 +87,7 @@ def test_m_values_stay_possible_for_both_sexes(tmp_path: Path, method: str, more
         assert "possible_values" not in [f.rule for f in blind.verdict.findings]
         worst = min(worst, fewest_candidates(blind.groups.to_pylist(), allowed))
         read = api.view_of(api.read_table(view.take(blind.release.draft.source_rows)), knowing)
-        judged = JudgedHistory.of_draft(no_history(), blind.release.draft, read, "disease")
+        judged = JudgedHistory.of_draft(nothing_published(), blind.release.draft, read, "disease")
         assert PossibleValues(knowing.adversary.priors, M).check(judged).worst == pytest.approx(
             fewest_candidates(blind.groups.to_pylist(), allowed)
         )

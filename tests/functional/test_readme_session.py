@@ -13,7 +13,7 @@ import pytest
 from support.command_line import Ran, seriatim
 
 from seriatim import api
-from seriatim.cli.demo import MONTHS, write_demo_months, write_demo_policies
+from seriatim.cli.demo import MONTHS, write_months, write_policies
 from seriatim.tables.writer import write_csv
 from seriatim.testing.hospital import hospital_months
 
@@ -61,12 +61,12 @@ def lay_out(folder: Path) -> Path:
     demo.mkdir()
     session.mkdir()
     views = hospital_months(3_000, MONTHS)
-    write_demo_policies(demo)
-    policies = write_demo_policies(session)
+    write_policies(demo)
+    policies = write_policies(session)
     for number, view in enumerate(views, 1):
         write_csv(view, session / f"month-{number}.csv")
     ledger, policy = api.open_ledger(demo / "ledger.db"), api.load_policy(policies[0])
-    write_demo_months(demo, [api.publish(view, policy, ledger) for view in views])
+    write_months(demo, [api.publish(view, policy, ledger) for view in views])
     return session
 
 
@@ -150,7 +150,7 @@ def test_the_first_gate_is_what_a_stranger_gets(tmp_path: Path) -> None:
 
 
 def test_the_policy_shown_is_the_demos(tmp_path: Path) -> None:
-    write_demo_policies(tmp_path)
+    write_policies(tmp_path)
     (text,) = blocks_of("toml", SERIES)
     (tmp_path / "shown.toml").write_text(text)
     ours, demos = (api.load_policy(tmp_path / name) for name in ("shown.toml", "over-time.toml"))

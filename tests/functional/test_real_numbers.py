@@ -16,7 +16,7 @@ from pyarrow import csv
 import seriatim as sr
 from seriatim.defences.single.noise import noise_trials
 from seriatim.kernels.equivocation import window_hit_chances
-from seriatim.model.nearness import nearness_of
+from seriatim.model.nearness import window_of
 
 
 def column(package: str, name: str, year: int, wanted: str) -> Any:
@@ -47,7 +47,7 @@ def test_incomes_are_swept_exactly(incomes: np.ndarray) -> None:
     found = sr.measures.equivocation(domain, shares)
     assert found.exact
     assert found.range == pytest.approx(domain[-1] - domain[0])
-    reach = nearness_of("±5%").reach(domain)
+    reach = window_of("±5%").reach(domain)
     reached = np.concatenate(([0], np.cumsum(shares)))
     assert (reached[reach + 1] - reached[:-1]).max() == pytest.approx(0.14, abs=0.02)
 
@@ -72,7 +72,7 @@ def test_an_attacker_behind_index_noise(incomes: np.ndarray) -> None:
     binomial = np.array([comb(trials, heads) / 2**trials for heads in range(trials + 1)])
     heads = shown[:, None] - codes + trials // 2
     joint = np.where((heads >= 0) & (heads <= trials), binomial[np.clip(heads, 0, trials)], 0.0) * shares
-    wide, narrow = 0.1 * float(np.median(incomes)), nearness_of("±5%")
+    wide, narrow = 0.1 * float(np.median(incomes)), window_of("±5%")
     reach = np.searchsorted(domain, domain + wide, side="right") - 1
     for window, behind, alone in ((reach, 0.85, 0.14), (narrow.reach(domain), 0.82, 0.14)):
         assert window_hit_chances(joint, window).sum() == pytest.approx(behind, abs=0.02)

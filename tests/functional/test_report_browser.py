@@ -12,7 +12,7 @@ import pytest
 from support import reports as made_up
 from support.browsers import ARGUMENTS, CHROMIUM, picture
 
-from seriatim.model import Bars, Chart, ChartAxis, Heatmap, Line, Lines, Threshold, histogram_chart
+from seriatim.model import Bars, Chart, ChartAxis, Heatmap, Line, Lines, Threshold, histogram_of
 from seriatim.report import Charts, Report, Section, SigningFacts, SignOff, rendered_page
 from seriatim.usecases.compare.compare import ComparedMethod
 from seriatim.usecases.compare.compare_page import Comparison
@@ -226,10 +226,10 @@ def test_odd_numbers_and_long_names_are_drawn_and_fit_a_phone(browser, tmp_path)
         (Bars(("x", "y"), (inf, nan)), plain, Threshold(inf, "no limit", "at most")),
         (Bars(("x", "y"), (1.0, 1000.0)), log, None),
         (Bars(("x", "y"), (-0.5, 0.5)), plain, None),
-        (histogram_chart([7]), plain, far),
-        (histogram_chart([0.1, 0.1]), plain, None),
-        (histogram_chart([5] * 90 + [6] * 9 + [100_000]), plain, Threshold(5, "required: 5 or more", "at least")),
-        (histogram_chart(range(0, 5000, 7)), plain, Threshold(60, "at most 60", "at most")),
+        (histogram_of([7]), plain, far),
+        (histogram_of([0.1, 0.1]), plain, None),
+        (histogram_of([5] * 90 + [6] * 9 + [100_000]), plain, Threshold(5, "required: 5 or more", "at least")),
+        (histogram_of(range(0, 5000, 7)), plain, Threshold(60, "at most 60", "at most")),
         (Lines((Line("a", (1.0, 2.0, 3.0), (nan, inf, 0.5)), Line("", (), ()))), plain, far),
         (Lines((Line("one point", (1.0,), (0.0,), low=(0.0,), high=(inf,)),)), log, None),
         (Heatmap(labels, labels, tuple(tuple(float(i * j) for i in range(30)) for j in range(30))), plain, None),
@@ -292,10 +292,10 @@ def ticks(plot, axis: str) -> list[str]:
 def test_ticks_differ_and_counts_have_whole_ones(browser, tmp_path) -> None:
     people, size = ChartAxis("people"), ChartAxis("size")
     cases = [
-        ("y", Chart("one class", histogram_chart([3]), x=size, y=people)),
-        ("y", Chart("two classes", histogram_chart([3, 4, 4]), x=size, y=people)),
-        ("x", Chart("wide bins", histogram_chart([3, 4, 6, 7], bins=2), x=size, y=people)),
-        ("x", Chart("alike sizes", histogram_chart([100_001, 100_002, 100_003]), x=size, y=people)),
+        ("y", Chart("one class", histogram_of([3]), x=size, y=people)),
+        ("y", Chart("two classes", histogram_of([3, 4, 4]), x=size, y=people)),
+        ("x", Chart("wide bins", histogram_of([3, 4, 6, 7], bins=2), x=size, y=people)),
+        ("x", Chart("alike sizes", histogram_of([100_001, 100_002, 100_003]), x=size, y=people)),
         ("x", Chart("few people", Bars(("a", "b"), (1.0, 0.0)), x=size, y=people)),
         ("x", Chart("nobody", Bars(("a", "b"), (0.0, 0.0)), x=size, y=people)),
         ("y", Chart("one more", Lines((Line("n", (1.0, 2.0), (0.0, 1.0)),)), x=size, y=people)),

@@ -13,7 +13,7 @@ from seriatim.kernels.check.class_figures import FIGURES
 from seriatim.kernels.check.classes import class_ids, number_by_hash
 from seriatim.measures._leakage import leakage_by_class
 from seriatim.model.class_counts import ValueCounts
-from seriatim.model.classes import number_classes
+from seriatim.model.classes import numbered_alike
 
 LIMITS = settings(max_examples=150, deadline=None)
 
@@ -98,7 +98,7 @@ def test_hashing_doubles_and_wide_spaces_are_folded_in_steps():
 @given(tables(), st.booleans())
 def test_figures_equal_the_plain_ones(table: tuple[np.ndarray, np.ndarray, int], uniform: bool):
     codes, values, m = table
-    classes = number_classes(list(codes), [4] * len(codes), codes.shape[1])
+    classes = numbered_alike(list(codes), [4] * len(codes), codes.shape[1])
     tab = ValueCounts.of(classes, values, m)
     prior = np.full(m, 1 / m) if uniform else tab.margin
     found = leakage_by_class(tab, prior)
@@ -114,7 +114,7 @@ def test_figures_equal_the_plain_ones(table: tuple[np.ndarray, np.ndarray, int],
 @given(tables())
 def test_identities_of_the_published_margin(table: tuple[np.ndarray, np.ndarray, int]):
     codes, values, m = table
-    classes = number_classes(list(codes), [4] * len(codes), codes.shape[1])
+    classes = numbered_alike(list(codes), [4] * len(codes), codes.shape[1])
     tab = ValueCounts.of(classes, values, m)
     found = leakage_by_class(tab)
     weight = classes.sizes / len(values)
@@ -139,7 +139,7 @@ def test_identities_of_the_published_margin(table: tuple[np.ndarray, np.ndarray,
 @given(tables(), st.data())
 def test_emptying_classes_equals_tabulating_the_rest(table: tuple[np.ndarray, np.ndarray, int], data: st.DataObject):
     codes, values, m = table
-    classes = number_classes(list(codes), [4] * len(codes), codes.shape[1])
+    classes = numbered_alike(list(codes), [4] * len(codes), codes.shape[1])
     dropped = np.array(data.draw(st.lists(st.booleans(), min_size=len(classes), max_size=len(classes))))
     rest = ValueCounts.of(classes, values, m).without(dropped)
     expected = np.bincount(values[~dropped[classes.of_record]], minlength=m)
@@ -149,7 +149,7 @@ def test_emptying_classes_equals_tabulating_the_rest(table: tuple[np.ndarray, np
 
 
 def test_a_value_that_is_not_published_counts_for_the_size_only():
-    classes = number_classes([np.array([0, 0, 1], np.int32)], [2], 3)
+    classes = numbered_alike([np.array([0, 0, 1], np.int32)], [2], 3)
     found = leakage_by_class(ValueCounts.of(classes, np.array([0, -1, -1], np.int32), 2), np.array([0.5, 0.5]))
     assert found["size"].tolist() == [2, 1]
     assert found["n_valued"].tolist() == [1, 0]

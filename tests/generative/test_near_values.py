@@ -19,7 +19,7 @@ from seriatim.measures.equivocation_rows import equivocation_areas
 from seriatim.model import CodedColumn, Finding, scale_of
 from seriatim.model.class_counts import ClassCounts
 from seriatim.model.classes import PublishedTable, classes_of
-from seriatim.model.nearness import nearness_distances, nearness_of
+from seriatim.model.nearness import positions_or_nan, window_of
 from seriatim.promises.single import equivocation
 
 ROWS = st.lists(st.tuples(st.integers(0, 2), st.integers(-6, 30)), min_size=1, max_size=24)
@@ -41,7 +41,7 @@ def by_class(rows: list[tuple[int, int]]) -> list[list[int]]:
 
 def areas_of(counts: ClassCounts) -> list[float]:
     """The area of every class, the smallest first."""
-    return sorted(equivocation_areas(counts.values["s"], nearness_distances(counts.scales["s"])).tolist())
+    return sorted(equivocation_areas(counts.values["s"], positions_or_nan(counts.scales["s"])).tolist())
 
 
 def near(low: int, high: int, width: str) -> bool:
@@ -90,7 +90,7 @@ def test_entropies_and_areas(rows: list[tuple[int, int]], width: int) -> None:
 @pytest.mark.parametrize("text", ["", "5 %%", "-5", "±", "5 or 3", "±100%", "200%", "wide", "1e999x"])
 def test_what_is_no_width(text: str) -> None:
     with pytest.raises(ValueError, match=r".+"):
-        nearness_of(text)
+        window_of(text)
 
 
 def income_policy(method: str, promise: dict[str, Any], **column: Any) -> sr.Policy:

@@ -7,11 +7,11 @@ import pytest
 
 from seriatim.measures._leakage import leakage, leakage_by_class
 from seriatim.model.class_counts import ValueCounts
-from seriatim.model.classes import number_classes
+from seriatim.model.classes import numbered_alike
 
 
 def figures(values: list[int], classes: list[int], n_values: int) -> dict[str, np.ndarray]:
-    found = number_classes([np.array(classes, np.int32)], [max(classes) + 1], len(classes))
+    found = numbered_alike([np.array(classes, np.int32)], [max(classes) + 1], len(classes))
     return leakage_by_class(ValueCounts.of(found, np.array(values, np.int32), n_values))
 
 
@@ -68,7 +68,7 @@ def test_example_4_in_its_right_order():
 def test_example_4_ordered_distances(salaries: list[int], emd: float):
     # every salary once in the table; the class is set beside it
     values = [s - 3 for s in salaries]
-    classes = number_classes([np.array([0, 0, 0], np.int32)], [1], 3)
+    classes = numbered_alike([np.array([0, 0, 0], np.int32)], [1], 3)
     uniform = np.full(9, 1 / 9)
     found = leakage_by_class(ValueCounts.of(classes, np.array(values, np.int32), 9), uniform)
     assert found["emd"][0] == pytest.approx(emd, abs=1e-4)

@@ -28,7 +28,7 @@ from seriatim.model import (
     Threshold,
     Thresholds,
     Verdict,
-    histogram_chart,
+    histogram_of,
 )
 from seriatim.report import Facts, Report, reported_columns
 
@@ -104,7 +104,7 @@ def class_charts(sensitive: str = "diagnosis", n_low: int = 0) -> dict[str, Char
     return {
         "class_sizes": Chart(
             "How many people look alike",
-            histogram_chart(sizes),
+            histogram_of(sizes),
             x=ChartAxis("records in a class"),
             y=ChartAxis("classes"),
             caption="Each class holds records that no neighbour could tell apart. Small classes stand on the left.",
@@ -112,7 +112,7 @@ def class_charts(sensitive: str = "diagnosis", n_low: int = 0) -> dict[str, Char
         ),
         f"l:{sensitive}": Chart(
             f"Different values in a class: {sensitive}",
-            histogram_chart(variety),
+            histogram_of(variety),
             x=ChartAxis("different values"),
             y=ChartAxis("classes"),
             caption="Someone who finds a person's class still faces this many possible values.",
@@ -120,7 +120,7 @@ def class_charts(sensitive: str = "diagnosis", n_low: int = 0) -> dict[str, Char
         ),
         f"t:{sensitive}": Chart(
             f"Distance from the whole table: {sensitive}",
-            histogram_chart(distance),
+            histogram_of(distance),
             x=ChartAxis("distance (0 is the same spread)"),
             y=ChartAxis("classes"),
             caption="How far a class's mix of values is from the whole table's.",
@@ -128,7 +128,7 @@ def class_charts(sensitive: str = "diagnosis", n_low: int = 0) -> dict[str, Char
         ),
         "t:charge": Chart(
             "Distance from the whole table: charge",
-            histogram_chart(0.19 * chance.beta(2, 4, 1877)),
+            histogram_of(0.19 * chance.beta(2, 4, 1877)),
             x=ChartAxis("distance (0 is the same spread)"),
             y=ChartAxis("classes"),
             caption="Amounts close to one another count as close values.",

@@ -7,13 +7,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from seriatim.model import Bars, Chart, ChartAxis, Heatmap, Histogram, Line, Lines, histogram_chart
+from seriatim.model import Bars, Chart, ChartAxis, Heatmap, Histogram, Line, Lines, histogram_of
 
 
 @settings(max_examples=150, deadline=None)
 @given(st.lists(st.one_of(st.floats(-1e6, 1e6), st.integers(0, 10_000).map(float)), max_size=200), st.integers(1, 60))
 def test_every_finite_figure_falls_in_exactly_one_bin(figures: list[float], bins: int) -> None:
-    made = histogram_chart(np.array([*figures, math.inf, math.nan]), bins)
+    made = histogram_of(np.array([*figures, math.inf, math.nan]), bins)
 
     assert sum(made.counts) == len(figures)
     assert len(made.counts) <= bins + 2
@@ -24,11 +24,11 @@ def test_every_finite_figure_falls_in_exactly_one_bin(figures: list[float], bins
 
 
 def test_whole_numbers_get_whole_bins() -> None:
-    assert histogram_chart([5, 5, 6, 9]) == Histogram((5, 6, 7, 8, 9, 10), (2, 1, 0, 0, 1))
+    assert histogram_of([5, 5, 6, 9]) == Histogram((5, 6, 7, 8, 9, 10), (2, 1, 0, 0, 1))
 
 
 def test_a_long_tail_becomes_one_open_bin() -> None:
-    made = histogram_chart([5] * 50 + [6] * 40 + [7] * 9 + [4_000])
+    made = histogram_of([5] * 50 + [6] * 40 + [7] * 9 + [4_000])
 
     assert made.edges[-1] == math.inf
     assert made.counts[-1] == 1
@@ -37,14 +37,14 @@ def test_a_long_tail_becomes_one_open_bin() -> None:
 
 @pytest.mark.parametrize("figures", [[0.25] * 4, [0.0] * 3, [-2.5]])
 def test_one_and_the_same_figure_has_a_bin_with_a_width(figures: list[float]) -> None:
-    made = histogram_chart(figures)
+    made = histogram_of(figures)
 
     assert made.edges[0] < figures[0] < made.edges[-1] or made.edges[0] == figures[0]
     assert made.counts == (len(figures),)
 
 
 def test_nothing_to_count() -> None:
-    assert histogram_chart([math.nan]) == Histogram((), ())
+    assert histogram_of([math.nan]) == Histogram((), ())
 
 
 @pytest.mark.parametrize(

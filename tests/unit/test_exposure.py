@@ -42,11 +42,11 @@ from seriatim.measures.leakage_given import (
 from seriatim.measures.uniqueness import special_uniqueness
 from seriatim.model import CodedColumn, Draft, Generalised, Grouping, Table, View, scale_of
 from seriatim.model.class_counts import ValueCounts
-from seriatim.model.classes import Classes, number_classes
+from seriatim.model.classes import Classes, numbered_alike
 
 
 def classes_of(*codes: int) -> Classes:
-    return number_classes([np.array(codes, np.int32)], [max(codes) + 1], len(codes))
+    return numbered_alike([np.array(codes, np.int32)], [max(codes) + 1], len(codes))
 
 
 def test_prosecutor_journalist_and_marketer():

@@ -13,7 +13,7 @@ from pydantic.fields import FieldInfo
 import seriatim as sr
 from seriatim.model.policy_keys import ARGUMENT_LIMITS, LARGEST, NumberLimits, PolicySection
 from seriatim.policies import policy_from_dict
-from seriatim.policies.questions import forecast_question, questions_about_attack
+from seriatim.policies.questions import forecast_question, stated_plan
 from seriatim.policies.shapes import rows_of, shape_of
 
 PAGE = (Path(__file__).parents[2] / "docs" / "reference" / "policy.md").read_text(encoding="utf-8")
@@ -110,12 +110,12 @@ def test_a_forecast_has_the_limits_of_the_policy(key: str) -> None:
 
 @pytest.mark.parametrize("key", ["compromised", "sure", "raised", "window"])
 def test_an_attack_has_the_limits_of_the_policy(key: str) -> None:
-    _check_both_ends(key, limits_of(key), lambda value: questions_about_attack({key: value}))
+    _check_both_ends(key, limits_of(key), lambda value: stated_plan({key: value}))
 
 
 @pytest.mark.parametrize("key", ["least", "repetitions"])
 def test_the_arguments_of_an_attack(key: str) -> None:
-    _check_both_ends(key, ARGUMENT_LIMITS[key], lambda value: questions_about_attack({key: value}))
+    _check_both_ends(key, ARGUMENT_LIMITS[key], lambda value: stated_plan({key: value}))
 
 
 def test_the_releases_of_a_forecast() -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import seriatim
-from seriatim.model.methods import METHODS, MethodFamily, all_methods, methods_where, quoted_methods
+from seriatim.model.methods import METHODS, MethodFamily, installed_rows, names_where, quoted_names
 from seriatim.model.policy import DefenceOptions, DefenceSettings
 from seriatim.promises.series.kept_over_time import rule_of_m
 
@@ -67,7 +67,7 @@ def _texts(path: Path) -> Iterator[str]:
 
 
 def test_only_the_rows_name_methods() -> None:
-    found, names = set(), {*all_methods(), "lineage"}
+    found, names = set(), {*installed_rows(), "lineage"}
     for path in PACKAGE.rglob("*.py"):
         name = path.relative_to(PACKAGE).as_posix()
         if name != ROWS:
@@ -91,8 +91,8 @@ def test_a_sample_and_noise_are_those_of_the_method_only() -> None:
 
 
 def test_a_question_is_answered_by_the_rows() -> None:
-    assert methods_where(lambda row: row.family is MethodFamily.FOLLOWING) == ("sequence",)
-    assert quoted_methods(lambda row: row.blind_cuts) == '"median" or "curve"'
+    assert names_where(lambda row: row.family is MethodFamily.FOLLOWING) == ("sequence",)
+    assert quoted_names(lambda row: row.blind_cuts) == '"median" or "curve"'
 
 
 def test_a_rule_that_there_is_not_is_an_error() -> None:

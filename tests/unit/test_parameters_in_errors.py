@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from seriatim.cli.app import cli_app_for
-from seriatim.cli.failure import end_in_failure, failed_options
+from seriatim.cli.app import typer_for
+from seriatim.cli.failure import end_with_faults, failed_options
 from seriatim.errors import Fault, InputError, SeriatimError
 
 SOURCE = Path(__file__).parents[2] / "src" / "seriatim"
@@ -51,12 +51,12 @@ def test_no_error_below_the_command_line_speaks_of_its_options_alone() -> None:
 def test_the_command_line_adds_the_dashes(
     words: tuple[str, ...], fault: Fault, told: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    options = failed_options(cli_app_for(words), words)
-    assert end_in_failure(InputError(fault), False, options) == 2
+    options = failed_options(typer_for(words), words)
+    assert end_with_faults(InputError(fault), False, options) == 2
     assert capsys.readouterr().err == f"error: {told}\n"
 
 
 def test_an_error_without_faults_is_told_alike(capsys: pytest.CaptureFixture[str]) -> None:
-    options = failed_options(cli_app_for(("publish",)), ("publish",))
-    assert end_in_failure(SeriatimError("full; choose another folder (out)"), False, options) == 5
+    options = failed_options(typer_for(("publish",)), ("publish",))
+    assert end_with_faults(SeriatimError("full; choose another folder (out)"), False, options) == 5
     assert capsys.readouterr().err == "error: full; choose another folder (--out)\n"

@@ -9,7 +9,7 @@ from textwrap import dedent
 import pytest
 from jsonschema_rs import Draft7Validator
 
-from seriatim.model.methods import all_methods
+from seriatim.model.methods import installed_rows
 from seriatim.model.policy_keys import PolicySection, Setting
 from seriatim.policies import policy_from_dict, policy_schema
 from seriatim.policies.faults import Faults
@@ -19,7 +19,9 @@ from seriatim.policies.shapes import rows_of
 def _options(section: PolicySection) -> tuple[Setting, ...]:
     """Return the options of every method, each with its own words."""
     return (
-        [option for row in all_methods().values() for option in row.options] if section is PolicySection.DEFENCE else ()
+        [option for row in installed_rows().values() for option in row.options]
+        if section is PolicySection.DEFENCE
+        else ()
     )
 
 

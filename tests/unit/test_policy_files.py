@@ -10,7 +10,7 @@ import pytest
 from seriatim.defences.single.lattice.nodes import LatticeLoss
 from seriatim.errors import PolicyError
 from seriatim.model.adversary import Adversary
-from seriatim.model.methods import all_methods
+from seriatim.model.methods import installed_rows
 from seriatim.model.policy import Kind, Missing, Policy, Role, Unseen
 from seriatim.policies import load_policy, policy_from_dict
 
@@ -305,7 +305,7 @@ def test_a_method_is_not_given_what_it_does_not_read(method: str, options: list[
     every = {
         "mode": "repair" if method == "historical" else "strict",
         "loss": "ncp",
-        "leftovers": (all_methods()[method].words("leftovers") or ("suppress",))[0],
+        "leftovers": (installed_rows()[method].words("leftovers") or ("suppress",))[0],
         "sticky": True,
         "group_cap": 3,
         "cohort_size": 720,
@@ -336,7 +336,7 @@ def test_what_no_promise_reads_is_told() -> None:
 
 
 def test_the_losses_of_the_policy_are_those_of_the_lattice() -> None:
-    (loss,) = (option for option in all_methods()["lattice"].options if option.key == "loss")
+    (loss,) = (option for option in installed_rows()["lattice"].options if option.key == "loss")
     assert list(loss.words) == [str(loss) for loss in LatticeLoss]
     assert "did you mean entropy?" in the_fault(defence={"method": "lattice", "loss": "entropie"})
 

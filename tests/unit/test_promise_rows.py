@@ -17,7 +17,7 @@ import pytest
 import seriatim as sr
 from seriatim.model import Finding
 from seriatim.model.class_counts import ClassCounts
-from seriatim.model.methods import JUDGED_ANYHOW, all_methods
+from seriatim.model.methods import JUDGED_ANYHOW, installed_rows
 from seriatim.model.policy import SeriesTerms, Thresholds
 from seriatim.model.policy_keys import PolicySection, whole_from
 from seriatim.model.promises import (
@@ -81,9 +81,9 @@ def test_the_reference_says_the_same(row: PromiseRow) -> None:
 
 def test_methods_are_judged_by_promises_that_there_are() -> None:
     known = set(PROMISES["m"].rules)
-    judged_by = {rule for row in all_methods().values() for rule in row.judged_by}
+    judged_by = {rule for row in installed_rows().values() for rule in row.judged_by}
     assert judged_by | set(JUDGED_ANYHOW) == known
-    assert {row.past_keeps for row in all_methods().values() if row.past_keeps} <= known
+    assert {row.past_keeps for row in installed_rows().values() if row.past_keeps} <= known
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ import pyarrow as pa
 import pytest
 
 import seriatim as sr
-from seriatim.policies.questions import forecast_question, questions_about_attack
+from seriatim.policies.questions import forecast_question, stated_plan
 
 POLICY = {
     "series": {"name": "s", "respondent": "p"},
@@ -34,7 +34,7 @@ def test_isinstance_holds_for_what_the_faces_make(tmp_path: Path) -> None:
 @pytest.mark.parametrize("key", ["least", "repetitions"])
 def test_zero_is_a_fault_of_an_attack(key: str) -> None:
     with pytest.raises(sr.AdversaryError, match=f"{key}: 0"):
-        questions_about_attack({key: 0})
+        stated_plan({key: 0})
 
 
 @pytest.mark.parametrize(("rules", "fault"), [({"m": 0}, "m: 0"), ({"m": 1}, "m: 1"), ({"n": 0}, "n: 0")])
@@ -45,7 +45,7 @@ def test_zero_is_a_fault_of_a_forecast(rules: dict[str, int], fault: str) -> Non
 
 def test_what_is_left_out_has_one_default_on_the_command_line_and_in_python() -> None:
     assert forecast_question(3, None) == forecast_question(3, {"m": 3, "n": 1, "compromised": 0.04})
-    assert questions_about_attack(None) == questions_about_attack({"compromised": 0.0, "least": 3, "repetitions": 5})
+    assert stated_plan(None) == stated_plan({"compromised": 0.0, "least": 3, "repetitions": 5})
 
 
 def test_a_key_that_nothing_reads_is_a_fault() -> None:

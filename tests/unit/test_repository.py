@@ -47,11 +47,11 @@ def test_no_lock_file_and_no_host_or_machine_is_named() -> None:
 
 
 def test_every_command_is_in_a_tutorial_or_the_readme() -> None:
-    from seriatim.cli.app import cli_app_for
+    from seriatim.cli.app import typer_for
 
     pages = [ROOT / "README.md", *(ROOT / "docs/tutorial").glob("*.md")]
     text = "\n".join(page.read_text(encoding="utf-8") for page in pages)
-    names = list(cli_app_for(()).commands)
+    names = list(typer_for(()).commands)
     assert len(names) >= 8
     missing = [name for name in names if f"seriatim {name}" not in text and f"./dev {name}" not in text]
     assert missing == []
@@ -69,10 +69,10 @@ def test_the_changelog_has_one_line_per_change() -> None:
 
 def test_every_command_and_error_is_in_the_reference() -> None:
     from seriatim import errors
-    from seriatim.cli.app import cli_app_for
+    from seriatim.cli.app import typer_for
 
     text = (ROOT / "docs/reference/commands.md").read_text()
-    commands = cli_app_for(()).commands
+    commands = typer_for(()).commands
     names = [" ".join((name, *sub)) for name, one in commands.items() for sub in _below(one)]
     raised = [name for name, kind in vars(errors).items() if isinstance(kind, type) and issubclass(kind, Exception)]
     assert len(names) >= 14
@@ -87,10 +87,10 @@ def _below(command: Any) -> list[tuple[str, ...]]:
 
 
 def test_the_kept_help_page_is_what_typer_prints() -> None:
-    from seriatim.cli.app import app_help_page
+    from seriatim.cli.app import help_page
 
     kept = (ROOT / "src/seriatim/cli/help.txt").read_text()
-    assert kept == app_help_page(), "write it anew: ./dev help-page"
+    assert kept == help_page(), "write it anew: ./dev help-page"
     assert "publish" in kept
 
 

@@ -11,8 +11,8 @@ import pytest
 
 import seriatim as sr
 from seriatim import api
-from seriatim.cli.app import cli_app_for
-from seriatim.cli.demo import run_demo
+from seriatim.cli.app import typer_for
+from seriatim.cli.demo import publish_months
 from seriatim.cli.options import csv_form
 from seriatim.journal.sql_journal import SqlJournal, open_journal
 from seriatim.journal.tokens import TokenBook
@@ -47,7 +47,7 @@ SINGULAR = {
 }
 """An option that may be repeated names one of them; a table is what Python calls a view until it is published."""
 TWINS: dict[str, tuple[Callable[..., Any], ...]] = {
-    "demo": (run_demo,),
+    "demo": (publish_months,),
     "init": (api.first_policy, api.policy_schema),
     "publish": (sr.publish, api.open_ledger),
     "audit": (sr.audit, api.open_ledger),
@@ -105,7 +105,7 @@ def commands_of(group: Any, before: str = "") -> dict[str, Any]:
     return found
 
 
-COMMANDS = commands_of(cli_app_for(()))
+COMMANDS = commands_of(typer_for(()))
 
 
 def test_every_command_has_a_twin() -> None:

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from seriatim.defences.labels import LabelPieces, group_labels, label_column
 from seriatim.model import CodedColumn, Scale
-from seriatim.model.scale import scale_of, scale_set_label
+from seriatim.model.scale import scale_of, set_label
 from seriatim.policies import policy_from_dict
 from seriatim.tables.reader import read_table
 from seriatim.tables.views import view_of
@@ -108,8 +108,8 @@ TEXTS = st.lists(st.text(st.sampled_from("ab,{}\"' \n"), max_size=4), min_size=2
 @settings(max_examples=200, deadline=None)
 @given(TEXTS, TEXTS)
 def test_different_sets_never_read_alike(one: list[str], other: list[str]) -> None:
-    assert (scale_set_label(one) == scale_set_label(other)) == (one == other)
-    assert parsed(scale_set_label(one)) == one
+    assert (set_label(one) == set_label(other)) == (one == other)
+    assert parsed(set_label(one)) == one
 
 
 def parsed(label: str) -> list[str]:
@@ -156,4 +156,4 @@ def plain_set_label(members: list[str | None], size: int) -> str | None:
         return members[0]
     if len(members) == size or None in members or "*" in members:
         return "*"
-    return scale_set_label([text for text in members if text is not None])
+    return set_label([text for text in members if text is not None])

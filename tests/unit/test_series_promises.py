@@ -30,7 +30,7 @@ from seriatim.model import (
     scale_of,
 )
 from seriatim.model.adversary import NOBODY_KNOWN
-from seriatim.model.history import JudgedHistory, no_history
+from seriatim.model.history import JudgedHistory, nothing_published
 from seriatim.model.policy import DefenceOptions
 from seriatim.promises import promises_of
 from seriatim.promises.series.breach_bounds import BreachShare
@@ -39,7 +39,7 @@ from seriatim.promises.series.kept_over_time import KeptOverTime
 
 AGES = [31, 33, 35, 41, 43, 45]
 HELD = ["x", "y", "z", "x", "y", "z"]
-NO_HISTORY = no_history()
+NO_HISTORY = nothing_published()
 
 
 def view() -> View:
@@ -99,12 +99,12 @@ def test_a_draft_becomes_the_newest_release() -> None:
     assert newest.number == 2
     assert newest.person.tolist() == [3, 4, 5, 2, 1, 0, -1]
     assert joined.values.take(newest.value).to_pylist() == [*HELD, "z"]
-    assert no_history().with_draft(draft(), "disease").releases[0].n_groups == 2
+    assert nothing_published().with_draft(draft(), "disease").releases[0].n_groups == 2
 
 
 def test_suppressed_records_are_not_in_it() -> None:
     hidden = draft().groups.set_column(4, "suppressed", pa.array([True] + [False] * 6))
-    joined = no_history().with_draft(replace(draft(), groups=hidden), "disease")
+    joined = nothing_published().with_draft(replace(draft(), groups=hidden), "disease")
     (past,) = joined.releases
     assert {joined.respondents[who].as_py() for who in past.person.tolist() if who >= 0} == {"b", "c", "d", "e", "f"}
     assert joined.respondents.take(pa.array(past.withheld.person)).to_pylist() == ["a"], "told as withheld, no more"

@@ -32,7 +32,7 @@ def study_leakage_command(
     from seriatim.cli import output
     from seriatim_papers.leakage import study_leakage
 
-    with output.output_bar(silent=as_json) as progress:
+    with output.progress_bar(silent=as_json) as progress:
         progress("running", 0.1)
         study = study_leakage(adult)
     _finish(study, out, as_json)
@@ -69,7 +69,7 @@ def study_cor_split_command(
     unknown = [name for name in part or () if name not in PARTS]
     if unknown:
         raise InputError(Fault("--part", f"{unknown[0]!r} is not a part of this study", ", ".join(PARTS)))
-    with output.output_bar(silent=as_json) as progress:
+    with output.progress_bar(silent=as_json) as progress:
         study = study_cor_split_page(wired_workers(), scale, part or PARTS, progress=progress, quick=quick)
     _finish(study, out, as_json)
 
@@ -93,7 +93,7 @@ def study_equivocation_command(
     from seriatim.cli import output
     from seriatim_papers.equivocation import study_equivocation
 
-    with output.output_bar(silent=as_json) as progress:
+    with output.progress_bar(silent=as_json) as progress:
         study = study_equivocation(pums, replicates, progress=progress, quick=quick)
     _finish(study, out, as_json)
 
@@ -130,7 +130,7 @@ def study_safe_release_command(
     if table is None and (dependency or baseline):
         raise InputError(Fault("--dependency, --baseline", "no requests", "a table beside them"))
     study: FiledReport
-    with output.output_bar(silent=as_json) as progress:
+    with output.progress_bar(silent=as_json) as progress:
         if table is None:
             study = study_safe_release_page(sequences, progress)
         else:
@@ -172,7 +172,7 @@ def study_js_reduce_command(
     if data is not None:
         write_js_reduce_page_data(data, worlds, quick=quick, seed=seed)
         return
-    with output.output_bar(silent=as_json) as progress:
+    with output.progress_bar(silent=as_json) as progress:
         asked = tuple(PANELS) if panels else ()
         study = study_js_reduce_page(worlds, progress=progress, quick=quick, panels=asked, seed=seed)
     _finish(study, out, as_json)
@@ -182,5 +182,5 @@ def _finish(study: FiledReport, out: Path, as_json: bool) -> None:
     """Write the study's page and record, and say where they are."""
     from seriatim.cli import output
 
-    output.output_filed(study, out)
-    output.output_text(study.to_json() if as_json else f"  study     {out}")
+    output.write_report(study, out)
+    output.print_text(study.to_json() if as_json else f"  study     {out}")

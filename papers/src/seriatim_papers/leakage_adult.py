@@ -15,7 +15,7 @@ import numpy as np
 from seriatim.measures._leakage import leakage_by_class
 from seriatim.measures.leakage_given import leakage_given_growth
 from seriatim.model.class_counts import ValueCounts
-from seriatim.model.classes import Classes, number_classes
+from seriatim.model.classes import Classes, numbered_alike
 from seriatim.model.scale import FloatArray
 from seriatim_papers.adult import Adult, Levels
 
@@ -84,7 +84,7 @@ def adult_published_growth(adult: Adult, asked: LeakageTerms, up_to: int = 7) ->
 def leakage_adult_class_figures(adult: Adult, least: int = 30) -> ValueCounts:
     """Return the classes of the first five columns at their finest levels that have enough records to have a shape."""
     given = [levels.levels[0] for levels in adult.quasi[:5]]
-    classes = number_classes([g.codes for g in given], [g.n_values for g in given], adult.n_records)
+    classes = numbered_alike([g.codes for g in given], [g.n_values for g in given], adult.n_records)
     seen = ValueCounts.of(classes, adult.occupation.codes, adult.occupation.n_values)
     return seen.without(classes.sizes < least)
 
@@ -96,7 +96,7 @@ def _nodes(adult: Adult, columns: Sequence[Levels]) -> Iterator[tuple[Node, Valu
 
 def _classes_at(columns: Sequence[Levels], node: Node) -> Classes:
     given = [c.levels[level] for c, level in zip(columns, node, strict=True)]
-    return number_classes([g.codes for g in given], [g.n_values for g in given], len(given[0].codes))
+    return numbered_alike([g.codes for g in given], [g.n_values for g in given], len(given[0].codes))
 
 
 def _passes(seen: ValueCounts, asked: LeakageTerms) -> bool:

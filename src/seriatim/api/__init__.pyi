@@ -24,7 +24,7 @@ from seriatim.api.ledgers import (
     sign_off_in_ledger,
     signed_in_ledger,
 )
-from seriatim.api.prepared import Prepared, prepare, prepared_as_ledger, prepared_policy
+from seriatim.api.prepared import Prepared, checked_as_policy, prepare, refuse_other_than_ledger
 from seriatim.api.publications import Published, ledger_to_publish, publish
 from seriatim.policies import guess_policy, load_adversary, load_policy, policy_from_dict, policy_schema, sketch_columns
 from seriatim.storage.own_files import refuse_private_list, write_private_list
@@ -41,6 +41,7 @@ __all__ = [
     "attack_history_of_folder",
     "attack_report",
     "audit",
+    "checked_as_policy",
     "compare",
     "compare_lattice_nodes",
     "compare_on_map",
@@ -69,10 +70,9 @@ __all__ = [
     "policy_from_dict",
     "policy_schema",
     "prepare",
-    "prepared_as_ledger",
-    "prepared_policy",
     "publish",
     "read_table",
+    "refuse_other_than_ledger",
     "refuse_private_list",
     "show_knowledge_file",
     "sign_off_in_ledger",

@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from seriatim.api.ledgers import ledger_history, ledger_holdings
-from seriatim.api.prepared import prepared_as_ledger, prepared_policy
+from seriatim.api.prepared import checked_as_policy, refuse_other_than_ledger
 from seriatim.errors import Fault, InputError
 from seriatim.model import History, Policy, View
 from seriatim.model.recipients import Holder
-from seriatim.policies.column_words import SENSITIVE, matching_column_word
+from seriatim.policies.column_words import SENSITIVE, matching_word
 from seriatim.ports import Ledger, Progress, no_progress
 from seriatim.storage.own_files import refuse_private_list, write_private_list
 from seriatim.tables.reader import read_table
@@ -55,7 +55,7 @@ def attack(
     file of an adversary may also hold the bounds of a policy; a key that no ``[adversary]`` has is an error.
     ``priors`` is a file or ``{id: values}``; a history has no other columns, so ``impossible`` is an error here.
     """
-    from seriatim.policies.questions import questions_about_attack, warn_of_unread
+    from seriatim.policies.questions import stated_plan, warn_of_unread
     from seriatim.usecases.attack import attack as attack_case
     from seriatim.usecases.attack.attack import worst_holder_attacked
     from seriatim.usecases.attack.exposed import private_list
@@ -63,7 +63,7 @@ def attack(
     stated = {"compromised": compromised, "least": least, "repetitions": repetitions}
     if isinstance(adversary, Mapping | None):
         adversary = {**(adversary or {}), **{key: value for key, value in stated.items() if value is not None}}
-    plan, by_name = questions_about_attack(adversary), recipient is not None or collusion is not None
+    plan, by_name = stated_plan(adversary), recipient is not None or collusion is not None
     declared = (adversary or {}).get("collusion")
     if private is not None:
         refuse_private_list(private)
@@ -76,7 +76,7 @@ def attack(
             warn_of_unread("adversary", ["collusion"])
         history, result = target, attack_case.attack(target, plan, progress, known)
     else:
-        prepared_as_ledger(target)
+        refuse_other_than_ledger(target)
         if series is None:
             raise InputError(Fault("attack", "a ledger without a series", "series = its name", "name it"))
         history = ledger_history(target, series, sensitive).in_common_bands()
@@ -96,7 +96,7 @@ def _known(view: Any, policy: Policy | None) -> KnownAlgorithm | None:
         return None
     if policy is None:
         raise InputError(Fault("attack", "a view without its policy", "the policy it was published under", "add it"))
-    chosen = prepared_policy(policy)
+    chosen = checked_as_policy(policy)
     return KnownAlgorithm(view if isinstance(view, View) else view_of(read_table(view), chosen), chosen)
 
 
@@ -110,10 +110,10 @@ def _holders_in(ledger: Ledger, series: str, recipient: str | None, collusion: i
 
 def attack_exposed_people(history: History, adversary: Mapping[str, Any] | None = None) -> Any:
     """Return who is breached by a history, since which release and by which groups, for the publisher's eyes only."""
-    from seriatim.policies.questions import questions_about_attack
+    from seriatim.policies.questions import stated_plan
     from seriatim.usecases.attack.exposed import private_list as found
 
-    return found(history, questions_about_attack(adversary))
+    return found(history, stated_plan(adversary))
 
 
 def attack_report(
@@ -164,4 +164,4 @@ def _guessed_column(files: FolderTables) -> str:
     if files.values:
         shown = next(iter(files.values.values())).column_names
         names = [name for name in shown if name not in ("group", "count")] or names
-    return next((name for name in names if matching_column_word(name, SENSITIVE)), names[-1])
+    return next((name for name in names if matching_word(name, SENSITIVE)), names[-1])

@@ -5,12 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from seriatim.api.prepared import prepared_policy
+from seriatim.api.prepared import checked_as_policy
 from seriatim.errors import Fault, InputError
 from seriatim.model import Policy
 from seriatim.model.audited import PriorKind
 from seriatim.storage.own_files import refuse_private_list, write_private_list
-from seriatim.tables.writer import writer_like_source
+from seriatim.tables.writer import in_kind_of_source
 from seriatim.wiring import wired_workers
 
 if TYPE_CHECKING:
@@ -43,12 +43,12 @@ def audit(
     ``private`` is a file for a list of the records that are exposed, and why; only its owner may read it.
     """
     from seriatim.measures.exposure import exposure_truta_weights
-    from seriatim.tables.auditable import auditable, auditable_policy, read_auditable
+    from seriatim.tables.auditable import auditable, policy_to_audit_by, read_auditable
     from seriatim.usecases.audit import audit as audit_case
 
-    prepared_policy(policy)
+    checked_as_policy(policy)
     published = read_auditable(table, separator, encoding)
-    policy = auditable_policy(published, policy)
+    policy = policy_to_audit_by(published, policy)
     source: OriginalSource | None = None
     if original is not None:
         from seriatim.tables.originals import OriginalSource
@@ -66,7 +66,7 @@ def audit(
         refuse_private_list(private)
 
     def dressed(arrow: pa.Table) -> Any:
-        return writer_like_source(arrow, published, ())
+        return in_kind_of_source(arrow, published, ())
 
     found = audit_case.audit(coded, policy, question, dressed, wired_workers())
     if private is not None:

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from seriatim import wiring
-from seriatim.api.prepared import prepared_under
+from seriatim.api.prepared import ready_under
 from seriatim.errors import Fault, InputError
 from seriatim.model import Policy
 from seriatim.ports import Progress, no_progress
@@ -21,7 +21,7 @@ def compare_lattice_nodes(view: Any, policy: Policy) -> tuple[dict[str, int], ..
     """Return every minimal node of the method ``lattice``: the height of each quasi-identifier, 0 for the value."""
     from seriatim.usecases.compare.compare import lattice_nodes
 
-    ready = prepared_under(view, policy)
+    ready = ready_under(view, policy)
     return lattice_nodes(ready.view, ready.plan, wiring.wired_workers())
 
 
@@ -47,7 +47,7 @@ def compare(
     views = view if isinstance(view, list | tuple) else [view]
     if not views:
         raise InputError(Fault("compare", "no view", "one or more", "name a table"))
-    ready = [prepared_under(one, policy, separator, encoding) for one in views]
+    ready = [ready_under(one, policy, separator, encoding) for one in views]
     chosen = (methods,) if isinstance(methods, str) else None if methods is None else tuple(methods)
     parts = wiring.wired_publishing(wiring.wired_without_ledger(), ready[0].view.source, progress)
     orders = [publish_case.ReleaseOrder(one.view, one.plan, again=True) for one in ready]
@@ -66,7 +66,7 @@ def compare_on_map(
     from seriatim.usecases.compare.map_page import RiskMap
     from seriatim.usecases.compare.risk_map import MapWish, risk_map, settled_wish
 
-    ready = prepared_under(view, policy)
+    ready = ready_under(view, policy)
     asked = settled_wish(ready.view, wish or MapWish())
     parts = wiring.wired_publishing(wiring.wired_without_ledger(), ready.view.source, progress)
     return RiskMap(policy.series, risk_map(ready.view, policy, parts.workers, asked, progress), asked)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from seriatim import wiring
 from seriatim.api.ledgers import ledger_history
-from seriatim.api.prepared import prepared_as_ledger
+from seriatim.api.prepared import refuse_other_than_ledger
 from seriatim.errors import Fault, InputError
 from seriatim.model.policy_in_force import PolicyInForce, policy_in_force
 from seriatim.ports import Ledger, Progress, no_progress
@@ -50,7 +50,7 @@ def forecast(
     from seriatim.usecases.forecast import forecast as forecast_case
     from seriatim.usecases.forecast.series_now import SeriesNow
 
-    prepared_as_ledger(ledger)
+    refuse_other_than_ledger(ledger)
     policy = policy_in_force(ledger.state(series).policy)
     promised = _promised(policy, sensitive)
     own = {key: getattr(policy.adversary, key) for key in _OF_THE_SERIES} | {"odds": promised.odds}

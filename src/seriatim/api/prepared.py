@@ -51,29 +51,29 @@ def prepare(source: Any, policy: Policy, separator: str | None = None, encoding:
     """Check a policy and read a table under it: all bad input shows here, before any ledger is opened."""
     from seriatim.usecases.publish.plan import checked_policy
 
-    plan = checked_policy(prepared_policy(policy))
+    plan = checked_policy(checked_as_policy(policy))
     view = source if isinstance(source, View) else view_of(read_table(source, separator, encoding), policy)
     return Prepared(view, plan, source_file_of(source))
 
 
-def prepared_under(view: Any, policy: Policy, separator: str | None = None, encoding: str | None = None) -> Prepared:
+def ready_under(view: Any, policy: Policy, separator: str | None = None, encoding: str | None = None) -> Prepared:
     """Return a view that is prepared under this policy; one that was prepared under another is an error."""
     if not isinstance(view, Prepared):
         return prepare(view, policy, separator, encoding)
-    own, asked = view.plan.policy, prepared_policy(policy)
+    own, asked = view.plan.policy, checked_as_policy(policy)
     if (own.digest, own.epoch) != (asked.digest, asked.epoch):
         found, remedy = "not the one that the view was prepared under", "prepare the view under it"
         raise PolicyError(Fault("policy", found, f"the policy of {own.series!r} that prepare took", remedy))
     return view
 
 
-def prepared_policy(policy: Any) -> Policy:
+def checked_as_policy(policy: Any) -> Policy:
     if isinstance(policy, Policy):
         return policy
     found = f"a {type(policy).__name__}"
     raise PolicyError(Fault("policy", found, "a policy", "sr.Policy.load(path) or sr.Policy.from_dict(mapping)"))
 
 
-def prepared_as_ledger(ledger: Any) -> None:
+def refuse_other_than_ledger(ledger: Any) -> None:
     if not hasattr(ledger, "records") or not hasattr(ledger, "state"):
         raise InputError(Fault("ledger", f"a {type(ledger).__name__}", "a ledger", "open one with sr.Ledger.open"))

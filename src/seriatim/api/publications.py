@@ -11,16 +11,16 @@ from typing import TYPE_CHECKING, Any
 
 from seriatim import wiring
 from seriatim.api.ledgers import open_ledger, signed_in_ledger
-from seriatim.api.prepared import Prepared, prepared_as_ledger, prepared_under
+from seriatim.api.prepared import Prepared, ready_under, refuse_other_than_ledger
 from seriatim.errors import Fault, InputError
 from seriatim.model import Approval, Policy, Refusal, Release, Verdict, View
 from seriatim.model.draft import PLAIN, VALUES
-from seriatim.model.names import recipient_names, visible_text
+from seriatim.model.names import recipients_given, visible_text
 from seriatim.model.verdict import approval_given, checked_approval
 from seriatim.ports import Ledger, Progress, no_progress
 from seriatim.storage.own_files import refuse_private_list, write_private_list
 from seriatim.tables.reader import read_table
-from seriatim.tables.writer import writer_like_source
+from seriatim.tables.writer import in_kind_of_source
 from seriatim.wiring import wired_rehearsal, wired_standing_ledger
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ class Published:
         """
         if self.release.table is None or self.number is None:
             return None
-        return writer_like_source(self.release.table, self.view.source, (*self.view.plain, *self._sensitive))
+        return in_kind_of_source(self.release.table, self.view.source, (*self.view.plain, *self._sensitive))
 
     @cached_property
     def tables(self) -> Mapping[str, Any]:
@@ -57,14 +57,14 @@ class Published:
             return {}
         kept = (*self.view.plain, *self._sensitive)
         own = self.release.draft.own_tables
-        return {name: writer_like_source(draft.table, self.view.source, kept) for name, draft in own.items()}
+        return {name: in_kind_of_source(draft.table, self.view.source, kept) for name, draft in own.items()}
 
     @cached_property
     def values(self) -> Any:
         """Return the values of each group, as ``table`` returns the people of it; None unless the form is buckets."""
         if self.table is None or not self.release.draft.buckets or not isinstance(self.release, Release):
             return None
-        return writer_like_source(self.release.files[VALUES], self.view.source, self._sensitive)
+        return in_kind_of_source(self.release.files[VALUES], self.view.source, self._sensitive)
 
     @cached_property
     def plain(self) -> Any:
@@ -72,12 +72,12 @@ class Published:
         first = next(iter(self.release.draft.tables.values()))
         if self.table is None or not isinstance(self.release, Release) or PLAIN not in first.files:
             return None
-        return writer_like_source(first.files[PLAIN], self.view.source, self.view.plain)
+        return in_kind_of_source(first.files[PLAIN], self.view.source, self.view.plain)
 
     @cached_property
     def groups(self) -> Any:
         """Return who is in which group, for the publisher's eyes only."""
-        return writer_like_source(self.release.draft.groups_by_source, self.view.source, self._sensitive)
+        return in_kind_of_source(self.release.draft.groups_by_source, self.view.source, self._sensitive)
 
     @property
     def verdict(self) -> Verdict:
@@ -164,15 +164,15 @@ def publish(
     from seriatim.usecases.publish import publish as publish_case
 
     progress("reading", 0.0)
-    prepared_as_ledger(ledger)
+    refuse_other_than_ledger(ledger)
     if private is not None:
         refuse_private_list(private)
     if approval is not None and not isinstance(approval, Approval):
         raise InputError(Fault("approval", f"a {type(approval).__name__}", "sr.Approval(by, override)", "make one"))
     approval = approval_given(approved_by, override) or (approval and checked_approval(approval))
     _check_draft(draft, dry_run, approval)
-    whom = (*recipient_names(recipients), *recipient_names(to, "to"))
-    ready = prepared_under(view, policy, separator, encoding)
+    whom = (*recipients_given(recipients), *recipients_given(to, "to"))
+    ready = ready_under(view, policy, separator, encoding)
     destination = Path(out) if out is not None else None
     order = publish_case.ReleaseOrder(
         ready.view,

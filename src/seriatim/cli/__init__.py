@@ -49,9 +49,9 @@ def _all_is_done() -> bool:
 
 def main() -> None:
     """Run a command; the reader of its output may leave early."""
-    from seriatim.cli.closed_pipe import pipe_may_close
+    from seriatim.cli.closed_pipe import reader_may_leave
 
-    with pipe_may_close():
+    with reader_may_leave():
         _main()
 
 
@@ -64,14 +64,14 @@ def _main() -> None:
         sys.exit(0 if sys.argv[1:] else 2)
     gc.set_threshold(_NEW_OBJECTS)
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "1")  # looking for some takes longer than reading a policy
-    from seriatim.cli.app import cli_app_for
+    from seriatim.cli.app import typer_for
     from seriatim.cli.closed_pipe import print_what_warned
     from seriatim.cli.failure import (
-        end_in_bug_failure,
-        end_in_failure,
-        end_in_memory_failure,
-        end_in_outside_failure,
-        end_in_usage_failure,
+        end_on_bug,
+        end_on_outside_error,
+        end_on_usage,
+        end_with_faults,
+        end_without_memory,
         fail_on_arguments,
         failed_options,
     )
@@ -84,21 +84,21 @@ def _main() -> None:
         fail_on_arguments(sys.argv[1:])
         if _WITHOUT_ARROW.isdisjoint(sys.argv[1:]):
             leave_pandas_out()
-        cli_app_for(sys.argv[1:])()
+        typer_for(sys.argv[1:])()
     except SystemExit as left:
-        sys.exit(end_in_usage_failure(left.code, as_json) if isinstance(left.code, int) else left.code)
+        sys.exit(end_on_usage(left.code, as_json) if isinstance(left.code, int) else left.code)
     except SeriatimError as error:
-        options = failed_options(cli_app_for(sys.argv[1:]), sys.argv[1:])
-        sys.exit(end_in_failure(error, as_json, options))
+        options = failed_options(typer_for(sys.argv[1:]), sys.argv[1:])
+        sys.exit(end_with_faults(error, as_json, options))
     except OSError as error:
-        sys.exit(end_in_outside_failure(error, as_json))
+        sys.exit(end_on_outside_error(error, as_json))
     except MemoryError:
-        sys.exit(end_in_memory_failure(as_json))
+        sys.exit(end_without_memory(as_json))
     except Exception as error:
         # the message of any other exception may quote a cell: print only its kind and where it arose
         if os.environ.get("SERIATIM_DEBUG"):
             raise
-        sys.exit(end_in_bug_failure(_kind_of(error), as_json))
+        sys.exit(end_on_bug(_kind_of(error), as_json))
 
 
 def _kind_of(error: Exception) -> str:

@@ -10,18 +10,18 @@ from typing import Any
 import typer
 
 _COMMANDS = {
-    "demo": "demo:demo_command",
-    "init": "init:init_command",
-    "publish": "publish:publish_command",
-    "audit": "audit:audit_command",
-    "attack": "attack:attack_command",
-    "compare": "compare:compare_command",
-    "forecast": "forecast:forecast_command",
+    "demo": "demo:command",
+    "init": "init:command",
+    "publish": "publish:command",
+    "audit": "audit:command",
+    "attack": "attack:command",
+    "compare": "compare:command",
+    "forecast": "forecast:command",
 }
 _GROUPS = ("gate", "knowledge", "ledger", "study")
 
 
-def cli_app_for(words: Sequence[str]) -> Any:
+def typer_for(words: Sequence[str]) -> Any:
     """Return the command line with the one command that the words begin with; with all of them if they name none."""
     named = tuple(word for word in words[:1] if word in _COMMANDS or word in _GROUPS)
     return _app(named or (*_COMMANDS, *_GROUPS))
@@ -65,11 +65,11 @@ def _version(
         raise typer.Exit
 
 
-def app_help_page() -> str:
+def help_page() -> str:
     """Return what `seriatim --help` prints, 80 columns wide."""
-    command = cli_app_for(())
+    command = typer_for(())
     context = command.make_context("seriatim", [], resilient_parsing=True, terminal_width=80, max_content_width=80)
     return f"{command.get_help(context)}\n"
 
 
-__all__ = ["app_help_page", "cli_app_for"]
+__all__ = ["help_page", "typer_for"]

@@ -66,7 +66,7 @@ BreachedPeople = Annotated[
 ]
 
 
-def attack_command(
+def command(
     history: HistoryFolder = None,
     respondents: RespondentsFile = None,
     sensitive: Sensitive = None,
@@ -101,7 +101,7 @@ def attack_command(
     if private is not None:
         api.refuse_private_list(private)
     files = None
-    with output.output_bar(silent=as_json) as progress:
+    with output.progress_bar(silent=as_json) as progress:
         compile_ahead("narrowing", "conclusions", "twins")
         if history is not None:
             files = _folder(history, respondents, sensitive, quasi)
@@ -121,9 +121,9 @@ def attack_command(
             )
     title = str(series) if history is None else history.resolve().name
     report = api.attack_report(result, title, files, register)
-    output.output_filed(report, out)
+    output.write_report(report, out)
     if as_json:
-        output.output_text(report.to_json())
+        output.print_text(report.to_json())
     else:
         _show(report, files is not None and sensitive is None, out)
 
@@ -177,16 +177,16 @@ def _sentences(result: AdversaryResult) -> list[str]:
 
 
 def _show(report: HistoryReport, guessed: bool, out: Path | None) -> None:
-    from seriatim.cli.output import console, output_text, output_whole
+    from seriatim.cli.output import console, print_text, print_whole
     from seriatim.usecases.attack import attack_page
 
     result = report.result
     for at, note in enumerate(report.notes):
         guess = " (a guess; name another with --sensitive)" if guessed and not at else ""
-        output_text(note + guess)
+        print_text(note + guess)
     if report.holders:
-        output_whole(_holders(report))
-        output_text(f"the figures below are of {report.worst}")
+        print_whole(_holders(report))
+        print_text(f"the figures below are of {report.worst}")
     if result.sequence is not None:
         from seriatim.usecases.attack import attack_page
 
@@ -196,7 +196,7 @@ def _show(report: HistoryReport, guessed: bool, out: Path | None) -> None:
     if result.n_unfollowed:
         from seriatim.usecases.attack import attack_page
 
-        output_text(attack_page.about_unfollowed(result.n_unfollowed))
+        print_text(attack_page.about_unfollowed(result.n_unfollowed))
     console.print("intersection, from the published groups alone:")
     console.print(_table(report, result.releases))
     if report.by_register:
@@ -209,7 +209,7 @@ def _show(report: HistoryReport, guessed: bool, out: Path | None) -> None:
 
         console.print(f"withheld: {attack_page.about_withheld(result.withheld)}", soft_wrap=True)
     if out is not None:
-        output_text(f"  report    {out}")
+        print_text(f"  report    {out}")
 
 
 def _holders(report: HistoryReport) -> Table:

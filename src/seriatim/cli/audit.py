@@ -39,7 +39,7 @@ ExposedRecords = Annotated[
 ]
 
 
-def audit_command(
+def command(
     table: Annotated[Path, typer.Argument(help="Published table, CSV or Parquet, made by any tool.")],
     policy: PolicyFile,
     prior: Prior = "published",
@@ -63,7 +63,7 @@ def audit_command(
     from seriatim.cli.compile_ahead import compile_ahead
 
     kind, (separator, encoding) = _prior_kind(prior), csv_form(csv)
-    with output.output_bar(silent=as_json) as progress:
+    with output.progress_bar(silent=as_json) as progress:
         compile_ahead("figures")
         progress("auditing", 0.2)
         found = api.audit(
@@ -79,8 +79,8 @@ def audit_command(
             encoding=encoding,
         )
         progress("writing", 0.7)
-        output.output_filed(found.report, out)
-    output.output_text(found.report.to_json()) if as_json else _show(found, out)
+        output.write_report(found.report, out)
+    output.print_text(found.report.to_json()) if as_json else _show(found, out)
     if not found.kept:
         raise typer.Exit(BROKEN)
 
@@ -108,11 +108,11 @@ def _who(finding: Finding) -> str:
 def _show(found: Audit, out: Path | None) -> None:
     from rich.markup import escape
 
-    from seriatim.cli.output import console, output_figures, output_findings, output_text
+    from seriatim.cli.output import console, figures_table, findings_table, print_text
 
-    console.print(output_figures(found.summary))
+    console.print(figures_table(found.summary))
     if found.findings:
-        console.print(output_findings(found.findings))
+        console.print(findings_table(found.findings))
     for finding in found.findings:
         if not finding.kept:
             where = f" of {finding.column!r}" if finding.column else ""
@@ -121,4 +121,4 @@ def _show(found: Audit, out: Path | None) -> None:
     for note in found.notes:
         console.print(f"  note  {escape(note)}", soft_wrap=True)
     if out is not None:
-        output_text(f"  report    {out}")
+        print_text(f"  report    {out}")

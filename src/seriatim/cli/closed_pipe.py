@@ -42,7 +42,7 @@ class ClosedPipe:
 
 
 @contextmanager
-def pipe_may_close() -> Iterator[None]:
+def reader_may_leave() -> Iterator[None]:
     """Ignore BrokenPipeError on standard output, including the final flush."""
     stream = sys.stdout
     if stream is None:

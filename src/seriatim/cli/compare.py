@@ -18,7 +18,7 @@ _OF_A_MAP: dict[str, type] = {"risk": str, "cost": str, "column": str, "near": s
 """Keys of --risk, and their types."""
 
 
-def compare_command(
+def command(
     tables: Annotated[
         list[Path], typer.Argument(help="Table to publish, CSV or Parquet; or several tables of a series, in order.")
     ],
@@ -56,12 +56,12 @@ def compare_command(
         _must_be_one_table(tables, method)
         _map(api.read_table(tables[0], *csv_form(csv)), loaded, _wish(risk), out, as_json)
         return
-    with output.output_bar(silent=as_json) as progress:
+    with output.progress_bar(silent=as_json) as progress:
         views = [api.prepare(table, loaded, *csv_form(csv)) for table in tables]
         found = api.compare(views, loaded, method, progress=progress)
-    output.output_filed(found, out)
+    output.write_report(found, out)
     if as_json:
-        output.output_text(found.to_json())
+        output.print_text(found.to_json())
     else:
         _show(found, out)
 
@@ -96,38 +96,38 @@ def _map(table: Table, policy: Policy, wish: MapWish, out: Path | None, as_json:
     from seriatim.cli import output
     from seriatim.usecases.compare.map_page import own_point_told
 
-    with output.output_bar(silent=as_json) as progress:
+    with output.progress_bar(silent=as_json) as progress:
         found = api.compare_on_map(table, policy, wish, progress=progress)
-    output.output_filed(found, out)
+    output.write_report(found, out)
     if as_json:
-        output.output_text(found.to_json())
+        output.print_text(found.to_json())
         return
     for point in found.points:
         if point.of_policy:
-            output.output_text(f"  policy    {own_point_told(point)}")
+            output.print_text(f"  policy    {own_point_told(point)}")
     for point in found.front:
         told = f"risk {point.risk:.3g}, cost {point.cost:.3g}"
-        output.output_text(f"  front     {point.technique} {point.parameter}: {told}")
+        output.print_text(f"  front     {point.technique} {point.parameter}: {told}")
     if out is not None:
-        output.output_text(f"  map       {out}")
+        output.print_text(f"  map       {out}")
 
 
 def _show(found: Comparison, out: Path | None) -> None:
     from rich.markup import escape
     from rich.table import Table
 
-    from seriatim.cli.output import console, output_text, output_whole
+    from seriatim.cli.output import console, print_text, print_whole
 
     table = Table(box=None, pad_edge=False)
     for at, name in enumerate(found.head):
         table.add_column(name, justify="left" if at < 2 else "right", overflow="fold")
     for row in found.rows():
         table.add_row(*row)
-    output_whole(table)
+    print_whole(table)
     for one in found.methods:
         if found.n_views > 1:
             console.print(f"  {one.method} is judged by {escape(one.promises)}", soft_wrap=True)
         if one.why:
             console.print(f"  {one.method}: {escape(one.why)}", soft_wrap=True)
     if out is not None:
-        output_text(f"  report    {out}")
+        print_text(f"  report    {out}")

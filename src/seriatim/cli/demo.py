@@ -25,7 +25,7 @@ breach_share = 0.01   # at most one person in a hundred breached by all releases
 """
 
 
-def demo_command(
+def command(
     out: Annotated[Path, typer.Option("--out", "-o", help="Folder for everything the demo makes.")] = Path(
         "seriatim-demo"
     ),
@@ -38,16 +38,16 @@ def demo_command(
     """
     from seriatim.cli import output
 
-    with output.output_bar(silent=as_json) as progress:
-        shown = run_demo(out, patients, progress)
+    with output.progress_bar(silent=as_json) as progress:
+        shown = publish_months(out, patients, progress)
     if as_json:
-        output.output_json(shown.fields())
+        output.print_json(shown.fields())
     else:
         shown.print()
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
-class DemoOutcome:
+class MonthsPublished:
     """The demo's releases, what the attacks found, and where the files are."""
 
     folder: Path
@@ -72,9 +72,9 @@ class DemoOutcome:
     def print(self) -> None:
         from seriatim.cli import output
 
-        say, write = output.console.print, output.output_text
+        say, write = output.console.print, output.print_text
         say("\nA made-up hospital publishes its visits of the first month:\n")
-        output.output_verdict(self.first, self.release_folder, dry_run=False)
+        output.print_verdict(self.first, self.release_folder, dry_run=False)
         say("\nEvery month a tenth of the patients leave and others join. Each month passes the same check again.")
         say("Comparing the groups each patient was in leaves fewer possible diseases (intersection):\n")
         say(_table(self.naive))
@@ -84,7 +84,7 @@ class DemoOutcome:
             f"[bold red]someone who merely kept every month breaches {share:.0%} of the patients[/]."
         )
         say("\nA policy that bounds this share refuses the second month:\n")
-        output.output_verdict(self.refused, None, dry_run=False)
+        output.print_verdict(self.refused, None, dry_run=False)
         say("\nThe method cohort keeps three diseases possible for everyone over all months:\n")
         say(_table(self.safe))
         say(f"\n[bold green]{self.safe.iterated.share:.0%} breached[/] by the same attack after {MONTHS} months.")
@@ -117,7 +117,7 @@ def _table(result: AdversaryResult) -> Any:
     return table
 
 
-def run_demo(out: Path, patients: int = 3_000, progress: Progress = lambda *_: None) -> DemoOutcome:
+def publish_months(out: Path, patients: int = 3_000, progress: Progress = lambda *_: None) -> MonthsPublished:
     """Publish the same months naively and safely, attack both, and let a promise over time refuse the naive one."""
     from seriatim import api
     from seriatim.cli.compile_ahead import compile_ahead
@@ -126,7 +126,7 @@ def run_demo(out: Path, patients: int = 3_000, progress: Progress = lambda *_: N
 
     compile_ahead("cutting", "accepting", "judging", "figures", "conclusions", "narrowing", "twins")
     views = _prepare(out, hospital_months(patients, MONTHS))
-    naive, over_time, safe = (api.load_policy(path) for path in write_demo_policies(out))
+    naive, over_time, safe = (api.load_policy(path) for path in write_policies(out))
     ledger, releases = api.open_ledger(out / "ledger.db"), out / "releases"
 
     def published(month: int, policy: Any, share: float) -> Published:
@@ -134,14 +134,14 @@ def run_demo(out: Path, patients: int = 3_000, progress: Progress = lambda *_: N
         return api.publish(views[month], policy, ledger, out=releases)
 
     naively = [published(month, naive, 0.05 * month) for month in range(MONTHS)]
-    write_demo_months(out, naively)
+    write_months(out, naively)
     first = naively[0]
     _, refused = (published(month, over_time, 0.4 + 0.05 * month) for month in range(2))
     for month in range(MONTHS):
         published(month, safe, 0.5 + 0.05 * month)
     progress("attacking", 0.8)
     attacked = [api.attack(ledger, series=policy.series) for policy in (naive, safe)]
-    return DemoOutcome(
+    return MonthsPublished(
         folder=out,
         first=first,
         refused=refused,
@@ -151,7 +151,7 @@ def run_demo(out: Path, patients: int = 3_000, progress: Progress = lambda *_: N
     )
 
 
-def write_demo_policies(folder: Path) -> list[Path]:
+def write_policies(folder: Path) -> list[Path]:
     """Write three policies for the same table: month by month, bounded over time, and with method cohort."""
     from seriatim.testing.hospital import POLICY, SERIES
 
@@ -165,7 +165,7 @@ def write_demo_policies(folder: Path) -> list[Path]:
     return [folder / name for name in policies]
 
 
-def write_demo_months(folder: Path, releases: list[Published]) -> None:
+def write_months(folder: Path, releases: list[Published]) -> None:
     """Write the naive months as someone without Seriatim has them: plain files, and a list of who is in which row."""
     import pyarrow as pa
 

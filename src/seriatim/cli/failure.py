@@ -32,7 +32,7 @@ def fail_on_arguments(arguments: Sequence[str]) -> None:
         raise InputError(Fault("command line", found, "text that UTF-8 can carry", "rename it"))
 
 
-def end_in_failure(error: SeriatimError, as_json: bool, options: Mapping[str, str] | None = None) -> int:
+def end_with_faults(error: SeriatimError, as_json: bool, options: Mapping[str, str] | None = None) -> int:
     """Print a SeriatimError and return its exit code; ``options`` are those of the command, by their Python name."""
     options = options or {}
     faults = [_by_option(fault, options) for fault in error.faults] if isinstance(error, InputError) else []
@@ -66,7 +66,7 @@ def _dashed(text: str, options: Mapping[str, str]) -> str:
     return re.sub(r"\((\w+)\)", lambda found: f"({options.get(found[1], found[1])})", text)
 
 
-def end_in_outside_failure(error: OSError, as_json: bool) -> int:
+def end_on_outside_error(error: OSError, as_json: bool) -> int:
     """Print what the system refused: the name of the file and its reason, never what was in it."""
     from seriatim.model.names import printable_file_name
 
@@ -75,19 +75,19 @@ def end_in_outside_failure(error: OSError, as_json: bool) -> int:
     return _told(type(error).__name__, [f"{name}: {reason}; check the folder and the disk"], [], OUTSIDE, as_json)
 
 
-def end_in_memory_failure(as_json: bool) -> int:
+def end_without_memory(as_json: bool) -> int:
     """Say that this machine is too small for the input."""
     line = "there is not enough memory for this input; take fewer rows or columns, or a larger machine"
     return _told("MemoryError", [line], [], OUTSIDE, as_json)
 
 
-def end_in_bug_failure(place: str, as_json: bool) -> int:
+def end_on_bug(place: str, as_json: bool) -> int:
     """Print where an unexpected failure happened."""
     line = f"{place}; set SERIATIM_DEBUG=1 for the traceback (it may show data)"
     return _told("unexpected", [line], [], BUG, as_json)
 
 
-def end_in_usage_failure(code: int, as_json: bool) -> int:
+def end_on_usage(code: int, as_json: bool) -> int:
     """Say as JSON that the command line itself could not be read; the words are on the error stream already."""
     if as_json and code == InputError.exit_code:
         _print_json("UsageError", ["the command line cannot be read"], [], code)

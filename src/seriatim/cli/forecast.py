@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from seriatim.usecases.forecast.forecast_page import OutlookReport
 
 
-def forecast_command(
+def command(
     series: Annotated[str, typer.Argument(help="Series of the ledger.")],
     releases: Annotated[int, typer.Option("--releases", "-r", min=1, max=120, help="Releases to simulate.")] = 12,
     rules: Annotated[
@@ -48,15 +48,15 @@ def forecast_command(
     from seriatim.cli import output
 
     declared, promised = known_to_adversary(adversary), {} if rules is None else inline_table("--rules", rules)
-    with output.output_bar(silent=as_json) as progress:
+    with output.progress_bar(silent=as_json) as progress:
         source = api.open_ledger(*ledger_place(ledger), create=False)
         found = api.forecast(
             source, series, releases, promised, progress=progress, adversary=declared, sensitive=sensitive
         )
     report = api.forecast_report(found, series)
-    output.output_filed(report, out)
+    output.write_report(report, out)
     if as_json:
-        output.output_text(report.to_json())
+        output.print_text(report.to_json())
     else:
         _show(report, out)
 
@@ -65,7 +65,7 @@ def _show(report: OutlookReport, out: Path | None) -> None:
     from rich.markup import escape
     from rich.table import Table
 
-    from seriatim.cli.output import console, output_text, output_whole
+    from seriatim.cli.output import console, print_text, print_whole
     from seriatim.usecases.forecast.forecast_page import HEAD
 
     found = report.forecast
@@ -79,11 +79,11 @@ def _show(report: OutlookReport, out: Path | None) -> None:
         table.add_column(name, justify="right" if at in (2, 3, 4) else "left")
     for cells in report.rows():
         table.add_row(*map(escape, cells))
-    output_whole(table)
+    print_whole(table)
     console.print(escape(report.advice), soft_wrap=True)
     if found.sure:
         console.print("values change; people inferred with certainty by an attacker who knows how values change:")
     for line in report.sure:
         console.print(f"  {escape(line)}", soft_wrap=True, highlight=False)
     if out is not None:
-        output_text(f"  page      {out}")
+        print_text(f"  page      {out}")

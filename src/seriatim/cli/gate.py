@@ -85,15 +85,15 @@ def baseline_command(
     )
     write_own_files({out: found.to_json().encode()}, "out")
     if as_json:
-        output.output_text(found.to_json())
+        output.print_text(found.to_json())
         return
     for name, one in zip(found.names, found.baselines, strict=True):
-        output.output_text(
+        output.print_text(
             f"{name}: {len(one.values):,} values and {len(one.targets):,} targets on {one.n_records:,} records"
         )
     for note in found.advice():
         output.console.print(f"  note  {note}", soft_wrap=True)
-    output.output_text(f"  baseline  {out}, version {found.version}")
+    output.print_text(f"  baseline  {out}, version {found.version}")
 
 
 @app.command("replay")
@@ -132,16 +132,16 @@ def replay_command(
     from seriatim.cli import output
     from seriatim.usecases.gate.replay_report import HEAD
 
-    with output.output_bar(silent=as_json) as progress:
+    with output.progress_bar(silent=as_json) as progress:
         progress("reading", 0.0)
         requests = api.gate_requests(table, x or (), y, baseline, *csv_form(csv), dependency or ())
         progress("replaying", 0.3)
         found = api.gate_replay(requests, test or ("kld",), alpha, queue=queue, joint=joint, title=table.stem)
-    output.output_filed(found, out)
+    output.write_report(found, out)
     if journal is not None or gate is not None:
         number = _stored(found, requests, journal, gate)
     if as_json:
-        output.output_text(found.to_json())
+        output.print_text(found.to_json())
         return
     one = found.found
     deviating = ", ".join(f"{part.n_deviating} of {part.n_targets}" for part in found.parts)
@@ -155,7 +155,7 @@ def replay_command(
         output.console.print(f"  note  {note}", soft_wrap=True)
     _show(HEAD, found.rows()[:20], out)
     if journal is not None:
-        output.output_text(f"  stored    version {number} of the baseline, with this replay")
+        output.print_text(f"  stored    version {number} of the baseline, with this replay")
 
 
 def _stored(found: ReplayReport, requests: Requests, journal: str | None, gate: str | None) -> int:
@@ -183,13 +183,13 @@ def suggest_command(
     from seriatim.cli import output
     from seriatim.usecases.gate.suggest import HEAD
 
-    with output.output_bar(silent=as_json) as progress:
+    with output.progress_bar(silent=as_json) as progress:
         progress("measuring", 0.1)
         separator, encoding = csv_form(csv)
         found = api.gate_suggest(table, most=most, separator=separator, encoding=encoding)
-    output.output_filed(found, out)
+    output.write_report(found, out)
     if as_json:
-        output.output_text(found.to_json())
+        output.print_text(found.to_json())
     else:
         _show(HEAD, found.rows(), out)
 
@@ -198,13 +198,13 @@ def _show(head: tuple[str, ...], rows: tuple[tuple[str, ...], ...], out: Path | 
     from rich.markup import escape
     from rich.table import Table
 
-    from seriatim.cli.output import output_text, output_whole
+    from seriatim.cli.output import print_text, print_whole
 
     table = Table(box=None, pad_edge=False)
     for place, name in enumerate(head):
         table.add_column(name, justify="left" if place == 0 else "right")
     for row in rows:
         table.add_row(*map(escape, row))
-    output_whole(table)
+    print_whole(table)
     if out is not None:
-        output_text(f"  report    {out}")
+        print_text(f"  report    {out}")

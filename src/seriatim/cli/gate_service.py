@@ -203,6 +203,6 @@ def _journal(url: str) -> SqlJournal:
 def _say(told: dict[str, object], text: str, as_json: bool) -> None:
     import json
 
-    from seriatim.cli.output import output_text
+    from seriatim.cli.output import print_text
 
-    output_text(json.dumps(told) if as_json else text)
+    print_text(json.dumps(told) if as_json else text)

@@ -10,7 +10,7 @@ import typer
 from seriatim.cli.options import AsJson, CsvForm, allowed_words, csv_form, new_file
 
 
-def init_command(
+def command(
     table: Annotated[Optional[Path], typer.Argument(help="CSV or Parquet file.")] = None,  # noqa: UP045
     out: Annotated[Path, typer.Option("--out", "-o", callback=new_file, help="File for the policy.")] = Path(
         "policy.toml"
@@ -60,7 +60,7 @@ def init_command(
     from seriatim.cli import output
 
     if as_json:
-        output.output_json({"policy": str(out), "columns": len(source.data.column_names), "guesses": guesses})
+        output.print_json({"policy": str(out), "columns": len(source.data.column_names), "guesses": guesses})
     else:
         output.console.print(f"wrote {out} with {guesses} guesses: read each one, then")
-        output.output_text(f"  seriatim publish {table} --policy {out} --dry-run")
+        output.print_text(f"  seriatim publish {table} --policy {out} --dry-run")

@@ -17,7 +17,7 @@ app = typer.Typer(
 
 
 @app.command("mine")
-def knowledge_mine_command(
+def mine_command(
     table: Annotated[
         Optional[Path],  # noqa: UP045
         typer.Argument(help="Long table, a row per appearance: respondent, time, value and perhaps a class."),
@@ -67,7 +67,7 @@ def knowledge_mine_command(
 
 
 @app.command("show")
-def knowledge_show_command(
+def show_command(
     knowledge: Annotated[Path, typer.Argument(help="TOML file of seriatim knowledge mine.")], as_json: AsJson = False
 ) -> None:
     """Show what a knowledge file holds: how many keep their value, and what follows what.
@@ -87,7 +87,7 @@ def _show(account: object, as_json: bool) -> None:
 
     assert isinstance(account, ModelAccount)
     if as_json:
-        output.output_text(json.dumps(account.record(), ensure_ascii=False, indent=1))
+        output.print_text(json.dumps(account.record(), ensure_ascii=False, indent=1))
     else:
         for line in account.lines():
-            output.output_text(line)
+            output.print_text(line)

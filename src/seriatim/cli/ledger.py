@@ -31,7 +31,7 @@ def _open(address: str) -> SqlLedger:
 
 
 @app.command("show")
-def ledger_show_command(series: Series = None, ledger: LedgerUrl = LEDGER, as_json: AsJson = False) -> None:
+def show_command(series: Series = None, ledger: LedgerUrl = LEDGER, as_json: AsJson = False) -> None:
     """List the releases, who received them and who approved them; drafts; and books of answered queries.
 
     Example: seriatim ledger show ward-visits --ledger sqlite:///ledger.db
@@ -45,17 +45,17 @@ def ledger_show_command(series: Series = None, ledger: LedgerUrl = LEDGER, as_js
     records = opened.records(series) if drafts else ledger_records(opened, series)
 
     if as_json:
-        fields = [output.output_fields(record) for record in records]
-        output.output_json(fields + [output.output_fields(draft) for draft in drafts])
+        fields = [output.fields_of_record(record) for record in records]
+        output.print_json(fields + [output.fields_of_record(draft) for draft in drafts])
     else:
-        output.output_records(records)
-        output.output_drafts(drafts)
+        output.records_table(records)
+        output.print_drafts(drafts)
         for line in answer_books_in_words(opened.entries(series)):
-            output.output_text(f"  queries   {line}")
+            output.print_text(f"  queries   {line}")
 
 
 @app.command("verify")
-def ledger_verify_command(
+def verify_command(
     ledger: LedgerUrl = LEDGER,
     published: Annotated[
         Optional[list[Path]],  # noqa: UP045
@@ -73,15 +73,15 @@ def ledger_verify_command(
     from seriatim.cli import output
 
     if as_json:
-        output.output_json({**asdict(check), "sound": check.sound})
+        output.print_json({**asdict(check), "sound": check.sound})
     else:
-        output.output_check(check)
+        output.print_check(check)
     if not check.sound:
         raise typer.Exit(DAMAGED)
 
 
 @app.command("resume")
-def ledger_resume_command(
+def resume_command(
     series: Series = None,
     ledger: LedgerUrl = LEDGER,
     out: Annotated[
@@ -101,15 +101,15 @@ def ledger_resume_command(
     ledger_records(opened, series)
     records = opened.resume(series, out)
 
-    with output.output_after_the_fact():
+    with output.already_done():
         if not as_json:
             output.console.print(f"{len(records)} releases finished")
         if records or as_json:
-            output.output_changed(records, as_json)
+            output.print_changed(records, as_json)
 
 
 @app.command("import")
-def ledger_import_command(
+def import_command(
     table: Annotated[
         Path,
         typer.Argument(
@@ -149,14 +149,14 @@ def ledger_import_command(
     else:
         pasts, notes = api.ledger_pasts_of_folder(table, respondents, loaded)
     records = api.open_ledger(*ledger_place(ledger)).import_history(loaded, pasts, again="again" in allowed)
-    output.output_changed(records, as_json)
-    with output.output_after_the_fact():
+    output.print_changed(records, as_json)
+    with output.already_done():
         for note in () if as_json else notes:
-            output.output_text(f"note: {note}")
+            output.print_text(f"note: {note}")
 
 
 @app.command("deliver")
-def ledger_deliver_command(
+def deliver_command(
     series: Annotated[str, typer.Argument(help="Name of the series.")],
     number: Annotated[int, typer.Argument(help="Number of the release.")],
     to: Annotated[list[str], typer.Option("--to", help="Recipient; may be repeated.")],
@@ -189,11 +189,11 @@ def ledger_deliver_command(
     delivered = _open(ledger).deliver(
         series, number, to, out, policy=loaded, approved_by=approved_by, override=override
     )
-    output.output_changed(delivered, as_json)
+    output.print_changed(delivered, as_json)
 
 
 @app.command("approve")
-def ledger_approve_command(
+def approve_command(
     series: Annotated[str, typer.Argument(help="Name of the series.")],
     approved_by: Annotated[str, typer.Option(help="Name of the person approving it: not its author.")],
     digest: Digest = "",
@@ -208,11 +208,11 @@ def ledger_approve_command(
     """
     from seriatim.cli import output
 
-    output.output_changed(_open(ledger).approve(series, approved_by, digest), as_json)
+    output.print_changed(_open(ledger).approve(series, approved_by, digest), as_json)
 
 
 @app.command("decline")
-def ledger_decline_command(
+def decline_command(
     series: Annotated[str, typer.Argument(help="Name of the series.")],
     reason: Annotated[str, typer.Option(help="Why it is declined; the ledger keeps it.")],
     declined_by: Annotated[str, typer.Option(help="Name of the person declining it.")],
@@ -227,15 +227,15 @@ def ledger_decline_command(
     from seriatim.cli import output
 
     declined = _open(ledger).decline(series, reason, declined_by, digest)
-    with output.output_after_the_fact():
+    with output.already_done():
         if as_json:
-            output.output_json(output.output_fields(declined))
+            output.print_json(output.fields_of_record(declined))
         else:
-            output.output_drafts([declined])
+            output.print_drafts([declined])
 
 
 @app.command("sign-off")
-def ledger_sign_off_command(
+def sign_off_command(
     series: Annotated[str, typer.Argument(help="Name of the series.")],
     number: Annotated[int, typer.Argument(help="Number of the release.")],
     out: Annotated[Path, typer.Option("--out", "-o", callback=new_file, help="HTML page to write (mode 0600).")] = Path(
@@ -254,11 +254,11 @@ def ledger_sign_off_command(
 
     page = sign_off_in_ledger(_open(ledger), series, number)
     write_own_files({out: page.to_html().encode()})
-    output.output_text(page.to_json() if as_json else f"  to sign   {out}")
+    output.print_text(page.to_json() if as_json else f"  to sign   {out}")
 
 
 @app.command("recall")
-def ledger_recall_command(
+def recall_command(
     series: Annotated[str, typer.Argument(help="Name of the series.")],
     number: Annotated[int, typer.Argument(help="Number of the release, which must be the newest.")],
     reason: Annotated[str, typer.Option(help="Why it is recalled; the ledger keeps it.")],
@@ -272,11 +272,11 @@ def ledger_recall_command(
     """
     from seriatim.cli import output
 
-    output.output_changed(_open(ledger).recall(series, number, reason, approved_by), as_json)
+    output.print_changed(_open(ledger).recall(series, number, reason, approved_by), as_json)
 
 
 @app.command("erase")
-def ledger_erase_command(
+def erase_command(
     series: Annotated[str, typer.Argument(help="Name of the series.")],
     respondent: Annotated[str, typer.Argument(help="Id of the person to forget.")],
     ledger: LedgerUrl = LEDGER,
@@ -289,8 +289,8 @@ def ledger_erase_command(
     n_files = _open(ledger).erase(series, respondent)
     from seriatim.cli import output
 
-    with output.output_after_the_fact():
+    with output.already_done():
         if as_json:
-            output.output_json({"series": series, "rewritten": n_files})
+            output.print_json({"series": series, "rewritten": n_files})
         else:
             output.console.print(f"erased: {n_files} entries no longer name this person; pseudonymous rows remain")

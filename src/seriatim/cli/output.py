@@ -30,7 +30,7 @@ NOTICED = 0.01
 
 
 @contextmanager
-def output_bar(silent: bool = False) -> Iterator[Steps]:
+def progress_bar(silent: bool = False) -> Iterator[Steps]:
     """Show a bar on standard error during long work; show nothing when piped."""
     if silent or not sys.stderr.isatty():
         yield no_progress
@@ -51,7 +51,7 @@ def output_bar(silent: bool = False) -> Iterator[Steps]:
 
 
 @contextmanager
-def output_after_the_fact() -> Iterator[None]:
+def already_done() -> Iterator[None]:
     """Print what has happened: no full disk or closed pipe behind the output can undo it or change the exit code."""
     try:
         yield
@@ -65,15 +65,15 @@ def output_after_the_fact() -> Iterator[None]:
             print(said, file=sys.stderr)  # noqa: T201
 
 
-def output_json(value: Any) -> None:
-    output_text(json.dumps(value, indent=1, sort_keys=True, default=str))
+def print_json(value: Any) -> None:
+    print_text(json.dumps(value, indent=1, sort_keys=True, default=str))
 
 
-def output_text(text: str) -> None:
+def print_text(text: str) -> None:
     print(text)  # noqa: T201 - rich would wrap and colour it
 
 
-def output_filed(report: FiledReport, out: Path | None) -> None:
+def write_report(report: FiledReport, out: Path | None) -> None:
     """Write a report as HTML and beside it as JSON, if a file is named."""
     if out is not None:
         from seriatim.storage.own_files import write_own_files
@@ -81,7 +81,7 @@ def output_filed(report: FiledReport, out: Path | None) -> None:
         write_own_files({out: report.to_html().encode(), out.with_suffix(".json"): report.to_json().encode()})
 
 
-def output_verdict(made: Published, folder: Path | None, dry_run: bool) -> None:
+def print_verdict(made: Published, folder: Path | None, dry_run: bool) -> None:
     """Print the verdict, the finding of every promise, and where the files are."""
     verdict = made.verdict
     word, colour = ("RELEASED", "green") if verdict.released else ("REFUSED", "red")
@@ -93,7 +93,7 @@ def output_verdict(made: Published, folder: Path | None, dry_run: bool) -> None:
         word = {"RELEASED": "WOULD BE RELEASED", "REFUSED": "WOULD BE REFUSED"}.get(word, word)
     number = f", release {made.number}" if made.number else ""
     console.print(f"[bold {colour}]{word}[/]  {escape(made.policy.series)}{number}")
-    console.print(output_findings(verdict.findings))
+    console.print(findings_table(verdict.findings))
     for column, draft in made.release.draft.tables.items():
         console.print(_summary(column, draft, verdict), soft_wrap=True)
     for reason in verdict.reasons:
@@ -103,12 +103,12 @@ def output_verdict(made: Published, folder: Path | None, dry_run: bool) -> None:
     for note in verdict.notes:
         console.print(f"  note  {escape(note)}", soft_wrap=True)
     if made.draft_digest is not None:
-        output_text(f"  draft     {made.draft_digest[:12]}; seriatim ledger approve releases it")
+        print_text(f"  draft     {made.draft_digest[:12]}; seriatim ledger approve releases it")
     if folder is not None:
         print_files(folder)
     elif not verdict.released:
         for path in made.papers:
-            output_text(f"  {PRIVATE:8} {path}")
+            print_text(f"  {PRIVATE:8} {path}")
 
 
 def _summary(column: str | None, draft: Draft, verdict: Verdict) -> str:
@@ -149,10 +149,10 @@ def print_files(folder: Path) -> None:
     """Print where the files are, those for recipients first."""
     for part in (PUBLIC, PRIVATE):
         for path in sorted(path for path in (folder / part).rglob("*") if path.is_file()):
-            output_text(f"  {part:8} {path}")
+            print_text(f"  {part:8} {path}")
 
 
-def output_findings(findings: Sequence[Finding]) -> Table:
+def findings_table(findings: Sequence[Finding]) -> Table:
     table = Table(box=None, pad_edge=False)
     for name in ("promise", "column", "required", "found", "", "people"):
         table.add_column(name, justify="right" if name in ("required", "found", "people") else "left")
@@ -171,7 +171,7 @@ def output_findings(findings: Sequence[Finding]) -> Table:
     return table
 
 
-def output_figures(figures: Mapping[str, Mapping[str, Any]]) -> Table:
+def figures_table(figures: Mapping[str, Mapping[str, Any]]) -> Table:
     """Return the worst figures: a row for each, a column per sensitive column."""
     table = Table(box=None, pad_edge=False)
     table.add_column("worst")
@@ -183,18 +183,18 @@ def output_figures(figures: Mapping[str, Mapping[str, Any]]) -> Table:
     return table
 
 
-def output_changed(records: ReleaseRecord | Sequence[ReleaseRecord], as_json: bool) -> None:
+def print_changed(records: ReleaseRecord | Sequence[ReleaseRecord], as_json: bool) -> None:
     """Print what the ledger now says of one release, or of several: it has happened, whatever becomes of the output."""
-    with output_after_the_fact():
+    with already_done():
         if not as_json:
-            output_records([records] if isinstance(records, ReleaseRecord) else records)
+            records_table([records] if isinstance(records, ReleaseRecord) else records)
         elif isinstance(records, ReleaseRecord):
-            output_json(output_fields(records))
+            print_json(fields_of_record(records))
         else:
-            output_json([output_fields(record) for record in records])
+            print_json([fields_of_record(record) for record in records])
 
 
-def output_records(records: Sequence[ReleaseRecord]) -> None:
+def records_table(records: Sequence[ReleaseRecord]) -> None:
     table = Table(box=None, pad_edge=False)
     for name in ("series", "release", "state", "epoch", "rows", "received by", "approved by", "reserved"):
         table.add_column(name, overflow="fold")
@@ -213,20 +213,20 @@ def output_records(records: Sequence[ReleaseRecord]) -> None:
             record.reserved_at[:16].replace("T", " "),
         )
         table.add_row(*(escape(printable_file_name(cell)) for cell in cells))  # older ledgers took any text
-    output_whole(table) if records else console.print("no releases yet")
+    print_whole(table) if records else console.print("no releases yet")
 
 
-def output_drafts(drafts: Sequence[DraftRecord]) -> None:
+def print_drafts(drafts: Sequence[DraftRecord]) -> None:
     """Print a line for each draft: what became of it, and by whom."""
     for draft in drafts:
         ended = f" by {draft.ended_by}" if draft.ended_by else ""
         why = f": {draft.reason}" if draft.reason else ""
         told = f"{draft.series}, release {draft.number}: {draft.state}{ended}{why}"
-        output_text(f"  draft     {told}; drafted by {draft.author}, {draft.drafted_at[:16].replace('T', ' ')}")
-        output_text(f"            digest {draft.digest[:12]}, input {draft.input_name or 'a table in memory'}")
+        print_text(f"  draft     {told}; drafted by {draft.author}, {draft.drafted_at[:16].replace('T', ' ')}")
+        print_text(f"            digest {draft.digest[:12]}, input {draft.input_name or 'a table in memory'}")
 
 
-def output_whole(table: Table) -> None:
+def print_whole(table: Table) -> None:
     """Print a table without cutting any cell: folded in a terminal, at full width in a file."""
     width = console.width if console.is_terminal else max(console.width, _full_width(table))
     Console(highlight=False, emoji=False, width=width, file=console.file).print(table)
@@ -236,7 +236,7 @@ def _full_width(table: Table) -> int:
     return console.measure(table, options=console.options.update(width=10_000)).maximum
 
 
-def output_check(check: LedgerCheck) -> None:
+def print_check(check: LedgerCheck) -> None:
     """Print the result of verifying a ledger, with every fault on a line of its own."""
     word = "[green]sound[/]" if check.sound else "[red]DAMAGED[/]"
     console.print(
@@ -249,7 +249,7 @@ def output_check(check: LedgerCheck) -> None:
         console.print(f"  note  {escape(note)}", soft_wrap=True)
 
 
-def output_fields(record: ReleaseRecord | DraftRecord) -> Mapping[str, Any]:
+def fields_of_record(record: ReleaseRecord | DraftRecord) -> Mapping[str, Any]:
     from dataclasses import asdict
 
     return asdict(record)

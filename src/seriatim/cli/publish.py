@@ -51,7 +51,7 @@ Allow = Annotated[
 ]
 
 
-def publish_command(
+def command(
     table: Annotated[Path, typer.Argument(help="Table to publish, CSV or Parquet.")],
     policy: PolicyFile,
     ledger: LedgerUrl = LEDGER,
@@ -76,16 +76,16 @@ def publish_command(
     """
     from seriatim import api
     from seriatim.cli.compile_ahead import compile_ahead
-    from seriatim.cli.output import output_bar
-    from seriatim.model.names import recipient_names
+    from seriatim.cli.output import progress_bar
+    from seriatim.model.names import recipients_given
     from seriatim.model.verdict import approval_given
 
     allowed = allowed_words(allow, "again", "empty")
-    approval, recipients = approval_given(approved_by, override), recipient_names(to or (), "to")
+    approval, recipients = approval_given(approved_by, override), recipients_given(to or (), "to")
     if private is not None:
         api.refuse_private_list(private)  # before a ledger is made
     loaded = api.load_policy(policy)
-    with output_bar(silent=as_json) as progress:
+    with progress_bar(silent=as_json) as progress:
         compile_ahead(*(loaded.defence.compiled_ahead if loaded.defence else ()), "judging", "figures")
         progress("reading", 0.0)
         ready = api.prepare(table, loaded, *csv_form(csv))  # bad input must not even open a ledger
@@ -115,8 +115,8 @@ def _show(made: Published, out: Path, dry_run: bool, as_json: bool) -> None:
     from seriatim.ledger.shelf import shelf_slug
 
     folder = None if made.number is None else out / f"{shelf_slug(made.policy.series)}-{made.number:04d}"
-    with output.output_after_the_fact():
+    with output.already_done():
         if as_json:
-            output.output_text(made.report.to_json())
+            output.print_text(made.report.to_json())
         else:
-            output.output_verdict(made, folder, dry_run)
+            output.print_verdict(made, folder, dry_run)

@@ -34,7 +34,7 @@ app = typer.Typer(
 
 
 @app.callback()
-def study_help_command() -> None:
+def help_command() -> None:
     """Repeat the experiments of papers and compare the figures."""
 
 

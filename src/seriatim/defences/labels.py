@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from seriatim.model import CodedColumn, Generalised, Scale
-from seriatim.model.scale import TOP, FloatArray, IntArray, scale_interval_label, scale_set_word
+from seriatim.model.scale import TOP, FloatArray, IntArray, interval_label, word_in_set
 
 _BITS = 64
 
@@ -91,7 +91,7 @@ def _interval_labels(scale: Scale, low: npt.NDArray[np.int64], high: npt.NDArray
     """Write a single value as it is, a range as an interval, and a range that includes missing cells as ``*``."""
     first, last = scale.texts.take(pa.array(low)).to_pylist(), scale.texts.take(pa.array(high)).to_pylist()
     return tuple(
-        a if one else TOP if b is None else scale_interval_label(a, b)
+        a if one else TOP if b is None else interval_label(a, b)
         for a, b, one in zip(first, last, (low == high).tolist(), strict=True)
     )
 
@@ -155,7 +155,7 @@ def _many_values(codes: IntArray, bounds: npt.NDArray[np.int64], size: int) -> t
 def _set_labels(scale: Scale, sets: _Sets) -> tuple[str | None, ...]:
     """Return the labels of sets: a value alone as it is, ``{a,b}``, or ``*`` for all of them and for missing cells."""
     texts: list[str | None] = scale.texts.to_pylist()
-    words = pa.array(["" if text is None else scale_set_word(text) for text in texts], pa.string())
+    words = pa.array(["" if text is None else word_in_set(text) for text in texts], pa.string())
     listed = pa.ListArray.from_arrays(pa.array(sets.starts.astype(np.int32)), words.take(pa.array(sets.members)))
     braced = pc.binary_join_element_wise("{", pc.binary_join(listed, ","), "}", "")
     first = scale.texts.cast(pa.string()).take(pa.array(sets.members[sets.starts[:-1]]))

@@ -21,7 +21,7 @@ from sqlalchemy.engine import Connection
 from seriatim.ledger import catalogue, pseudonyms, statements
 from seriatim.ledger.shelf import Shelf
 from seriatim.ledger.stored_history import stored_people
-from seriatim.model.text_hash import WordArray, text_hashes
+from seriatim.model.text_hash import WordArray, hashes_of
 from seriatim.storage.durable_files import write_durably
 
 _KEY = 0x5E21A71
@@ -32,7 +32,7 @@ _SIGNED, _HEAD = 32, 64
 
 def index_of_people(respondents: pa.Array | pa.ChunkedArray) -> WordArray:
     """Return a number for each person, sorted."""
-    return np.unique(text_hashes(respondents.drop_null(), _KEY))
+    return np.unique(hashes_of(respondents.drop_null(), _KEY))
 
 
 def write_people_index(place: Shelf, series: str, secret: bytes, head: str, people: WordArray) -> None:
@@ -49,7 +49,7 @@ def people_in_other_series(
     connection: Connection, place: Shelf, series: str, respondents: pa.Array | pa.ChunkedArray
 ) -> dict[str, int]:
     """Return how many of these rows are of people in another series, for each in which there are any."""
-    marks, rows = np.unique(text_hashes(pseudonyms.pseudonym_text(respondents).drop_null(), _KEY), return_counts=True)
+    marks, rows = np.unique(hashes_of(pseudonyms.pseudonym_text(respondents).drop_null(), _KEY), return_counts=True)
     found = {}
     for name, secret, head in connection.execute(statements.HEADS):
         if name != series:

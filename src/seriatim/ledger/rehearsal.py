@@ -11,7 +11,7 @@ from pathlib import Path
 import pyarrow as pa
 
 from seriatim.errors import LedgerError
-from seriatim.model.history import History, SeriesState, no_history
+from seriatim.model.history import History, SeriesState, nothing_published
 from seriatim.ports import DraftRecord, LedgerCheck, ReleaseRecord, Reservation
 
 
@@ -37,7 +37,7 @@ class NoLedger:
         return SeriesState(series, secret=self.secret)
 
     def history(self, series: str, sensitive: str | None = None, newest: int | None = None) -> History:  # noqa: ARG002
-        return no_history()
+        return nothing_published()
 
     def memory(self, series: str) -> Mapping[str, pa.Table]:  # noqa: ARG002
         return {}

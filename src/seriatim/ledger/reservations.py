@@ -22,7 +22,7 @@ from seriatim.ledger import catalogue, chain, pseudonyms, shelf, statements
 from seriatim.ledger.newcomer_files import newcomers_since
 from seriatim.ledger.shelf import Shelf
 from seriatim.model.history import SeriesState
-from seriatim.model.names import recipient_names
+from seriatim.model.names import recipients_given
 from seriatim.model.policy import Policy
 from seriatim.model.policy_in_force import check_epoch
 from seriatim.model.text_hash import WordArray
@@ -165,7 +165,7 @@ def check_reservation(place: Shelf, reservation: Reservation) -> None:
     """Raise the caller's mistakes before anything is written."""
     if reservation.approval is not None:
         checked_approval(reservation.approval)
-    recipient_names(reservation.recipients)
+    recipients_given(reservation.recipients)
     if reservation.policy.series != reservation.state.series:
         raise LedgerError("the policy and the state are of different series")
     if reservation.staged.parent.parent.parent != place.root:

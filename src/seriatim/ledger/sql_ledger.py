@@ -30,7 +30,7 @@ from seriatim.ledger.shelf import Shelf
 from seriatim.ledger.stored_history import stored_history, stored_memory, stored_people
 from seriatim.model.doors import at_door
 from seriatim.model.history import History, SeriesState
-from seriatim.model.names import recipient_names, visible_text
+from seriatim.model.names import recipients_given, visible_text
 from seriatim.model.policy import Policy
 from seriatim.model.verdict import Approval, approval_given
 from seriatim.ports import DraftRecord, LedgerCheck, ReleaseRecord, Reservation
@@ -294,7 +294,7 @@ class SqlLedger:
         from seriatim.ledger.deliveries import deliver_release
         from seriatim.usecases.deliver import Delivery, judge_delivery
 
-        whom = (*recipient_names(recipients), *recipient_names(to, "to"))
+        whom = (*recipients_given(recipients), *recipients_given(to, "to"))
         if not whom:
             raise InputError(Fault("recipients", "nobody", "at least one name", "say who receives it (recipients)"))
         asked = Delivery(series, number, whom, approval_given(approved_by, override), policy)

@@ -23,7 +23,7 @@ from seriatim.ledger.newcomer_files import newcomers_files
 from seriatim.ledger.reservations import ReservedPeople
 from seriatim.ledger.shelf import Shelf
 from seriatim.model.draft import SENSITIVE
-from seriatim.model.history import MARKS, History, PastRelease, WithheldPeople, no_history
+from seriatim.model.history import MARKS, History, PastRelease, WithheldPeople, nothing_published
 
 Facts = Mapping[str, Any]
 _SMALL = 1 << 15
@@ -92,7 +92,7 @@ def stored_history(
     Releases without the sensitive column say nothing about it, and are left out.
     """
     if not facts:
-        return no_history()
+        return nothing_published()
     chosen = next(iter(facts[-1]["sensitive"]), None) if sensitive is None else sensitive
     column = pseudonyms.pseudonym_value_column(chosen) if chosen is not None else None
     facts = [one for one in facts if chosen is None or chosen in one["sensitive"]]

@@ -19,7 +19,7 @@ from seriatim.measures.information_loss import set_loss_bits
 from seriatim.measures.query_error import QueryBoxes
 from seriatim.model.audited import AuditedOriginal, AuditedQuasi
 from seriatim.model.chance import open_chance
-from seriatim.model.classes import LongArray, number_classes
+from seriatim.model.classes import LongArray, numbered_alike
 from seriatim.model.scale import FloatArray, IntArray
 
 MOST_FLAGS = 120
@@ -96,7 +96,7 @@ def boxes_against_original(original: AuditedOriginal) -> QueryBoxes | None:
     facing = original.facing
     if any(column.n_unread for column in facing):
         return None
-    classes = number_classes([c.codes for c in facing], [len(c.covers) for c in facing], len(facing[0].codes))
+    classes = numbered_alike([c.codes for c in facing], [len(c.covers) for c in facing], len(facing[0].codes))
     first = np.full(len(classes), len(classes.of_record), dtype=np.int64)
     np.minimum.at(first, classes.of_record, np.arange(len(classes.of_record)))
     low, high = (np.empty((len(facing), len(classes)), dtype=np.int32) for _ in range(2))

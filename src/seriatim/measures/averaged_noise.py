@@ -12,8 +12,8 @@ import numpy as np
 from seriatim.measures.noise_hits import noise_hits
 from seriatim.model import CodedColumn, Measure, Policy
 from seriatim.model.chance import open_chance
-from seriatim.model.nearness import Nearness, nearness_of, usual_nearness
-from seriatim.model.noise_bell import SPREAD, noise_bell_at, noise_bell_sizes
+from seriatim.model.nearness import Nearness, usual_window, window_of
+from seriatim.model.noise_bell import SPREAD, amounts_of, quantiles_at
 from seriatim.model.scale import FloatArray
 
 SEED = 20_263
@@ -44,8 +44,8 @@ def _values(column: CodedColumn) -> FloatArray:
 
 def _measures(column: CodedColumn, amount: str, policy: Policy) -> tuple[Measure, ...]:
     """Return the spread of the noise, how near it leaves values, what an attacker makes of it, and of fresh noise."""
-    about = {"column": column.name, "near": usual_nearness(column.scale)}
-    near, values = nearness_of(about["near"]), _values(column)
+    about = {"column": column.name, "near": usual_window(column.scale)}
+    near, values = window_of(about["near"]), _values(column)
     hit, alone = noise_hits(column, amount, near)
     unit = policy.columns[column.name].unit or ("days" if column.scale.dated else "units")
     in_per_cent = amount.endswith("%")
@@ -66,7 +66,7 @@ def _measures(column: CodedColumn, amount: str, policy: Policy) -> tuple[Measure
 def averaged_noise_hits(values: FloatArray, amount: str, releases: int, near: Nearness, seed: int = SEED) -> float:
     """Return the share of values that the mean of several noisy ones comes near to, if each release had fresh noise."""
     chance = open_chance(seed, "averaged noise")
-    bell = np.mean([noise_bell_at(chance.random(len(values))) for _ in range(releases)], axis=0)
-    mean = values + noise_bell_sizes(values, amount) * bell
+    bell = np.mean([quantiles_at(chance.random(len(values))) for _ in range(releases)], axis=0)
+    mean = values + amounts_of(values, amount) * bell
     allowed = np.maximum(near.width / 2.0, near.ratio * np.abs(values))
     return float((np.abs(mean - values) <= allowed + 1e-9).mean())

@@ -21,7 +21,7 @@ from seriatim.kernels.check.class_figures import leakage_of_random_classes
 from seriatim.measures._leakage import leakage_by_class
 from seriatim.model.chance import open_chance
 from seriatim.model.class_counts import ValueCounts
-from seriatim.model.classes import LongArray, number_classes
+from seriatim.model.classes import LongArray, numbered_alike
 from seriatim.model.scale import FloatArray, IntArray
 
 SIMULATED = 32
@@ -118,7 +118,7 @@ class GivenLeakage:
 
 def leakage_given(target: GivenAttribute, given: Sequence[GivenAttribute]) -> GivenLeakage:
     """Return the leakage of one column when the others are known."""
-    classes = number_classes([_whole(g.codes) for g in given], [g.n_values + 1 for g in given], len(target.codes))
+    classes = numbered_alike([_whole(g.codes) for g in given], [g.n_values + 1 for g in given], len(target.codes))
     seen = ValueCounts.of(classes, target.codes, target.n_values)
     found = leakage_by_class(seen)
     l_d, l_e, sizes = found["l_d"], found["l_e"], found["n_valued"]
@@ -178,7 +178,7 @@ def worst_leakage_given_records(
     sets: list[tuple[str, ...]] = []
     for size in range(1, min(up_to, len(given)) + 1):
         for chosen in combinations(given, size):
-            classes = number_classes([_whole(g.codes) for g in chosen], [g.n_values + 1 for g in chosen], len(leaks))
+            classes = numbered_alike([_whole(g.codes) for g in chosen], [g.n_values + 1 for g in chosen], len(leaks))
             found = leakage_by_class(ValueCounts.of(classes, target.codes, target.n_values))["l_d"]
             own = np.nan_to_num(found)[classes.of_record]
             worse = own > leaks + 1e-12

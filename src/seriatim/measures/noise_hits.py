@@ -7,13 +7,13 @@ import numpy as np
 from seriatim.kernels.equivocation import window_hit_chances
 from seriatim.model import CodedColumn
 from seriatim.model.chance import open_chance
-from seriatim.model.nearness import Nearness, nearness_reach
+from seriatim.model.nearness import Nearness, window_reach
 from seriatim.model.noise_bell import (
-    noise_bell_at,
-    noise_bell_chances,
-    noise_bell_rounded,
-    noise_bell_sizes,
-    noise_bell_step,
+    amounts_of,
+    chances_of_cells,
+    decimal_step,
+    quantiles_at,
+    rounded_to_step,
 )
 from seriatim.model.scale import FloatArray
 
@@ -32,14 +32,14 @@ def noise_hits(column: CodedColumn, amount: str, near: Nearness) -> tuple[float,
     known = len(column.scale) - int(column.scale.texts.null_count)
     codes = column.codes[(column.codes >= 0) & (column.codes < known)]
     held, counts = np.unique(codes, return_counts=True)
-    reach = np.searchsorted(held, nearness_reach(column.scale, near)[held], side="right") - 1
+    reach = np.searchsorted(held, window_reach(column.scale, near)[held], side="right") - 1
     prior = np.ascontiguousarray(counts / counts.sum())
-    values, step = column.scale.positions[held], noise_bell_step(column.scale)
+    values, step = column.scale.positions[held], decimal_step(column.scale)
     chance = open_chance(SEED, "noise hits")
     tried = min(TRIED, max(MOST_CELLS // len(held), 10))
     true = values[np.searchsorted(held, chance.permutation(codes)[:tried])]
-    moved = true + noise_bell_sizes(true, amount) * noise_bell_at(chance.random(len(true)))
-    shown = noise_bell_rounded(moved, column.scale, amount)
+    moved = true + amounts_of(true, amount) * quantiles_at(chance.random(len(true)))
+    shown = rounded_to_step(moved, column.scale, amount)
     chances = [
         window_hit_chances(noise_beliefs(shown[at : at + _TOGETHER], values, prior, amount, step), reach)
         for at in range(0, len(shown), _TOGETHER)
@@ -49,6 +49,6 @@ def noise_hits(column: CodedColumn, amount: str, near: Nearness) -> tuple[float,
 
 def noise_beliefs(shown: FloatArray, values: FloatArray, prior: FloatArray, amount: str, step: float) -> FloatArray:
     """Return what is believed after each noisy number; the prior where none of the values can have become it."""
-    weighed = noise_bell_chances(shown, values, amount, step) * prior
+    weighed = chances_of_cells(shown, values, amount, step) * prior
     total = weighed.sum(axis=1, keepdims=True)
     return np.ascontiguousarray(np.where(total > 0, weighed / np.where(total > 0, total, 1.0), prior))

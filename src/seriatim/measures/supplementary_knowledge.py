@@ -17,7 +17,7 @@ import numpy as np
 from seriatim.measures.equivocation_rows import equivocations
 from seriatim.measures.leakage_given import GivenAttribute
 from seriatim.model.chance import open_chance
-from seriatim.model.classes import Classes, number_classes
+from seriatim.model.classes import Classes, numbered_alike
 from seriatim.model.scale import FloatArray
 
 MOST_SETS = 70
@@ -56,7 +56,7 @@ def _known(
     rows, weights, per_set = [], [], []
     for chosen in supplementary_knowledge_sets(len(attributes), size, seed):
         held = [attributes[i] for i in chosen]
-        classes = number_classes([a.codes for a in held], [a.n_values for a in held], n)
+        classes = numbered_alike([a.codes for a in held], [a.n_values for a in held], n)
         figures = _figures(domain, beliefs(chosen, classes))
         rows.append(figures)
         weights.append(classes.sizes)

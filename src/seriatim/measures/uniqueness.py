@@ -15,7 +15,7 @@ from itertools import combinations
 import numpy as np
 import numpy.typing as npt
 
-from seriatim.model.classes import LongArray, number_classes
+from seriatim.model.classes import LongArray, numbered_alike
 from seriatim.model.scale import FloatArray, IntArray
 
 Bits = npt.NDArray[np.uint8]
@@ -59,7 +59,7 @@ def special_uniqueness(columns: Sequence[IntArray], sizes: Sequence[int], up_to:
     for size in range(1, up_to + 1):
         unique: dict[tuple[int, ...], Bits] = {}
         for chosen in combinations(range(m), size):
-            classes = number_classes([columns[i] for i in chosen], [sizes[i] for i in chosen], n)
+            classes = numbered_alike([columns[i] for i in chosen], [sizes[i] for i in chosen], n)
             alone = np.packbits((classes.sizes == 1)[classes.of_record])
             if size < up_to:
                 unique[chosen] = alone

@@ -1,7 +1,7 @@
 """Frozen values that all rooms share. They know nothing of files, frames or databases."""
 
 from seriatim.model.adversary import Adversary, Prior, PriorSets
-from seriatim.model.chart import Bars, Chart, ChartAxis, Heatmap, Histogram, Line, Lines, Threshold, histogram_chart
+from seriatim.model.chart import Bars, Chart, ChartAxis, Heatmap, Histogram, Line, Lines, Threshold, histogram_of
 from seriatim.model.draft import Draft, Generalised, Grouping
 from seriatim.model.hierarchies import Hierarchy, PathHierarchy
 from seriatim.model.history import History, PastRelease, SeriesState
@@ -73,7 +73,7 @@ __all__ = [
     "View",
     "check_epoch",
     "check_epoch_columns",
-    "histogram_chart",
+    "histogram_of",
     "release",
     "scale_of",
 ]

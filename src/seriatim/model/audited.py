@@ -8,7 +8,7 @@ from typing import Literal
 import numpy as np
 import pyarrow as pa
 
-from seriatim.model.classes import Classes, LongArray, PublishedTable, number_classes
+from seriatim.model.classes import Classes, LongArray, PublishedTable, numbered_alike
 from seriatim.model.scale import FloatArray, IntArray
 from seriatim.model.view import CodedColumn
 
@@ -96,20 +96,20 @@ class AuditedTable:
     def published(self) -> PublishedTable:
         """Return it with its classes numbered, as publishing sees a draft: what promises and figures count."""
         return PublishedTable(
-            classes=number_classes([c.codes for c in self.given], [c.n_values for c in self.given], len(self)),
+            classes=numbered_alike([c.codes for c in self.given], [c.n_values for c in self.given], len(self)),
             labels=self.table.select([column.name for column in self.given]),
             sensitive={column.name: column for column in self.sensitive},
         )
 
 
-def audited_margin_beside(beside: AuditedPrior, index: int, n_values: int) -> FloatArray:
+def margin_beside(beside: AuditedPrior, index: int, n_values: int) -> FloatArray:
     """Return the share of each value of the sensitive column ``index`` in the other table."""
     codes = beside.sensitive[index]
     counts = np.bincount(codes[codes >= 0], minlength=n_values)
     return counts / max(int(counts.sum()), 1)
 
 
-def audited_conditional_beside(audited: AuditedTable, index: int, classes: Classes) -> FloatArray:
+def conditional_beside(audited: AuditedTable, index: int, classes: Classes) -> FloatArray:
     """Return a row of shares per class, from the other table's records of the same class; nan if it has none."""
     assert audited.beside is not None
     numbers, codes = _numbers_beside(audited, audited.beside), audited.beside.sensitive[index]
@@ -120,7 +120,7 @@ def audited_conditional_beside(audited: AuditedTable, index: int, classes: Class
         return np.asarray(counts / counts.sum(axis=1, keepdims=True), dtype=np.float64)
 
 
-def audited_sizes_beside(audited: AuditedTable, classes: Classes) -> LongArray | None:
+def sizes_beside(audited: AuditedTable, classes: Classes) -> LongArray | None:
     """Count the records of the other table in each class; None if it lacks the columns that make classes."""
     if audited.beside is None or not audited.beside.given:
         return None
@@ -135,4 +135,4 @@ def _numbers_beside(audited: AuditedTable, beside: AuditedPrior) -> IntArray:
     """
     columns = [np.concatenate((a.codes, b.codes)) for a, b in zip(audited.given, beside.given, strict=True)]
     sizes = [max(a.n_values, b.n_values) for a, b in zip(audited.given, beside.given, strict=True)]
-    return number_classes(columns, sizes, len(columns[0])).of_record[len(audited) :]
+    return numbered_alike(columns, sizes, len(columns[0])).of_record[len(audited) :]

@@ -135,7 +135,7 @@ class Chart:
         return _KINDS[type(self.data)]
 
 
-def histogram_chart(figures: npt.NDArray[Any] | Sequence[float], bins: int = 30) -> Histogram:
+def histogram_of(figures: npt.NDArray[Any] | Sequence[float], bins: int = 30) -> Histogram:
     """Bin the finite figures: round edges, whole ones for whole numbers, and an open bin for a long tail."""
     values = np.asarray(figures, dtype=np.float64)
     values = values[np.isfinite(values)]

@@ -23,7 +23,7 @@ from seriatim.model.classes import (
     LongArray,
     PublishedTable,
     class_text_codes,
-    number_classes,
+    numbered_alike,
 )
 from seriatim.model.scale import FloatArray, IntArray, Scale
 
@@ -161,7 +161,7 @@ class ClassCounts:
                 raise ValueError(f"column {name!r}: parts are coded on different scales")
         coded = [class_text_codes(labels.column(name)) for name in labels.column_names]
         ends = np.cumsum([len(part) for part in parts])
-        numbers = number_classes([codes + 1 for codes, _ in coded], [len(words) + 1 for _, words in coded], ends[-1])
+        numbers = numbered_alike([codes + 1 for codes, _ in coded], [len(words) + 1 for _, words in coded], ends[-1])
         places = np.split(numbers.of_record, ends[:-1])
         rows = np.concatenate([part.sizes for part in parts])
         sizes = np.bincount(numbers.of_record, weights=rows, minlength=len(numbers)).astype(np.int64)

@@ -57,7 +57,7 @@ class Classes:
         return starts, rows
 
 
-def number_classes(columns: Sequence[IntArray], sizes: Sequence[int], n_records: int) -> Classes:
+def numbered_alike(columns: Sequence[IntArray], sizes: Sequence[int], n_records: int) -> Classes:
     """Number records by equal codes in all columns; column i has the codes 0 .. ``sizes[i]`` - 1."""
     return _numbered(zip(columns, sizes, strict=True), n_records)
 
@@ -188,7 +188,7 @@ def published_class_of_groups(draft: Draft, classes: Classes) -> IntArray:
         of_values = np.append(texts[: len(values)], np.int32(-1))  # the last is a missing value
         columns.append(np.append(of_values[shown], texts[len(values) :][column.label_of_group]) + 1)
         sizes.append(len(words) + 1)
-    found = number_classes(columns, sizes, len(classes) + draft.grouping.n_groups)
+    found = numbered_alike(columns, sizes, len(classes) + draft.grouping.n_groups)
     if len(found) != len(classes):
         raise AssertionError("the groups of a draft are not the classes of its table")
     return found.of_record[len(classes) :]

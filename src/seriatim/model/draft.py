@@ -65,7 +65,7 @@ class Generalised:
         return f"Generalised({self.name!r}, {self.form}, {len(self.labels)} labels)"
 
 
-def draft_groups_of_own_tables(groups: Mapping[str, pa.Table]) -> pa.Table:
+def groups_of_columns(groups: Mapping[str, pa.Table]) -> pa.Table:
     """Return release.groups of several tables, one after the other; a column ``sensitive`` says which is which."""
     named = [table.append_column(SENSITIVE, pa.array([name] * len(table))) for name, table in groups.items()]
     whole = pa.concat_tables(named, promote_options="default")
@@ -135,7 +135,7 @@ class Draft:
     def groups_by_source(self) -> pa.Table:
         """Return release.groups with the records in the order of the source table, counterfeits after them."""
         if self.own_tables:
-            return draft_groups_of_own_tables({name: own.groups_by_source for name, own in self.own_tables.items()})
+            return groups_of_columns({name: own.groups_by_source for name, own in self.own_tables.items()})
         if self.source_rows is None:
             return self.groups
         back = np.argsort(self.source_rows)

@@ -21,12 +21,12 @@ _NUMBER = r"^\s*[-+.,]?\d"
 """How a number begins."""
 
 
-def foreign_without_row_names(table: pa.Table, declared: Collection[str] = ()) -> pa.Table:
+def without_row_names(table: pa.Table, declared: Collection[str] = ()) -> pa.Table:
     """Drop the row numbers that R and pandas write as a first column."""
     return table.drop_columns([name for name in table.column_names if name in ROW_NAMES and name not in declared])
 
 
-def foreign_counts(where: str, table: pa.Table) -> LongArray | None:
+def rows_counted(where: str, table: pa.Table) -> LongArray | None:
     """Return how many records each row stands for, by its column ``count``; None if that is no such column."""
     if COUNT not in table.column_names or not pat.is_integer(table.schema.field(COUNT).type):
         return None
@@ -36,12 +36,12 @@ def foreign_counts(where: str, table: pa.Table) -> LongArray | None:
     return counts
 
 
-def spread_foreign_rows(table: pa.Table, counts: LongArray) -> pa.Table:
+def rows_spread(table: pa.Table, counts: LongArray) -> pa.Table:
     """Return one row for each record again, without the column that counted them."""
     return table.take(pa.array(np.repeat(np.arange(table.num_rows), counts))).drop_columns([COUNT])
 
 
-def foreign_plain_numbers(texts: list[str | None]) -> list[str | None]:
+def numbers_one_way(texts: list[str | None]) -> list[str | None]:
     """Write numbers one way, so that 2, 2.0 and 2,0 are one value; texts that are not all numbers stay as they are."""
     try:
         numbers = [None if text is None else float(text.replace(",", ".")) for text in texts]
@@ -53,7 +53,7 @@ def foreign_plain_numbers(texts: list[str | None]) -> list[str | None]:
     ]
 
 
-def foreign_written_alike(column: pa.ChunkedArray) -> pa.ChunkedArray:
+def numbers_alike(column: pa.ChunkedArray) -> pa.ChunkedArray:
     """Return a text column as a dictionary of different words with its numbers written one way, any other as it is.
 
     Only the different texts are looked at, never the cells: a column of a million rows has few of them.
@@ -61,14 +61,14 @@ def foreign_written_alike(column: pa.ChunkedArray) -> pa.ChunkedArray:
     plain = column.type.value_type if pat.is_dictionary(column.type) else column.type
     if not (pat.is_string(plain) or pat.is_large_string(plain)):
         return column
-    coded = foreign_table_words_once(column) if pat.is_dictionary(column.type) else column.dictionary_encode()
+    coded = words_once(column) if pat.is_dictionary(column.type) else column.dictionary_encode()
     values = coded.chunk(0).dictionary if coded.num_chunks else pa.array([], plain)
     if not len(values) or not _is_number(values[0].as_py() or "0"):  # one word tells, before all are asked
         return coded
     if pc.all(pc.ascii_is_decimal(values)).as_py() or not _all_match(values, _NUMBER):
         return coded
     texts = values.to_pylist()
-    alike = foreign_plain_numbers(texts)
+    alike = numbers_one_way(texts)
     if alike == texts:
         return coded
     words = pa.array(alike, pa.string())
@@ -76,7 +76,7 @@ def foreign_written_alike(column: pa.ChunkedArray) -> pa.ChunkedArray:
     return pa.chunked_array(chunks, pa.string()).dictionary_encode()
 
 
-def foreign_table_words_once(column: pa.ChunkedArray) -> pa.ChunkedArray:
+def words_once(column: pa.ChunkedArray) -> pa.ChunkedArray:
     """Return a dictionary column whose words are all different, and the same in all its chunks."""
     column = class_dictionary(column)
     words = column.chunk(0).dictionary if column.num_chunks else pa.array([], column.type.value_type)

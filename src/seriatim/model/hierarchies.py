@@ -13,7 +13,7 @@ from fractions import Fraction
 from itertools import pairwise
 from typing import Any, Protocol
 
-from seriatim.model.scale import TOP, scale_set_label
+from seriatim.model.scale import TOP, set_label
 
 
 class Hierarchy(Protocol):
@@ -110,8 +110,7 @@ def text_runs(order: Sequence[str], sizes: Sequence[int]) -> PathHierarchy:
     if not sizes or sizes[0] < 1 or any(b <= a or b % a for a, b in pairwise(sizes)):
         raise ValueError("each size must be a greater multiple of the one before")
     runs = [
-        (size, [scale_set_label(list(order[start : start + size])) for start in range(0, len(order), size)])
-        for size in sizes
+        (size, [set_label(list(order[start : start + size])) for start in range(0, len(order), size)]) for size in sizes
     ]
     rows = {value: (*(labels[place // size] for size, labels in runs), TOP) for place, value in enumerate(order)}
     return path_hierarchy("group", rows)
@@ -119,7 +118,7 @@ def text_runs(order: Sequence[str], sizes: Sequence[int]) -> PathHierarchy:
 
 def text_sets(groups: Sequence[Sequence[str]]) -> PathHierarchy:
     """Return one level of named sets under the top."""
-    rows = {value: (scale_set_label(list(group)), TOP) for group in groups for value in group}
+    rows = {value: (set_label(list(group)), TOP) for group in groups for value in group}
     if not rows or len(rows) != sum(len(group) for group in groups):
         raise ValueError("each value belongs to one group, and no group is empty")
     return path_hierarchy("groups", rows)

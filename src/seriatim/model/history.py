@@ -137,7 +137,7 @@ class History:
         return found if draft.serial else found.in_common_bands()
 
 
-def no_history() -> History:
+def nothing_published() -> History:
     return History(pa.array([], pa.string()), pa.array([], pa.string()))
 
 

@@ -272,7 +272,7 @@ def method_named(name: str) -> Method | None:
     return METHODS.get(name) or _WITHDRAWN.get(name) or _installed(name)
 
 
-def all_methods() -> dict[str, Method]:
+def installed_rows() -> dict[str, Method]:
     """Return the rows of our methods, then those of installed packages; one that cannot be used harms no other."""
     found = dict(METHODS)
     for point in sorted(entry_points(group=GROUP), key=lambda point: point.name):
@@ -302,7 +302,7 @@ def _useless(point: EntryPoint, why: str) -> Fault:
 
 def missing_method(name: str) -> Fault:
     """Return the fault of a method that makes no draft here, and what to do."""
-    where, row, known = "[defence] method", method_named(name), ", ".join(all_methods())
+    where, row, known = "[defence] method", method_named(name), ", ".join(installed_rows())
     if row is not None:
         return Fault(where, f"{name} was withdrawn: {row.withdrawn}", known, "choose another")
     if name in OF_PAPERS:
@@ -310,17 +310,17 @@ def missing_method(name: str) -> Fault:
     return Fault(where, f"this version has no method {name!r}", known, "choose another")
 
 
-def serial_methods() -> tuple[str, ...]:
+def names_looking_back() -> tuple[str, ...]:
     """Return the methods that look back: ours, newest first, then those of installed packages."""
     ours = [name for name, row in METHODS.items() if row.serial]
-    return (*reversed(ours), *(name for name, row in all_methods().items() if row.serial and name not in METHODS))
+    return (*reversed(ours), *(name for name, row in installed_rows().items() if row.serial and name not in METHODS))
 
 
-def methods_where(question: Callable[[Method], bool]) -> tuple[str, ...]:
+def names_where(question: Callable[[Method], bool]) -> tuple[str, ...]:
     """Return the names of our methods whose row answers a question with yes."""
     return tuple(name for name, row in METHODS.items() if question(row))
 
 
-def quoted_methods(question: Callable[[Method], bool]) -> str:
+def quoted_names(question: Callable[[Method], bool]) -> str:
     """Return the same names for a message: ``"median" or "curve"``."""
-    return " or ".join(f'"{name}"' for name in methods_where(question))
+    return " or ".join(f'"{name}"' for name in names_where(question))

@@ -35,7 +35,7 @@ def visible_text(where: str, text: Any) -> str:
     return text
 
 
-def recipient_names(given: Any, where: str = "recipients") -> tuple[str, ...]:
+def recipients_given(given: Any, where: str = "recipients") -> tuple[str, ...]:
     """Return names of recipients; a text is one name."""
     if isinstance(given, str):
         given = (given,)

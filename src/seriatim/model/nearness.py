@@ -122,7 +122,7 @@ class Nearness:
         return np.asarray(ends - 1, dtype=np.int64)
 
 
-def nearness_of(text: str) -> Nearness:
+def window_of(text: str) -> Nearness:
     """Return what a key says is near; a ValueError if it says nothing that can be."""
     found = _FORM.fullmatch(text.strip())
     if found is None:
@@ -139,17 +139,17 @@ def nearness_of(text: str) -> Nearness:
     return Nearness(text, sides * float(floor or 0.0), ratio)
 
 
-def usual_nearness(scale: Scale) -> str:
+def usual_window(scale: Scale) -> str:
     """Return the window that figures are shown for: 5 per cent of a number, a month of a date, a rank by itself."""
     return _USUAL_DAYS if scale.dated else "0" if scale.ranked else _USUAL
 
 
-def has_nearness(scale: Scale) -> bool:
+def has_distances(scale: Scale) -> bool:
     """Return whether differences of the values mean something: numbers, dates, or categories with a declared order."""
     return scale.form == "interval" or scale.ranked
 
 
-def nearness_reach(scale: Scale, near: Nearness) -> LongArray:
+def window_reach(scale: Scale, near: Nearness) -> LongArray:
     """Return the last code that a window from each code holds; a missing value is near to nothing but itself."""
     known = len(scale) - int(scale.texts.null_count)
     reach = np.arange(len(scale), dtype=np.int64)
@@ -158,7 +158,7 @@ def nearness_reach(scale: Scale, near: Nearness) -> LongArray:
     return reach
 
 
-def nearness_distances(scale: Scale) -> FloatArray:
+def positions_or_nan(scale: Scale) -> FloatArray:
     """Return the position of every code; nan for a missing value."""
     positions = scale.positions.astype(np.float64)
     positions[len(scale) - int(scale.texts.null_count) :] = np.nan

@@ -24,47 +24,47 @@ _REACHED: FloatArray = np.array(
 )
 
 
-def noise_bell_at(chance: FloatArray) -> FloatArray:
+def quantiles_at(chance: FloatArray) -> FloatArray:
     """Return the quantiles of the bell at numbers from 0 to 1."""
     return np.asarray(np.interp(chance, _REACHED, _EDGES))
 
 
-def noise_bell_below(numbers: npt.NDArray[np.float64]) -> FloatArray:
+def chance_below(numbers: npt.NDArray[np.float64]) -> FloatArray:
     """Return the chance that the bell lies below each number."""
     return np.asarray(np.interp(numbers, _EDGES, _REACHED))
 
 
-def noise_bell_sizes(values: FloatArray, amount: str) -> FloatArray:
+def amounts_of(values: FloatArray, amount: str) -> FloatArray:
     """Return how far the noise may move each number: an amount in units, or in per cent of the number."""
     share = float(amount.rstrip("%"))
     return share / 100.0 * np.abs(values) if amount.endswith("%") else np.full(len(values), share)
 
 
-def noise_bell_step(scale: Scale) -> float:
+def decimal_step(scale: Scale) -> float:
     """Return the step to which noisy numbers are rounded: that of the column's numbers, a day for dates."""
     grid = value_grid(scale.positions)
     return 1.0 if scale.dated else grid.step * max(grid.slack, 1)
 
 
-def noise_bell_rounded(moved: FloatArray, scale: Scale, amount: str) -> FloatArray:
+def rounded_to_step(moved: FloatArray, scale: Scale, amount: str) -> FloatArray:
     """Return noisy numbers rounded to the column's step.
 
     Floats are rounded to a hundredth of the noise's standard deviation. Further digits mean nothing, and where they
     end depends on nothing but the noisy number.
     """
-    step = noise_bell_step(scale)
+    step = decimal_step(scale)
     if scale.dated or not value_grid(scale.positions).slack:
         return np.asarray(np.rint(moved / step) * step)
-    spread = np.maximum(SPREAD * noise_bell_sizes(moved, amount) / 100, step)
+    spread = np.maximum(SPREAD * amounts_of(moved, amount) / 100, step)
     steps = 10.0 ** np.floor(np.log10(spread))
     return np.asarray(np.rint(moved / steps) * steps)
 
 
-def noise_bell_chances(shown: FloatArray, values: FloatArray, amount: str, step: float) -> FloatArray:
+def chances_of_cells(shown: FloatArray, values: FloatArray, amount: str, step: float) -> FloatArray:
     """Return the chance of each noisy number, rounded to the step, given each value: a row per noisy number."""
-    sizes = noise_bell_sizes(values, amount)
+    sizes = amounts_of(values, amount)
     room = np.where(sizes > 0, sizes, 1.0)
     half = np.maximum(step / 2, _FINE * sizes)  # of huge numbers half a step is lost in their rounding
     away = shown[:, None] - values
-    chances = noise_bell_below((away + half) / room) - noise_bell_below((away - half) / room)
+    chances = chance_below((away + half) / room) - chance_below((away - half) / room)
     return np.where(sizes > 0, chances * (step / 2 / half), np.abs(away) <= step / 2)

@@ -25,12 +25,12 @@ _SAFE = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}")
 _NUMBERED = re.compile(r"column-\d+", re.IGNORECASE)
 
 
-def has_own_tables(policy: Policy) -> bool:
+def is_split_by_column(policy: Policy) -> bool:
     """Return whether each sensitive column is published in a table of its own."""
     return policy.defence is not None and policy.defence.serial and len(policy.sensitive) > 1
 
 
-def policy_of_own_table(policy: Policy, column: str) -> Policy:
+def policy_of_column(policy: Policy, column: str) -> Policy:
     """Return what the policy says of one sensitive column's table: the other sensitive columns are not in it."""
     plain = Role.PLAIN if column == policy.sensitive[0].name else Role.DROP
     roles = {Role.SENSITIVE: Role.DROP, Role.PLAIN: plain}
@@ -43,7 +43,7 @@ def policy_of_own_table(policy: Policy, column: str) -> Policy:
     return replace(policy, columns=MappingProxyType(columns), terms=terms)
 
 
-def view_of_own_table(view: View, policy: Policy) -> View:
+def view_of_column(view: View, policy: Policy) -> View:
     """Return the view of one sensitive column's table; ``policy`` is that of the table.
 
     Who is suppressed for an empty cell of another sensitive column is in it.
@@ -65,12 +65,12 @@ def _suppressed(view: View, column: str) -> np.ndarray:
     return np.logical_or.reduce(own) if own else np.zeros(len(view), dtype=np.bool_)
 
 
-def secret_of_own_table(secret: bytes, column: str) -> bytes:
+def secret_of_column(secret: bytes, column: str) -> bytes:
     """Return the secret of one sensitive column's table: what is drawn for it says nothing about the others."""
     return hashlib.blake2b(f"sensitive column {column}".encode(), key=secret, digest_size=32).digest()
 
 
-def folders_of_own_tables(columns: Sequence[str]) -> dict[str, str]:
+def folders_by_column(columns: Sequence[str]) -> dict[str, str]:
     """Return the folder of each column's files: the column's name, or its number if no folder can have that name."""
     found: dict[str, str] = {}
     for number, column in enumerate(columns, start=1):
@@ -80,7 +80,7 @@ def folders_of_own_tables(columns: Sequence[str]) -> dict[str, str]:
     return found
 
 
-def own_table_folder(codebook: bytes, where: str, sensitive: str | None) -> str:
+def folder_of_column(codebook: bytes, where: str, sensitive: str | None) -> str:
     """Return the folder of a column's own table beside a codebook; nothing if there is one table of all columns."""
     told = json.loads(codebook)
     folders = {str(one["sensitive"]): str(one["folder"]) for one in told.get("tables", ())}

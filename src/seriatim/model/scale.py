@@ -100,15 +100,15 @@ def _runs(labels: tuple[str, ...], known: int) -> npt.NDArray[Any]:
     return np.concatenate(([0], np.cumsum(differ)))
 
 
-def scale_interval_label(low: str, high: str) -> str:
+def interval_label(low: str, high: str) -> str:
     return f"[{low},{high}]"
 
 
-def scale_set_label(texts: list[str]) -> str:
+def set_label(texts: list[str]) -> str:
     """Write ``{x,y}``; a value with a comma, brace or quote is in double quotes, its quotes doubled."""
-    return "{" + ",".join(scale_set_word(text) for text in texts) + "}"
+    return "{" + ",".join(word_in_set(text) for text in texts) + "}"
 
 
-def scale_set_word(text: str) -> str:
+def word_in_set(text: str) -> str:
     """Write a value as it is written inside a set."""
     return '"' + text.replace('"', '""') + '"' if any(mark in text for mark in ',{}"') else text

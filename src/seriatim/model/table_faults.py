@@ -93,7 +93,7 @@ def check_header(where: str, data: pa.Table, wanted: Collection[str] = ()) -> No
         raise TableError(fault)
 
 
-def some_header_faults(faults: Sequence[Fault], where: str) -> list[Fault]:
+def first_of_many(faults: Sequence[Fault], where: str) -> list[Fault]:
     """Return the first faults of many, and the number of the others."""
     if len(faults) <= MOST_NAMED:
         return list(faults)
@@ -109,7 +109,7 @@ def check_single_cells(where: str, table: pa.Table, names: Iterable[str]) -> Non
         for name in names if name in kinds and _is_several(kinds[name])
     ]  # fmt: skip
     if faults:
-        raise TableError(some_header_faults(faults, where))
+        raise TableError(first_of_many(faults, where))
 
 
 def check_time_zones(where: str, table: pa.Table) -> None:
@@ -120,7 +120,7 @@ def check_time_zones(where: str, table: pa.Table) -> None:
         for field in table.schema if not _zone_is_known(_words(field.type))
     ]  # fmt: skip
     if faults:
-        raise TableError(some_header_faults(faults, where))
+        raise TableError(first_of_many(faults, where))
 
 
 def without_views(data: pa.Table) -> tuple[pa.Table, dict[str, pa.DataType]]:

@@ -15,7 +15,7 @@ from seriatim.model.scale import IntArray
 WordArray = npt.NDArray[np.uint64]
 
 
-def text_hashes(column: pa.Array | pa.ChunkedArray, key: int) -> WordArray:
+def hashes_of(column: pa.Array | pa.ChunkedArray, key: int) -> WordArray:
     """Return a number of 64 bits for every cell, by its text; equal texts have equal numbers, whatever their type."""
     if pa.types.is_dictionary(column.type):
         column = pc.cast(column, column.type.value_type)

@@ -18,7 +18,7 @@ from seriatim.model.adversary import Adversary, PriorSets, StatedKnowledge
 from seriatim.model.input_bounds import LARGEST_LIST
 from seriatim.model.policy import ColumnRule, Role
 from seriatim.policies.faults import Faults, KeyPath
-from seriatim.policies.policy_files import read_policy_bytes
+from seriatim.policies.policy_files import bytes_within_bounds
 
 COLUMNS = ("respondent", "value")
 _REMEDY = "one line for each possible value of each person: respondent,value"
@@ -86,7 +86,7 @@ def _named(given: Any, base: Path | None) -> dict[str, frozenset[str]]:
 
 def _read_priors(path: Path) -> dict[str, frozenset[str]]:
     """Return the possible values of everyone in a file of priors."""
-    content = read_policy_bytes(path, "priors", LARGEST_LIST)
+    content = bytes_within_bounds(path, "priors", LARGEST_LIST)
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError:

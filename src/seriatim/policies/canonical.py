@@ -11,7 +11,7 @@ from typing import Any
 from seriatim.model.policy import ColumnRule, DefenceSettings, Policy, PromiseTerms, Thresholds
 
 
-def canonical_policy(policy: Policy, adversary: Mapping[str, Any] | None = None) -> Policy:
+def recorded_policy(policy: Policy, adversary: Mapping[str, Any] | None = None) -> Policy:
     """Return the policy with its canonical text and digest; ``adversary`` is its section as written, without people.
 
     The epoch is omitted: it is the steward's word that a change is meant, not a change.

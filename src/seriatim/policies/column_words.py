@@ -98,7 +98,7 @@ def _parts_of(name: str) -> tuple[str, ...]:
     return tuple(re.findall(r"[a-z]+", unmarked))
 
 
-def matching_column_word(name: str, words: tuple[str, ...]) -> str | None:
+def matching_word(name: str, words: tuple[str, ...]) -> str | None:
     """Return the first of the words that the name contains."""
     parts = _parts_of(name)
     whole, stems = _sieve(words)

@@ -7,13 +7,13 @@ from itertools import chain
 from typing import Any
 
 from seriatim.model.adversary import Adversary
-from seriatim.model.methods import MethodDegree, all_methods, method_named, serial_methods
+from seriatim.model.methods import MethodDegree, installed_rows, method_named, names_looking_back
 from seriatim.model.policy import ColumnRule, DefenceSettings, PromiseTerms, Role, SeriesTerms
 from seriatim.model.promises import PROMISES, promise_keys_over_releases
 from seriatim.policies.faults import Faults, KeyPath, fault_did_you_mean, fault_value
 
 
-def check_consistency(
+def check_together(
     series: Mapping[str, Any] | None,
     columns: Mapping[str, ColumnRule],
     terms: PromiseTerms,
@@ -69,7 +69,9 @@ def _check_by_column(terms: PromiseTerms, defence: DefenceSettings | None, fault
                 continue
             path = ("promise", column, key)
             found = f"differs by column, but method {defence.method} makes one table of all columns"
-            faults.add(path, found, f"in [promise], or a serial method: {', '.join(serial_methods())}", "move it there")
+            faults.add(
+                path, found, f"in [promise], or a serial method: {', '.join(names_looking_back())}", "move it there"
+            )
         if (own.m, own.n) != (terms.series.m, terms.series.n):
             _check_degree(("promise", column), own, defence, faults)
 
@@ -95,7 +97,7 @@ def check_words(section: Mapping[str, Any], faults: Faults) -> None:
         fits = read is not None and (not read.words or word in read.words)
         if fits or key == "method" or not isinstance(word, str) or ("defence", key) in faults.faulty:
             continue
-        by_method = {name: words for name, other in all_methods().items() if (words := other.words(key))}
+        by_method = {name: words for name, other in installed_rows().items() if (words := other.words(key))}
         allowed = read.words if read is not None else tuple(dict.fromkeys(chain(*by_method.values())))
         if not allowed or word in allowed:
             continue

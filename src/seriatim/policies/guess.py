@@ -27,7 +27,7 @@ from seriatim.policies.column_words import (
     SENSITIVE,
     VISITS,
     WEIGHTS,
-    matching_column_word,
+    matching_word,
 )
 
 _BARE = re.compile(r"[A-Za-z0-9_-]+")
@@ -173,12 +173,12 @@ def _respondent(columns: Sequence[ColumnSketch]) -> ColumnSketch | None:
     the first column of distinct whole numbers is used.
     """
     other = DIRECT + NAMES + QUASI + SENSITIVE + ROW_NUMBERS + WEIGHTS
-    silent = [s for s in columns if s.looks not in ("prose", "contact") and not matching_column_word(s.name, other)]
+    silent = [s for s in columns if s.looks not in ("prose", "contact") and not matching_word(s.name, other)]
     once = [sketch for sketch in silent if sketch.unique]
     named = [(once, PEOPLE), (once, IDENTIFIERS), ([s for s in silent if s.repeats], PEOPLE + PLAIN_IDENTIFIERS)]
     for candidates, words in named:
         for sketch in candidates:
-            if matching_column_word(sketch.name, words):
+            if matching_word(sketch.name, words):
                 return sketch
     return next((s for s in once if s.identifies and s.kind == "number" and s.looks in ("", "code")), None)
 
@@ -193,7 +193,7 @@ def _guess(sketch: ColumnSketch) -> _Guess:
         ("quasi", QUASI, "the name suggests something others may know"),
         ("drop", NAMES, "the name suggests a person's name"),
     ):
-        word = matching_column_word(sketch.name, words)
+        word = matching_word(sketch.name, words)
         if word:
             return _Guess(sketch, role, f"{why} ({word})")
     return _guess_by_counts(sketch)
@@ -202,20 +202,18 @@ def _guess(sketch: ColumnSketch) -> _Guess:
 def _guess_before_names(sketch: ColumnSketch) -> _Guess | None:
     """Return what counts show more surely than a name: identifiers, survey weights, private amounts."""
     counts = f"{sketch.n_distinct} distinct values in {sketch.n_rows} rows"
-    if sketch.identifies and matching_column_word(sketch.name, ROW_NUMBERS):
+    if sketch.identifies and matching_word(sketch.name, ROW_NUMBERS):
         return _Guess(sketch, "drop", "row numbers")
-    if sketch.identifies and matching_column_word(sketch.name, IDENTIFIERS + PEOPLE):
+    if sketch.identifies and matching_word(sketch.name, IDENTIFIERS + PEOPLE):
         return _Guess(sketch, "drop", f"a further identifier: {counts}")
-    if sketch.identifies and sketch.kind != "number" and not matching_column_word(sketch.name, POSTAL):
+    if sketch.identifies and sketch.kind != "number" and not matching_word(sketch.name, POSTAL):
         return _Guess(sketch, "drop", f"free text or an identifier: {counts}")
     if sketch.kind != "number":
         return None
-    if matching_column_word(sketch.name, WEIGHTS) or (
-        matching_column_word(sketch.name, _BODY) and sketch.mostly_distinct
-    ):
+    if matching_word(sketch.name, WEIGHTS) or (matching_word(sketch.name, _BODY) and sketch.mostly_distinct):
         role = "plain" if sketch.n_distinct <= _FEW_ROWS else "drop"
         return _Guess(sketch, role, f"a survey weight; one that few people share reveals them ({counts})")
-    word = matching_column_word(sketch.name, MONEY + VISITS)
+    word = matching_word(sketch.name, MONEY + VISITS)
     return _Guess(sketch, "sensitive", f"check this: private amounts ({word})") if word else None
 
 
@@ -225,7 +223,7 @@ def _guess_by_counts(sketch: ColumnSketch) -> _Guess:
         return _Guess(sketch, "drop", "most cells look like ways to reach a person")
     if sketch.looks == "prose" or (sketch.kind not in ("number", "date") and sketch.mostly_distinct):
         return _Guess(sketch, "drop", f"free text or an identifier: {counts}")
-    if sketch.unique and matching_column_word(sketch.name, IDENTIFIERS + PEOPLE):
+    if sketch.unique and matching_word(sketch.name, IDENTIFIERS + PEOPLE):
         return _Guess(sketch, "drop", f"a further identifier: {counts}")
     if sketch.identifies:
         return _Guess(sketch, "drop", f"check this: every row has a value of its own ({counts})")
@@ -244,7 +242,7 @@ def _series_block(series: str, respondent: ColumnSketch | None) -> str:
 
 
 def _why_respondent(sketch: ColumnSketch) -> str:
-    if not matching_column_word(sketch.name, PEOPLE + IDENTIFIERS):
+    if not matching_word(sketch.name, PEOPLE + IDENTIFIERS):
         return "check this: one value per row, although the name suggests nothing"
     once = "one value per row" if sketch.unique else "several rows per value: publish one row per person and release"
     return f"{once}, named like an identifier"
@@ -256,7 +254,7 @@ def _column_block(guess: _Guess) -> str:
     if guess.role == "drop":
         return "\n".join(lines)
     hierarchy = _hierarchy(guess)
-    if sketch.kind == "number" and sketch.looks in ("", "code") and matching_column_word(sketch.name, CODES):
+    if sketch.kind == "number" and sketch.looks in ("", "code") and matching_word(sketch.name, CODES):
         sketch = replace(sketch, kind="category", looks="numbered")
     kind = "category" if "prefix" in hierarchy else sketch.kind
     if kind in ("number", "category", "date"):
@@ -274,7 +272,7 @@ def _hierarchy(guess: _Guess) -> str:
         return ""
     if guess.sketch.kind == "date":
         return '{ date = ["month", "quarter", "year", "decade"] }'
-    if matching_column_word(guess.sketch.name, POSTAL):
+    if matching_word(guess.sketch.name, POSTAL):
         return "{ prefix = [4, 3, 2, 1] }"
     return ""
 

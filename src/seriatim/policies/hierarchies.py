@@ -28,7 +28,7 @@ from seriatim.model.input_bounds import LARGEST_HIERARCHY
 from seriatim.model.policy_keys import PolicySection
 from seriatim.model.scale import TOP
 from seriatim.policies.faults import Faults, KeyPath, fault_value
-from seriatim.policies.policy_files import read_policy_bytes
+from seriatim.policies.policy_files import bytes_within_bounds
 from seriatim.policies.shapes import rows_of
 
 _SEPARATORS = (";", "\t", ",")
@@ -44,7 +44,7 @@ class _Line:
 
 def read_arx(path: Path) -> PathHierarchy:
     """Return the hierarchy of an ARX file; every fault names file and line."""
-    text = _decoded(path, read_policy_bytes(path, "hierarchy", LARGEST_HIERARCHY))
+    text = _decoded(path, bytes_within_bounds(path, "hierarchy", LARGEST_HIERARCHY))
     lines = _parsed(path, text)
     if not lines:
         raise PolicyError(Fault(str(path), "the file holds no values", remedy="write value;level1;...;* on each line"))

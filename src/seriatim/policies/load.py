@@ -15,10 +15,10 @@ from seriatim.model.input_bounds import DEEPEST
 from seriatim.model.methods import OF_PAPERS, method_named, missing_method
 from seriatim.model.policy import ColumnRule, DefenceOptions, DefenceSettings, Kind, Missing, Policy, Role, Unseen
 from seriatim.model.policy_keys import Form, PolicySection, Setting
-from seriatim.policies.canonical import canonical_policy
-from seriatim.policies.consistency import check_consistency, check_words, unread_keys
+from seriatim.policies.canonical import recorded_policy
+from seriatim.policies.consistency import check_together, check_words, unread_keys
 from seriatim.policies.faults import SECTIONS, Faults, fault_value
-from seriatim.policies.promise_section import promise_section_terms
+from seriatim.policies.promise_section import stated_terms
 from seriatim.policies.shapes import rows_of, rows_of_defence
 
 POINTER = Setting(
@@ -37,10 +37,10 @@ def load_policy(path: str | os.PathLike[str]) -> Policy:
         raise PolicyError(
             Fault("policy", f"a {type(path).__name__}", "the path of a TOML file", "from_dict takes mappings")
         )
-    from seriatim.policies.policy_files import read_policy_toml
+    from seriatim.policies.policy_files import toml_with_places
 
     file = Path(path)
-    document, positions = read_policy_toml(file, "policy")
+    document, positions = toml_with_places(file, "policy")
     return _policy(document, file.parent, Faults(str(file), positions))
 
 
@@ -82,7 +82,7 @@ def _policy(document: dict[str, Any], base: Path | None, faults: Faults) -> Poli
         faults.add(("columns",), "is empty: no column is declared", "at least one", remedy)
     columns = _columns(sections["columns"] or {}, base, faults)
     notes = _named_anew(sections, faults)
-    terms = promise_section_terms(sections["promise"], sections["columns"], columns, faults)
+    terms = stated_terms(sections["promise"], sections["columns"], columns, faults)
     defence = _defence(sections["defence"], faults)
     known = _adversary(sections["adversary"], base, faults)
     adversary, recorded = NOBODY_KNOWN, None
@@ -90,7 +90,7 @@ def _policy(document: dict[str, Any], base: Path | None, faults: Faults) -> Poli
         from seriatim.policies.adversary import adversary_of, priors_without_people
 
         adversary, recorded = adversary_of(*known, columns, faults), priors_without_people(known[0])
-    check_consistency(series, columns, terms, defence, faults)
+    check_together(series, columns, terms, defence, faults)
     faults.raise_if_any()
     assert series is not None
     policy = Policy(
@@ -104,7 +104,7 @@ def _policy(document: dict[str, Any], base: Path | None, faults: Faults) -> Poli
         adversary=adversary,
         unread=(*notes, *unread_keys(sections["defence"], terms, adversary)),
     )
-    return canonical_policy(policy, recorded)
+    return recorded_policy(policy, recorded)
 
 
 def _named_anew(sections: dict[str, dict[str, Any] | None], faults: Faults) -> tuple[str, ...]:
@@ -236,11 +236,11 @@ def _adversary(
         pointer = faults.check({"file": POINTER}, section, ("adversary",))
         if pointer is None:
             return None
-        from seriatim.policies.policy_files import read_policy_toml
+        from seriatim.policies.policy_files import toml_with_places
 
         file = (base or Path()) / pointer["file"]
         try:
-            section, positions = read_policy_toml(file, "adversary")
+            section, positions = toml_with_places(file, "adversary")
         except PolicyError as error:
             faults.extend(("adversary", "file"), error.faults)
             return None

@@ -16,14 +16,14 @@ from seriatim.policies.faults import KeyPath, Position
 _PLACE = re.compile(r"^(.*) \(at line (\d+), column (\d+)\)$", re.DOTALL)
 
 
-def read_policy_bytes(path: Path, what: str, largest: int = LARGEST_DOCUMENT) -> bytes:
+def bytes_within_bounds(path: Path, what: str, largest: int = LARGEST_DOCUMENT) -> bytes:
     """Return the file's bytes; ``what`` names its purpose: policy, hierarchy, adversary."""
     return given_file_bytes(path, what, largest, PolicyError)
 
 
-def read_policy_toml(path: Path, what: str) -> tuple[dict[str, Any], dict[KeyPath, Position]]:
+def toml_with_places(path: Path, what: str) -> tuple[dict[str, Any], dict[KeyPath, Position]]:
     """Return the document and the positions of its keys."""
-    content = read_policy_bytes(path, what)
+    content = bytes_within_bounds(path, what)
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError as error:

@@ -20,7 +20,7 @@ from seriatim.policies.shapes import Rows, rows_by_column, rows_of, storable_sha
 GROUP = "seriatim.promises"
 
 
-def promise_section_terms(
+def stated_terms(
     section: dict[str, Any] | None,
     declared: Mapping[str, Any] | None,
     columns: Mapping[str, ColumnRule],

@@ -34,7 +34,7 @@ class AdversaryKeysUnread(UserWarning):
     """Keys of an ``[adversary]`` that bound a release, and say nothing to an attack or a forecast."""
 
 
-def questions_about_attack(adversary: Mapping[str, Any] | None) -> AdversaryPlan:
+def stated_plan(adversary: Mapping[str, Any] | None) -> AdversaryPlan:
     """Return the plan of an attack: ``[adversary]`` keys, and ``least`` and ``repetitions``."""
     known = stated_keys("adversary", adversary, ATTACK_KEYS)
     return AdversaryPlan(

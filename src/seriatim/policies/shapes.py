@@ -20,9 +20,9 @@ from pydantic import (
     create_model,
 )
 
-from seriatim.model.methods import METHODS, Method, all_methods, method_named
+from seriatim.model.methods import METHODS, Method, installed_rows, method_named
 from seriatim.model.names import is_visible_text
-from seriatim.model.nearness import nearness_of
+from seriatim.model.nearness import window_of
 from seriatim.model.policy_keys import LARGEST, PLAIN_KEYS, Form, PolicySection, Setting, are_times
 from seriatim.model.promises import PROMISES
 
@@ -65,7 +65,7 @@ def _times(times: list[int]) -> list[int]:
 
 def _widths(bounds: dict[str, float]) -> dict[str, float]:
     for width in bounds:
-        nearness_of(width)
+        window_of(width)
     return bounds
 
 
@@ -193,7 +193,7 @@ def rows_of_defence(section: Mapping[str, Any]) -> Rows:
 
 def _rows_of_defence(methods: Mapping[str, Method] | None = None) -> Rows:
     """Return a row for each key: one that several methods read takes any word here, as they know different ones."""
-    methods = all_methods() if methods is None else methods
+    methods = installed_rows() if methods is None else methods
     method = Setting(
         key="method", words=tuple(methods), form=Form.METHOD, required=True, summary="what makes the table safe"
     )

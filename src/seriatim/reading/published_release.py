@@ -20,7 +20,7 @@ import pyarrow.csv as pacsv
 import pyarrow.parquet as pq
 
 from seriatim.errors import Fault, TableError
-from seriatim.model.own_tables import own_table_folder
+from seriatim.model.own_tables import folder_of_column
 from seriatim.ports import PUBLIC
 from seriatim.reading.published_boxes import COUNTERFEITS, GROUP, Axis, Boxes, Range, box_real_rows, boxes_of_rows
 from seriatim.reading.range_counts import RangeQueries, count_in_ranges
@@ -134,7 +134,7 @@ def open_release(
     path = place / "codebook.json"
     codebook = path.read_bytes() if path.is_file() else None
     if codebook is not None:  # where each sensitive column has a table of its own, in a folder of its own
-        place = place / own_table_folder(codebook, str(place), sensitive)
+        place = place / folder_of_column(codebook, str(place), sensitive)
     table = _read(place, "table")
     if table is None:
         raise TableError(

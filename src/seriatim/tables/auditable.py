@@ -17,14 +17,14 @@ from seriatim.model.audited import AuditedColumn, AuditedPrior, AuditedTable
 from seriatim.model.classes import class_dictionary, class_text_codes
 from seriatim.model.foreign_tables import (
     COUNT,
-    foreign_counts,
-    foreign_table_words_once,
-    foreign_without_row_names,
-    foreign_written_alike,
-    spread_foreign_rows,
+    numbers_alike,
+    rows_counted,
+    rows_spread,
+    without_row_names,
+    words_once,
 )
 from seriatim.model.methods import method_named
-from seriatim.model.own_tables import has_own_tables, policy_of_own_table
+from seriatim.model.own_tables import is_split_by_column, policy_of_column
 from seriatim.model.scale import TOP, IntArray
 from seriatim.model.table_faults import check_single_cells, check_time_zones, without_views
 from seriatim.tables.files import PARQUET, check_texts_read, read_numbered_table, refuse_large_parquet
@@ -106,10 +106,10 @@ def auditable(
     )
 
 
-def auditable_policy(table: Table, policy: Policy) -> Policy:
+def policy_to_audit_by(table: Table, policy: Policy) -> Policy:
     """Return the policy to audit a table by: that of its sensitive column, if each has a table of its own."""
     there = [rule.name for rule in policy.sensitive if rule.name in table.data.column_names]
-    return policy_of_own_table(policy, there[0]) if has_own_tables(policy) and len(there) == 1 else policy
+    return policy_of_column(policy, there[0]) if is_split_by_column(policy) and len(there) == 1 else policy
 
 
 def _came_from(table: Table, policy: Policy, original: OriginalSource) -> AuditedOriginal:
@@ -121,19 +121,19 @@ def _came_from(table: Table, policy: Policy, original: OriginalSource) -> Audite
 def _as_records(table: Table, policy: Policy) -> tuple[Table, tuple[str, ...]]:
     """Return the table as an attack reads it: no row names, joined rows spread again, equal numbers written alike."""
     declared = {*policy.columns, policy.respondent}
-    data = foreign_without_row_names(table.data, policy.columns)
-    counts = None if COUNT in declared else foreign_counts(table.name, data)
+    data = without_row_names(table.data, policy.columns)
+    counts = None if COUNT in declared else rows_counted(table.name, data)
     note: tuple[str, ...] = ()
     if counts is not None and (counts > 1).any():
         note = (f"rows were joined: {data.num_rows:,} rows with a column {COUNT} stand for {counts.sum():,} records",)
     if counts is not None:
-        data = spread_foreign_rows(data, counts)
+        data = rows_spread(data, counts)
     free = {name for name, rule in policy.columns.items() if _is_free(rule)}
     for place, field in enumerate(data.schema):
         if field.name in free:
-            data = data.set_column(place, field.name, foreign_written_alike(data.column(place)))
+            data = data.set_column(place, field.name, numbers_alike(data.column(place)))
         elif pat.is_dictionary(field.type) and not pat.is_nested(field.type.value_type):
-            data = data.set_column(place, field.name, foreign_table_words_once(data.column(place)))
+            data = data.set_column(place, field.name, words_once(data.column(place)))
     return replace(table, data=data), note
 
 
@@ -240,5 +240,5 @@ def _joined(table: Table, beside: Table | None, name: str) -> pa.ChunkedArray:
     other = beside.data.column(name)
     if column.type != other.type:
         column, other = column.cast(pa.string()), other.cast(pa.string())
-        return foreign_written_alike(pa.chunked_array([*column.chunks, *other.chunks], pa.string()))
+        return numbers_alike(pa.chunked_array([*column.chunks, *other.chunks], pa.string()))
     return pa.chunked_array([*column.chunks, *other.chunks], column.type)

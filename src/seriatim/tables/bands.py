@@ -23,7 +23,7 @@ from seriatim.tables.codes import CodedCells, UnreadableColumn, code_positions, 
 _CODED = (Role.SENSITIVE, Role.QUASI)
 
 
-def table_in_bands(table: Table, policy: Policy) -> tuple[Table, Policy]:
+def made_coarser(table: Table, policy: Policy) -> tuple[Table, Policy]:
     """Return the table with its banded and rounded columns, and the policy that reads them as they are now."""
     present = frozenset(table.data.column_names)
     rules = [

@@ -58,7 +58,7 @@ class UnreadableColumn(Exception):  # noqa: N818 - caught in this room and turne
 def codes_of(column: pa.ChunkedArray, kind: Kind | None, where: str) -> CodedCells:
     """Return the cells of a column read as ``kind``, or as its type suggests."""
     column = _without_nan(_plain(column))
-    if not has_table_codes(column.type):
+    if not is_codable(column.type):
         allowed = "numbers, texts, dates, true and false"
         raise UnreadableColumn(Fault(where, f"the column holds {column.type}", allowed, "turn it into text or drop it"))
     clock = kind is None and _is_clock(column.type)
@@ -75,7 +75,7 @@ def codes_of(column: pa.ChunkedArray, kind: Kind | None, where: str) -> CodedCel
     return CodedCells(rank[found], values.take(order), kind)
 
 
-def has_table_codes(kind: pa.DataType) -> bool:
+def is_codable(kind: pa.DataType) -> bool:
     """Return whether cells of this type can be compared, ordered and written as text."""
     text = pat.is_string(kind) or pat.is_large_string(kind)
     return bool(text or pat.is_boolean(kind) or pat.is_temporal(kind) or _code_kind(kind) is Kind.NUMBER)
@@ -157,7 +157,7 @@ def _number_positions(values: pa.Array) -> npt.NDArray[np.float64]:
     return found
 
 
-def nearly_number_codes(cells: CodedCells) -> tuple[int, int]:
+def nearly_numbers(cells: CodedCells) -> tuple[int, int]:
     """Count the cells of a text column that are numbers and that are not; codes with leading zeros are not."""
     if not pat.is_string(cells.values.type) and not pat.is_large_string(cells.values.type):
         return 0, 0

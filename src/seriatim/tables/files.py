@@ -22,7 +22,7 @@ from seriatim.model import Table
 from seriatim.model.foreign_tables import ROW_NAMES
 from seriatim.model.input_bounds import LONGEST_ROW, size_fault
 from seriatim.model.names import printable_file_name
-from seriatim.model.table_faults import some_header_faults, without_views
+from seriatim.model.table_faults import first_of_many, without_views
 from seriatim.tables.reader import check_names, read_table
 
 PARQUET = frozenset({".parquet", ".pq"})
@@ -104,7 +104,7 @@ def check_texts_read(data: pa.Table, where: str) -> None:
     broken = [name for name, column in zip(data.column_names, data.columns, strict=True) if not _is_valid(column)]
     faults = [Fault(f"{where}, column {name!r}", "texts that are not UTF-8", "UTF-8", "mend them") for name in broken]
     if faults:
-        raise TableError(some_header_faults(faults, where))
+        raise TableError(first_of_many(faults, where))
 
 
 def _is_valid(column: pa.ChunkedArray) -> bool:

@@ -15,9 +15,9 @@ import pyarrow as pa
 
 from seriatim.errors import Fault, TableError
 from seriatim.model.draft import TABLE, VALUES
-from seriatim.model.foreign_tables import foreign_without_row_names
+from seriatim.model.foreign_tables import without_row_names
 from seriatim.model.names import name_order
-from seriatim.model.own_tables import own_table_folder
+from seriatim.model.own_tables import folder_of_column
 from seriatim.tables.files import PARQUET, read_numbered_table
 
 READ = frozenset({".csv", ".tsv", ".txt", *PARQUET})
@@ -59,7 +59,7 @@ def read_folder(folder: Path, besides: Path | None = None, sensitive: str | None
         found = f"{len(twice)} files share a stem"
         raise TableError(Fault(str(folder), found, "one file per release", "keep one format"))
     paths.sort(key=lambda path: (name_order(path[0]), path[0]))
-    read = {name: foreign_without_row_names(read_numbered_table(path).data) for name, path in paths}
+    read = {name: without_row_names(read_numbered_table(path).data) for name, path in paths}
     owner = {name: matched["name"] for name in read if (matched := _OF_VALUES.match(name)) and matched["name"] in read}
     tables = {name: table for name, table in read.items() if name not in owner}
     return FolderTables(tables, {owner[name]: table for name, table in read.items() if name in owner})
@@ -87,6 +87,6 @@ def _own_table(public: Path, sensitive: str | None) -> Path:
     """Return the folder of a column's own table, as the codebook says; the folder itself if there is one table."""
     codebook = public / "codebook.json"
     try:
-        return public / own_table_folder(codebook.read_bytes(), str(public), sensitive)
+        return public / folder_of_column(codebook.read_bytes(), str(public), sensitive)
     except (OSError, ValueError, AttributeError):
         return public  # no codebook of ours

@@ -12,7 +12,7 @@ from seriatim.errors import Fault, TableError
 from seriatim.model import Policy, PromiseTerms, Role, Table
 from seriatim.model.audited import AuditedOriginal, AuditedQuasi
 from seriatim.model.classes import LongArray, class_text_codes
-from seriatim.model.foreign_tables import foreign_written_alike
+from seriatim.model.foreign_tables import numbers_alike
 from seriatim.model.spans import span_point
 from seriatim.reading.label_cover import covers, label_cover_levels
 from seriatim.tables.views import view_of
@@ -61,7 +61,7 @@ def original_of(table: Table, policy: Policy, source: OriginalSource) -> Audited
 def _margins(before: Table, after: Table, name: str) -> tuple[LongArray, LongArray]:
     columns = [table.data.column(name).cast(pa.string()) for table in (before, after)]
     both = pa.chunked_array([chunk for column in columns for chunk in column.chunks], pa.string())
-    codes, values = class_text_codes(foreign_written_alike(both))
+    codes, values = class_text_codes(numbers_alike(both))
     n = before.data.num_rows
     first, second = (np.bincount(part[part >= 0], minlength=len(values)) for part in (codes[:n], codes[n:]))
     return first.astype(np.int64), second.astype(np.int64)

@@ -18,16 +18,16 @@ from seriatim.engines.threads import threads_for
 from seriatim.errors import Fault, TableError
 from seriatim.model import CodedColumn, ColumnRule, Kind, Missing, Policy, Role, Table, Unseen, View, scale_of
 from seriatim.model.draft import SENSITIVE
-from seriatim.model.own_tables import has_own_tables
+from seriatim.model.own_tables import is_split_by_column
 from seriatim.model.scale import TOP, FloatArray, Form, Scale
-from seriatim.model.table_faults import Header, check_single_cells, header_of, some_header_faults
+from seriatim.model.table_faults import Header, check_single_cells, first_of_many, header_of
 from seriatim.tables.codes import (
     CodedCells,
     UnreadableColumn,
     code_positions,
     codes_of,
-    has_table_codes,
-    nearly_number_codes,
+    is_codable,
+    nearly_numbers,
 )
 
 CODED = (Role.QUASI, Role.SENSITIVE)
@@ -39,10 +39,10 @@ def view_of(table: Table, policy: Policy) -> View:
     """Return the view of a table under a policy; report every fault of every column at once."""
     faults = _undeclared(table, policy)
     if any(rule.bands or rule.rounding or rule.level for rule in policy.columns.values()):
-        from seriatim.tables.bands import table_in_bands
+        from seriatim.tables.bands import made_coarser
 
         try:
-            table, policy = table_in_bands(table, policy)
+            table, policy = made_coarser(table, policy)
         except UnreadableColumn as unreadable:
             faults.append(unreadable.fault)
     n, present = table.data.num_rows, frozenset(table.data.column_names)
@@ -63,7 +63,7 @@ def view_of(table: Table, policy: Policy) -> View:
             f"{table.name}, column {rule.name!r}", "the name is used in release.groups", "any other name", "rename it"
         )
         for rule in policy.sensitive
-        if rule.name in (*RESERVED, *((SENSITIVE,) if has_own_tables(policy) else ()))
+        if rule.name in (*RESERVED, *((SENSITIVE,) if is_split_by_column(policy) else ()))
     )
     if faults:
         raise TableError(faults)
@@ -88,7 +88,7 @@ def undeclared_in_view(table: Table, names: Collection[str], declared: Collectio
     missing = header.without(declared)
     if missing is not None:
         raise TableError(missing)
-    return some_header_faults([_without_role(header, name) for name in strange], table.name)
+    return first_of_many([_without_role(header, name) for name in strange], table.name)
 
 
 def _without_role(header: Header, name: str) -> Fault:
@@ -132,7 +132,7 @@ def _unwritable(table: Table, policy: Policy) -> list[Fault]:
         Fault(f"{table.name}, column {name!r}", f"the column holds {kinds[name]}", "cells that a CSV file can hold",
               "turn it into text, drop it, or publish a Parquet file")
         for name in plain
-        if not (pat.is_dictionary(kinds[name]) or pat.is_null(kinds[name]) or has_table_codes(kinds[name]))
+        if not (pat.is_dictionary(kinds[name]) or pat.is_null(kinds[name]) or is_codable(kinds[name]))
     ]  # fmt: skip
 
 
@@ -180,7 +180,7 @@ def _cells(table: Table, rule: ColumnRule, where: str) -> CodedCells:
     cells = codes_of(column, rule.kind, where)
     if rule.kind or rule.hierarchy or rule.order is not None or rule.role is not Role.QUASI:
         return cells
-    numbers, others = nearly_number_codes(cells)
+    numbers, others = nearly_numbers(cells)
     if not others and numbers:
         # a frame's text column is text by choice; in a CSV file everything is text, and 2.5 is a number
         return codes_of(column, Kind.NUMBER, where) if table.kind == "csv" else cells

@@ -24,7 +24,7 @@ _FORMULA = r"^[=+\-@\t\r\n＝＋－＠]"
 _NUMBER = r"^[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?$"
 
 
-def writer_like_source(table: pa.Table, source: Table, kept: tuple[str, ...]) -> Any:
+def in_kind_of_source(table: pa.Table, source: Table, kept: tuple[str, ...]) -> Any:
     """Return the table as the kind of frame its source was: ``kept`` columns as they were, all others as text."""
     table = pa.table([_given(table, name, name in kept) for name in table.column_names], names=table.column_names)
     there = set(table.column_names)
@@ -173,7 +173,7 @@ def _files_of(release: Release) -> Mapping[str, pa.Table]:
     return release.files
 
 
-def writer_for(source: Table) -> CsvWriter | ParquetWriter:
+def same_format_as(source: Table) -> CsvWriter | ParquetWriter:
     """Return the writer for a source: Parquet stays Parquet, all else becomes CSV."""
     return ParquetWriter() if source.kind == "parquet" else CsvWriter(source.separator)
 

@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from seriatim.errors import LedgerBehind, LedgerError, LedgerMoved, PolicyError, SeriatimError
 from seriatim.model import SeriesState
-from seriatim.model.draft import draft_groups_of_own_tables
+from seriatim.model.draft import groups_of_columns
 from seriatim.testing.clauses import clause_refusal, require_clause
 from seriatim.testing.ledger import (
     AUTHOR,
@@ -226,7 +226,7 @@ def _each_column_has_the_rows_of_its_own_table(desk: LedgerDesk) -> None:
     policy = ledger_ward_policy(columns=both)
     drugs = ledger_ward_groups(("bob", "ann")).rename_columns({DISEASE: "drug"})
     tables = {DISEASE: ledger_ward_groups(("ann", "bob", None)), "drug": drugs}
-    publish_in_ledger(ledger, LedgerWish(policy=policy, groups=draft_groups_of_own_tables(tables)))
+    publish_in_ledger(ledger, LedgerWish(policy=policy, groups=groups_of_columns(tables)))
     found = {column: next(iter(desk.ledger().history(SERIES, column))) for column in tables}
     require_clause(found[DISEASE].person.tolist() == [0, 1, -1], "other people in the first column's table")
     require_clause(found["drug"].person.tolist() == [1, 0], "other people in the second column's table")

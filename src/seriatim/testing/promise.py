@@ -14,7 +14,7 @@ from seriatim.errors import Fault, InputError
 from seriatim.model import Finding, History, Policy
 from seriatim.model.class_counts import ClassCounts, ValueCounts
 from seriatim.model.classes import CLASS, RESPONDENT, PublishedTable, classes_of
-from seriatim.model.history import JudgedHistory, PastRelease, no_history
+from seriatim.model.history import JudgedHistory, PastRelease, nothing_published
 from seriatim.ports import Promise
 from seriatim.tables.reader import read_table
 from seriatim.tables.views import view_of
@@ -105,7 +105,7 @@ def emptied_promise_case(case: Case) -> Case:
     """Return a case without rows."""
     if isinstance(case, ClassCounts):
         return replace(_taken(case, np.arange(0)), named=None, offered=0, withheld=0)
-    return replace(case, history=no_history())
+    return replace(case, history=nothing_published())
 
 
 def _taken(counts: ClassCounts, order: npt.NDArray[np.int64]) -> ClassCounts:

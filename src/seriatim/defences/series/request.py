@@ -22,7 +22,7 @@ from seriatim.defences.series.shuffle import ShuffledView, shuffled_draft, stage
 from seriatim.errors import Fault, PolicyError
 from seriatim.model import Draft, History, Policy, PriorSets, SeriesState, View
 from seriatim.model.candidate_values import Candidates
-from seriatim.model.history import no_history
+from seriatim.model.history import nothing_published
 from seriatim.model.methods import method_named
 from seriatim.model.text_hash import identity_numbers
 from seriatim.ports import Workers
@@ -36,7 +36,7 @@ def draft_request(method: SerialMethod, view: View, policy: Policy, state: Serie
 
 def check_first_series_request(view: View, policy: Policy) -> None:
     """Raise the errors that would stop a first release, before anything is made for it, such as a ledger."""
-    past = no_history()
+    past = nothing_published()
     stage = stage_shuffle(view, _number_request(view, past), past.values)
     if policy.adversary.priors is not None:
         stage = _with_priors(view, stage, policy.adversary.priors)
@@ -45,7 +45,7 @@ def check_first_series_request(view: View, policy: Policy) -> None:
 
 def _ready(view: View, policy: Policy, state: SeriesState) -> tuple[ShuffledView, SerialRules, SerialDraw]:
     assert state.secret is not None
-    history = state.history or no_history()
+    history = state.history or nothing_published()
     draw = SerialDraw(state.secret, state.n_releases + 1)
     stage = stage_shuffle(view, _number_request(view, history), history.values, chance=draw.chance("order"))
     if policy.adversary.priors is not None:
@@ -117,7 +117,7 @@ def _pasts(policy: Policy, state: SeriesState) -> list[RememberedRows]:
     """Return the releases that the method goes on from; the marks of another method mean nothing to it."""
     first = 0 if state.candidates is None else state.candidates.until + 1
     row = method_named(policy.defence.method) if policy.defence is not None else None
-    pasts = (past for past in state.history or no_history() if past.number >= first)
+    pasts = (past for past in state.history or nothing_published() if past.number >= first)
     return [
         RememberedRows.of(past if row is None or past.continued_by(row) else replace(past, marks={})) for past in pasts
     ]

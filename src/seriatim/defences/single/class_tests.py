@@ -10,7 +10,7 @@ import numpy.typing as npt
 from seriatim.kernels.single import acceptance, likeness
 from seriatim.kernels.single.acceptance import ClassTests
 from seriatim.model import CodedColumn, Thresholds
-from seriatim.model.nearness import Nearness, has_nearness, nearness_of, nearness_reach
+from seriatim.model.nearness import Nearness, has_distances, window_of, window_reach
 
 _L_KINDS = {
     "distinct": acceptance.L_DISTINCT,
@@ -38,7 +38,7 @@ def class_tests(
             declared = acceptance.DECLARED if column.scale.form == "set" else 0.0
             found.append((_T_KINDS[asked.t_distance], index, float(asked.t), declared))
         found.extend((kind, index, limit, second) for kind, limit, second in _further(column, asked))
-        if has_nearness(column.scale):
+        if has_distances(column.scale):
             found.extend((kind, index, limit, second) for kind, limit, second in windows.tests(column, asked))
     counts = [column.counts(rows) for column in sensitive]
     starts = [column.scale.starts.ravel() for column in sensitive]
@@ -67,11 +67,11 @@ class _Windows:
         hit = likeness.HIT_CHANCE if asked.hit_chance_kind == "chance" else likeness.HIT_LIFT
         for kind, limits in ((hit, asked.max_hit_chance_at), (likeness.ENTROPY_AT, asked.min_entropy_at)):
             for text, limit in (limits or {}).items():
-                yield kind, float(limit), float(self._place(nearness_of(text), column))
+                yield kind, float(limit), float(self._place(window_of(text), column))
 
     def _place(self, near: Nearness, column: CodedColumn) -> int:
         place = sum(len(part) for part in self.reach)
-        self.reach.append(nearness_reach(column.scale, near))
+        self.reach.append(window_reach(column.scale, near))
         return place
 
 

@@ -21,7 +21,7 @@ from seriatim.defences.single.keyed_chance import keyed_names, keyed_uniform
 from seriatim.errors import Fault, PolicyError
 from seriatim.model import CodedColumn, Draft, Policy, SeriesState, View, scale_of
 from seriatim.model.chance import secret_chance
-from seriatim.model.noise_bell import noise_bell_at, noise_bell_rounded, noise_bell_sizes, noise_bell_step
+from seriatim.model.noise_bell import amounts_of, decimal_step, quantiles_at, rounded_to_step
 from seriatim.model.scale import FloatArray, IntArray
 from seriatim.ports import Workers
 
@@ -72,7 +72,7 @@ def _least_amount(column: CodedColumn, amount: str) -> float:
     known = len(column.scale) - int(column.scale.texts.null_count)
     if column.scale.form != "interval":
         return 100.0 / (len(column.scale) - 1) if len(column.scale) > 1 else 0.0
-    half, largest = noise_bell_step(column.scale) / 2, float(np.abs(column.scale.positions[:known]).max(initial=0.0))
+    half, largest = decimal_step(column.scale) / 2, float(np.abs(column.scale.positions[:known]).max(initial=0.0))
     if not amount.endswith("%"):
         return half
     return 100.0 * half / largest if largest else 0.0
@@ -94,7 +94,7 @@ def _with_noise(view: View, column: CodedColumn, amount: str, chance: FloatArray
 def noise_positions(column: CodedColumn, amount: str, chance: FloatArray) -> FloatArray:
     """Return the numbers of a column with noise, on the grid of the column's numbers."""
     values = column.scale.positions[column.codes]
-    return noise_bell_rounded(values + noise_bell_sizes(values, amount) * noise_bell_at(chance), column.scale, amount)
+    return rounded_to_step(values + amounts_of(values, amount) * quantiles_at(chance), column.scale, amount)
 
 
 def noise_by_index(codes: IntArray, n_values: int, share: float, chance: FloatArray) -> IntArray:

@@ -79,7 +79,7 @@ class NodeJudgement(NamedTuple):
 
 
 @kernel
-def number_classes(codes: Ints, lookups: Any, node: Any, ids: Ints) -> int:
+def numbered_alike(codes: Ints, lookups: Any, node: Any, ids: Ints) -> int:
     """Return how many classes ``node`` has; number them in order of appearance into ``ids``.
 
     Chunks are folded into one 64-bit key; when they would not fit, what was folded so far is numbered first.
@@ -319,7 +319,7 @@ def _drop(classes: Any, tests: Any, mark: int, kept: Marks, tally: Any, scratch:
 def coarser_classes(finer: Any, lookups: Any, node: Any, bars: Any) -> Any:
     """Return a node's classes from a finer node's."""
     ids = np.empty(len(finer.sizes), dtype=np.int32)
-    n_ids = number_classes(finer.codes, lookups, node, ids)
+    n_ids = numbered_alike(finer.codes, lookups, node, ids)
     return join_classes(finer, ids, n_ids, max(bars.lasting.offsets[-1], bars.other.offsets[-1]))
 
 

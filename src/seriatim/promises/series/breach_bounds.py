@@ -20,7 +20,7 @@ import numpy as np
 from seriatim.knowledge.breach import breach_probability
 from seriatim.model import Estimate, Finding, Policy
 from seriatim.model.history import JudgedHistory
-from seriatim.model.methods import quoted_methods
+from seriatim.model.methods import quoted_names
 from seriatim.ports.promise import Need
 
 
@@ -120,7 +120,7 @@ class BreachShare:
 def _way_out(judged: JudgedHistory, estimate: Estimate, allowed: float) -> str:
     undecided, out = (estimate.detail.get(key, 0) for key in ("undecided", "withheld_breached"))
     if out and estimate.high - out / max(estimate.n_people, 1) <= allowed:
-        rooms = quoted_methods(lambda row: row.reads_odds)
+        rooms = quoted_names(lambda row: row.reads_odds)
         return f"withhold nobody: a smaller m, or method = {rooms} with [promise] odds = 2"
     if undecided and estimate.share <= allowed:
         counted = f"{undecided:,} of {estimate.detail['asked']:,} people checked stay undecided and count as breached"

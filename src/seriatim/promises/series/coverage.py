@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from seriatim.model import CodedColumn, Draft, Finding, Generalised, Policy, View
-from seriatim.model.classes import class_text_codes, number_classes
+from seriatim.model.classes import class_text_codes, numbered_alike
 from seriatim.model.draft import COUNTERFEITS
 from seriatim.model.history import JudgedHistory, judged_draft_and_view
 from seriatim.model.scale import IntArray
@@ -162,7 +162,7 @@ def _unlike_boxes(draft: Draft) -> int:
         parts.insert(1, number[0][shown.label_of_group[box]])
         columns.append(np.concatenate(parts))
         sizes.append(int(max(part.max(initial=0) for part in number)) + 1)
-    boxes = number_classes(columns, sizes, sum(map(len, count)))
+    boxes = numbered_alike(columns, sizes, sum(map(len, count)))
     balance = np.bincount(boxes.of_record, weights=np.concatenate(count), minlength=len(boxes)).astype(np.int64)
     return int(np.abs(balance).sum())
 

@@ -16,7 +16,7 @@ from seriatim.knowledge.sequential_adversary import SequentialAdversary
 from seriatim.knowledge.smoothing import revised_beliefs
 from seriatim.model import Finding, Policy
 from seriatim.model.history import History, JudgedHistory
-from seriatim.model.methods import Method, quoted_methods
+from seriatim.model.methods import Method, quoted_names
 
 _SLACK = 1e-5
 """Defences compare single-precision sums."""
@@ -62,7 +62,7 @@ class Divergence:
             n_classes=int(wrong.sum()),
             n_people=n_people,
             detail="Jensen-Shannon divergence of beliefs before the release, in nats",
-            remedy=f"j = {worst:.4g} would pass; or method = {quoted_methods(_seeks_j)}" if wrong.any() else "",
+            remedy=f"j = {worst:.4g} would pass; or method = {quoted_names(_seeks_j)}" if wrong.any() else "",
         )
 
 

@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 
 from seriatim.model import Finding, Policy
 from seriatim.model.history import JudgedHistory, judged_draft_and_view
-from seriatim.model.methods import method_named, quoted_methods
+from seriatim.model.methods import method_named, quoted_names
 from seriatim.model.promises import ELIGIBLE
 
 SLACK = 100
@@ -73,5 +73,5 @@ class EligibleTable:
         smaller = f"m = {int(1 / share)} would pass; " if share <= 1 / 2 else ""
         if self.room_at_once:
             return f"{smaller}[promise] odds = 2 would pass"
-        rooms = quoted_methods(lambda row: row.reads_odds)
+        rooms = quoted_names(lambda row: row.reads_odds)
         return f"{smaller}a new series with method = {rooms} and [promise] odds = 2 would pass"

@@ -18,7 +18,7 @@ import pyarrow.compute as pc
 
 from seriatim.model import Finding, Policy
 from seriatim.model.history import History, JudgedHistory
-from seriatim.model.methods import quoted_methods
+from seriatim.model.methods import quoted_names
 
 RULE = "withheld_leak"
 _TAIL = 0.025
@@ -57,7 +57,7 @@ class WithheldLeak:
             f"{n} people were ever withheld; the best guess about them is right for {held.max() / n:.1%}; "
             "judged: the lower end of the interval, against what a group may have"
         )
-        rooms = quoted_methods(lambda row: row.reads_odds)
+        rooms = quoted_names(lambda row: row.reads_odds)
         remedy = "" if kept else f"withhold nobody: a smaller m, or [promise] odds = 2 with method = {rooms}"
         return Finding(
             self.rule,

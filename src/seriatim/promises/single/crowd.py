@@ -9,7 +9,7 @@ import numpy as np
 
 from seriatim.model import Finding, Policy
 from seriatim.model.class_counts import BoolArray, ClassCounts
-from seriatim.model.methods import quoted_methods
+from seriatim.model.methods import quoted_names
 from seriatim.promises.single.remedies import remedy_withheld_alone, worst_classes
 
 
@@ -53,6 +53,6 @@ class Crowd:
         ways = [f"k = {int(worst)} would pass"] if worst >= 1 else []
         ways += [] if counts.serial else [remedy_withheld_alone(counts.sizes, short)]
         if (counts.sizes[short] >= self.k).any():
-            counting = quoted_methods(lambda row: row.counts_people)
+            counting = quoted_names(lambda row: row.counts_people)
             ways.append(f"one record per person, or method = {counting}, which count people")
         return "; ".join(ways)

@@ -22,7 +22,7 @@ from seriatim.errors import Fault, PolicyError
 from seriatim.kernels.check.class_figures import entropies_of_near_values, hit_chances_of_near_values
 from seriatim.model import Finding, Scale
 from seriatim.model.class_counts import BoolArray, ClassCounts, ValueCounts
-from seriatim.model.nearness import has_nearness, nearness_of, nearness_reach
+from seriatim.model.nearness import has_distances, window_of, window_reach
 from seriatim.model.scale import FloatArray
 from seriatim.promises.single.class_bound import MARGIN, Judged
 from seriatim.promises.single.remedies import (
@@ -88,7 +88,7 @@ class NumberBound:
         return found.finding(self, lambda: self._remedy(seen, scale, broken, self._written(text, worst)))
 
     def _must_have_distances(self, scale: Scale) -> None:
-        if not has_nearness(scale):
+        if not has_distances(scale):
             where, found = f"[promise] {self.rule}", f"the column {self.column!r} holds categories without an order"
             remedy = 'set kind = "number", or add an order'
             raise PolicyError(Fault(where, found, "numbers, dates, or an order", remedy))
@@ -120,7 +120,7 @@ class NumberBound:
 
 
 def _hit_chances(seen: ValueCounts, scale: Scale, text: str) -> FloatArray:
-    reach = nearness_reach(scale, nearness_of(text))
+    reach = window_reach(scale, window_of(text))
     return np.asarray(hit_chances_of_near_values(seen.starts, seen.value, seen.count, reach))
 
 
@@ -128,12 +128,12 @@ def _hit_lifts(seen: ValueCounts, scale: Scale, text: str) -> FloatArray:
     """Return the share of the room that the whole table leaves: (chance - its chance) / (1 - its chance), from 0."""
     held = np.flatnonzero(seen.totals).astype(np.int32)
     whole = hit_chances_of_near_values(
-        np.array([0, len(held)]), held, seen.totals[held].astype(np.int32), nearness_reach(scale, nearness_of(text))
+        np.array([0, len(held)]), held, seen.totals[held].astype(np.int32), window_reach(scale, window_of(text))
     )[0]
     gained = _hit_chances(seen, scale, text) - whole
     return np.maximum(gained / (1.0 - whole), 0.0) if whole < 1.0 else np.where(np.isnan(gained), np.nan, 0.0)
 
 
 def _entropies(seen: ValueCounts, scale: Scale, text: str) -> FloatArray:
-    reach = nearness_reach(scale, nearness_of(text))
+    reach = window_reach(scale, window_of(text))
     return np.asarray(entropies_of_near_values(seen.starts, seen.value, seen.count, reach))

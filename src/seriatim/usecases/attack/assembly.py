@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 
 from seriatim.errors import Fault, TableError
 from seriatim.model.classes import classes_of
-from seriatim.model.foreign_tables import foreign_plain_numbers, foreign_written_alike
+from seriatim.model.foreign_tables import numbers_alike, numbers_one_way
 from seriatim.model.history import History, PastRelease
 from seriatim.model.scale import IntArray
 from seriatim.model.table_faults import header_of
@@ -112,7 +112,7 @@ def _values(columns: Sequence[pa.ChunkedArray]) -> tuple[list[IntArray], pa.Arra
     """Return codes, release by release, and the values; 2, 2.0 and 2,0 are one value if all are numbers."""
     texts = [trimmed_owner(column).combine_chunks() for column in columns]
     raw = pc.unique(pa.chunked_array(texts, pa.string()))
-    plain = foreign_plain_numbers(raw.to_pylist())
+    plain = numbers_one_way(raw.to_pylist())
     domain = pc.unique(pa.array(plain, pa.string()))
     renumber = owner_positions(pa.chunked_array([pa.array(plain, pa.string())]), domain)
     return [renumber[owner_positions(text, raw)] if len(text) else owner_positions(text, raw) for text in texts], domain
@@ -129,7 +129,7 @@ def _known(tables: Sequence[pa.Table], sensitive: str, quasi: Sequence[str] | No
 def _groups(table: pa.Table, known: Sequence[str]) -> IntArray:
     names = (GROUP,) if GROUP in known and GROUP in table.column_names else known
     held = [name for name in names if name in table.column_names]
-    classes = classes_of(pa.table({name: foreign_written_alike(table.column(name)) for name in held}), held)
+    classes = classes_of(pa.table({name: numbers_alike(table.column(name)) for name in held}), held)
     group = np.empty(table.num_rows, dtype=np.int32)
     group[classes.rows] = np.repeat(np.arange(len(classes), dtype=np.int32), classes.sizes)
     return group

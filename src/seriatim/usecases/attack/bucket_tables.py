@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 
 from seriatim.errors import Fault, TableError
-from seriatim.model.foreign_tables import foreign_counts, foreign_plain_numbers, spread_foreign_rows
+from seriatim.model.foreign_tables import numbers_one_way, rows_counted, rows_spread
 from seriatim.usecases.attack.row_owners import read_respondents, trimmed_owner
 
 GROUP, ROW, VALUE = "group", "row", "value"
@@ -72,7 +72,7 @@ def _held(listed: pa.Table, sensitive: str) -> _Texts:
 
 
 def _plain(column: pa.ChunkedArray) -> _Texts:
-    return foreign_plain_numbers(trimmed_owner(column).to_pylist())
+    return numbers_one_way(trimmed_owner(column).to_pylist())
 
 
 def _with_rows(tables: Tables, listed: pa.Table) -> pa.Table:
@@ -100,8 +100,8 @@ def _with_rows(tables: Tables, listed: pa.Table) -> pa.Table:
 
 def _values_by_group(name: str, values: pa.Table, sensitive: str) -> Counter[tuple[str | None, str | None]]:
     """Count the values of each group; a column ``count`` says how often each row is meant."""
-    counts = foreign_counts(name, values)
-    values = values if counts is None else spread_foreign_rows(values, counts)
+    counts = rows_counted(name, values)
+    values = values if counts is None else rows_spread(values, counts)
     return Counter(zip(_plain(values.column(GROUP)), _plain(values.column(sensitive)), strict=True))
 
 

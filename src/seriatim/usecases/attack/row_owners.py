@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from seriatim.errors import Fault, TableError
-from seriatim.model.foreign_tables import COUNT, foreign_counts, spread_foreign_rows
+from seriatim.model.foreign_tables import COUNT, rows_counted, rows_spread
 from seriatim.model.names import name_order
 from seriatim.model.scale import IntArray
 from seriatim.model.table_faults import check_single_cells, header_of
@@ -137,7 +137,7 @@ def row_per_person(
     person[starts[rows[order]] + within] = people[order]
     if (counts == 1).all():
         return table, person
-    return spread_foreign_rows(table, counts), person
+    return rows_spread(table, counts), person
 
 
 def _counts(name: str, table: pa.Table, listed_times: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
@@ -146,7 +146,7 @@ def _counts(name: str, table: pa.Table, listed_times: npt.NDArray[np.int64]) -> 
     many = int((listed_times > 1).sum())
     if not many:
         return ones
-    counts = foreign_counts(name, table)
+    counts = rows_counted(name, table)
     if counts is None:
         found = f"{many} rows listed twice"
         raise TableError(Fault(name, found, "each once, or a column count", "one row per person"))

@@ -15,7 +15,7 @@ from seriatim.engines.threads import ALL_CORES
 from seriatim.errors import Fault, InputError, TableError
 from seriatim.measures._leakage import leakage_by_class
 from seriatim.model import Chart, Finding, Measure, Policy
-from seriatim.model.audited import AuditedTable, PriorKind, audited_conditional_beside, audited_margin_beside
+from seriatim.model.audited import AuditedTable, PriorKind, conditional_beside, margin_beside
 from seriatim.model.class_counts import ClassCounts, ValueCounts
 from seriatim.model.classes import Classes
 from seriatim.model.scale import FloatArray
@@ -241,12 +241,12 @@ def _prior(audited: AuditedTable, index: int, membership: Classes, seen: ValueCo
     assert audited.beside is not None
     where = f"{audited.beside.name}, column {name!r}"
     if prior == "margin":
-        shares = audited_margin_beside(audited.beside, index, seen.n_values)
+        shares = margin_beside(audited.beside, index, seen.n_values)
         unknown = int(((shares <= 0) & (seen.totals > 0)).sum())
         if unknown:
             raise TableError(_misses(where, f"the prior misses {unknown} published values"))
         return shares
-    shares = audited_conditional_beside(audited, index, membership)
+    shares = conditional_beside(audited, index, membership)
     empty = int(np.isnan(shares[:, 0]).sum())
     if empty:
         raise TableError(_misses(where, f"the prior has no record in {empty} of {len(membership)} classes"))

@@ -15,7 +15,7 @@ from seriatim.measures.leakage_given import (
     leakage_given_subsets,
 )
 from seriatim.model.audited import AuditedTable
-from seriatim.model.chart import Bars, Chart, ChartAxis, Heatmap, Line, Lines, histogram_chart
+from seriatim.model.chart import Bars, Chart, ChartAxis, Heatmap, Line, Lines, histogram_of
 from seriatim.model.classes import Classes
 
 if TYPE_CHECKING:
@@ -135,6 +135,6 @@ def _worst_classes(block: ColumnBlock) -> Chart:
 def _sizes(membership: Classes) -> Chart:
     sizes = membership.sizes
     return Chart(
-        "How large the classes are", histogram_chart(sizes), x=ChartAxis("records in a class"), y=ChartAxis("classes"),
+        "How large the classes are", histogram_of(sizes), x=ChartAxis("records in a class"), y=ChartAxis("classes"),
         caption="Records in a class look alike to anyone who knows the quasi-identifiers.",
     )  # fmt: skip

@@ -18,7 +18,7 @@ from seriatim.measures.exposure import (
 )
 from seriatim.measures.uniqueness import SpecialUniques, special_uniqueness
 from seriatim.model import Measure
-from seriatim.model.audited import AuditedTable, audited_sizes_beside
+from seriatim.model.audited import AuditedTable, sizes_beside
 from seriatim.model.classes import LongArray
 from seriatim.model.scale import FloatArray
 from seriatim.usecases.audit import audit_figures, audit_numbers, audit_original
@@ -85,7 +85,7 @@ def _marketer(audit: Audit) -> Measure:
 
 def _population(audit: Audit) -> LongArray | None:
     """Return the sizes of the classes in the other table; None if it cannot be the population of this one."""
-    population = audited_sizes_beside(audit.audited, audit.membership)
+    population = sizes_beside(audit.audited, audit.membership)
     return None if population is None or (population < audit.counts.sizes).any() else population
 
 

@@ -15,8 +15,8 @@ from seriatim.measures.supplementary_knowledge import supplementary_knowledge_se
 from seriatim.model import Measure
 from seriatim.model.audited import AuditedTable
 from seriatim.model.class_counts import ValueCounts
-from seriatim.model.classes import number_classes
-from seriatim.model.nearness import has_nearness, nearness_distances, nearness_of, nearness_reach, usual_nearness
+from seriatim.model.classes import numbered_alike
+from seriatim.model.nearness import has_distances, positions_or_nan, usual_window, window_of, window_reach
 from seriatim.model.scale import FloatArray, Scale
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ def measures(audit: Audit) -> tuple[Measure, ...]:
     found: list[Measure] = []
     for block in audit.blocks:
         scale = _scale_of(audit.audited, block.column)
-        if has_nearness(scale):
+        if has_distances(scale):
             unit = audit.policy.columns[block.column].unit or ("days" if scale.dated else "units")
             found += _measures(block, scale, f"{unit} x bits", audit.workers)
     return tuple(found)
@@ -68,15 +68,15 @@ def by_record(audit: Audit, column: str, near: str | None = None) -> pa.Table:
 def scale_and_window(audit: Audit, column: str, near: str | None) -> tuple[Scale, str]:
     """Return the scale of a sensitive column, and what counts as near on it; an error if nothing can."""
     scale = _scale_of(audit.audited, column)
-    if not has_nearness(scale):
+    if not has_distances(scale):
         where, remedy = f"column {column!r}", 'set kind = "number", or add an order'
         raise InputError(Fault(where, "categories without an order", "numbers, dates, or an order", remedy))
-    return scale, usual_nearness(scale) if near is None else _checked_window(near)
+    return scale, usual_window(scale) if near is None else _checked_window(near)
 
 
 def _checked_window(near: str) -> str:
     try:
-        nearness_of(near)
+        window_of(near)
     except ValueError:
         raise InputError(Fault("near", "not a width", '"5", "5%", "±5", "±5%" or "±5% or 100"')) from None
     return near
@@ -88,20 +88,20 @@ def _scale_of(audited: AuditedTable, column: str) -> Scale:
 
 def by_class(scale: Scale, seen: ValueCounts, near: str, workers: Workers) -> dict[str, FloatArray]:
     """Return H(0), H and hit chance at a window, and the area of every class."""
-    reach, exactly = nearness_reach(scale, nearness_of(near)), np.arange(len(scale), dtype=np.int64)
+    reach, exactly = window_reach(scale, window_of(near)), np.arange(len(scale), dtype=np.int64)
     return {
         "initial": entropies_of_near_values(seen.starts, seen.value, seen.count, exactly),
         "entropy": entropies_of_near_values(seen.starts, seen.value, seen.count, reach),
         "hit_chance": hit_chances_of_near_values(seen.starts, seen.value, seen.count, reach),
-        "area": equivocation_areas(seen, nearness_distances(scale), workers),
+        "area": equivocation_areas(seen, positions_or_nan(scale), workers),
     }
 
 
 def _measures(block: ColumnBlock, scale: Scale, unit: str, workers: Workers) -> list[Measure]:
-    seen, near = block.counts, usual_nearness(scale)
+    seen, near = block.counts, usual_window(scale)
     figures = by_class(scale, seen, near, workers)
     records = np.repeat(np.arange(len(seen)), seen.valued)
-    reach = nearness_reach(scale, nearness_of(near))
+    reach = window_reach(scale, window_of(near))
     held = np.flatnonzero(seen.totals).astype(np.int32)
     whole = hit_chances_of_near_values(np.array([0, len(held)]), held, seen.totals[held].astype(np.int32), reach)
     hits, areas, initial = figures["hit_chance"][records], figures["area"][records], figures["initial"][records]
@@ -131,7 +131,7 @@ def _measures(block: ColumnBlock, scale: Scale, unit: str, workers: Workers) -> 
 
 def _usual_width(scale: Scale, seen: ValueCounts) -> float:
     """Return the width of the table's values from the 1 % to the 99 % quantile: outliers do not count."""
-    positions = nearness_distances(scale)
+    positions = positions_or_nan(scale)
     known = ~np.isnan(positions)
     reached = np.cumsum(seen.totals[known]) / max(int(seen.totals[known].sum()), 1)
     ends = np.searchsorted(reached, (0.01, 0.99)).clip(0, max(int(known.sum()) - 1, 0))
@@ -150,15 +150,15 @@ def _carried(scale: Scale, seen: ValueCounts, areas: FloatArray, workers: Worker
         starts = np.concatenate(([0], np.cumsum(kept)))[seen.starts]
         rest = ValueCounts(seen.sizes, starts, seen.value[kept], count[kept], seen.totals)
         with np.errstate(divide="ignore", invalid="ignore"):
-            lost = 1.0 - equivocation_areas(rest, nearness_distances(scale), workers) / areas
+            lost = 1.0 - equivocation_areas(rest, positions_or_nan(scale), workers) / areas
         shares[small] = np.fmax(shares[small], np.nan_to_num(lost[small]))
     return shares
 
 
 def _mass_near(scale: Scale, seen: ValueCounts, of_record: Any, codes: Any, near: str) -> FloatArray:
     """Return the share of each record's class that lies near its true value."""
-    window = nearness_of(near)
-    positions = nearness_distances(scale)
+    window = window_of(near)
+    positions = positions_or_nan(scale)
     allowed = np.maximum(window.width / 2, window.ratio * np.abs(positions))
     low = np.searchsorted(positions, positions - allowed - 1e-9)
     high = np.searchsorted(positions, positions + allowed + 1e-9, side="right")
@@ -187,7 +187,7 @@ def by_columns_known(audit: Audit, column: str, near: str | None = None) -> pa.T
         sets = supplementary_knowledge_sets(len(given), known)
         for chosen in sets:
             held = [given[place] for place in chosen]
-            classes = number_classes([g.codes + 1 for g in held], [g.n_values + 1 for g in held], len(coded.codes))
+            classes = numbered_alike([g.codes + 1 for g in held], [g.n_values + 1 for g in held], len(coded.codes))
             found = by_class(scale, ValueCounts.of(classes, coded.codes, len(scale)), near, audit.workers)
             figures.append(np.column_stack([found[name] for name in FIGURES]))
             sizes.append(classes.sizes)

@@ -21,7 +21,7 @@ from seriatim.measures.information_loss import LEVELS, WIDTHS
 from seriatim.measures.query_error import query_error_of_boxes
 from seriatim.model import Measure
 from seriatim.model.audited import AuditedOriginal, AuditedQuasi, AuditedTable
-from seriatim.model.classes import Classes, number_classes
+from seriatim.model.classes import Classes, numbered_alike
 from seriatim.model.scale import FloatArray
 
 
@@ -144,8 +144,8 @@ def _memberships(original: AuditedOriginal) -> tuple[Classes, Classes]:
     assert original.match is not None
     kept = original.match >= 0
     facing, n = original.facing, len(kept)
-    before = number_classes([c.before.codes for c in facing], [len(c.before.scale) for c in facing], original.n_records)
-    after = number_classes([c.codes for c in facing], [len(c.covers) for c in facing], n)
+    before = numbered_alike([c.before.codes for c in facing], [len(c.before.scale) for c in facing], original.n_records)
+    after = numbered_alike([c.codes for c in facing], [len(c.covers) for c in facing], n)
     return (
         Classes(before.of_record[original.match[kept]], before.sizes),
         Classes(after.of_record[kept], after.sizes),

@@ -24,7 +24,7 @@ from seriatim.model import (
     Verdict,
     View,
 )
-from seriatim.model.methods import all_methods, method_named, quoted_methods
+from seriatim.model.methods import installed_rows, method_named, quoted_names
 from seriatim.ports import Ledger, Workers, no_progress
 from seriatim.usecases.publish.plan import Plan, checked_policy
 from seriatim.usecases.publish.publish import ReleaseOrder, ReleaseParts, publish
@@ -74,7 +74,7 @@ def compare(
     among them the one that keeps most of the relation between columns and values.
     """
     chosen = tuple(dict.fromkeys(methods)) if methods else _methods_to_compare(orders[0].policy)
-    known = all_methods()
+    known = installed_rows()
     unknown = [name for name in chosen if name not in known]
     if unknown:
         raise PolicyError(Fault("methods", f"unknown: {', '.join(map(str, unknown))}", ", ".join(known)))
@@ -89,7 +89,7 @@ def compare(
 def _methods_to_compare(policy: Policy) -> tuple[str, ...]:
     """Return the methods that can keep a policy's promises."""
     serial = policy.terms.series.m is not None or (policy.defence is not None and policy.defence.serial)
-    return tuple(name for name, row in all_methods().items() if row.serial == serial and not row.needs)
+    return tuple(name for name, row in installed_rows().items() if row.serial == serial and not row.needs)
 
 
 def _tried(orders: Sequence[ReleaseOrder], parts: ReleaseParts, scratch: Scratch, method: str) -> ComparedMethod:
@@ -145,7 +145,7 @@ def _policy_to_compare(policy: Policy, method: str) -> Policy:
     Drops options that only the policy's own method has. If the policy has no promise for the method's family, m is its
     largest l (or 3), and k and l are its m.
     """
-    old, row = policy.defence, all_methods()[method]
+    old, row = policy.defence, installed_rows()[method]
     if old is None or old.method == method:
         return replace(policy, defence=old or DefenceSettings(method))
     kept = old.leftovers if old.leftovers in row.words("leftovers") else None
@@ -224,7 +224,7 @@ def lattice_nodes(view: View, plan: Plan, workers: Workers) -> tuple[dict[str, i
     row = method_named(settings.method) if settings is not None else None
     if row is None or not row.nodes:
         found = "another method" if settings is not None else "no method"
-        allowed = f"{quoted_methods(lambda other: bool(other.nodes))}, whose nodes are listed"
+        allowed = f"{quoted_names(lambda other: bool(other.nodes))}, whose nodes are listed"
         raise PolicyError(Fault("[defence] method", found, allowed, "change it"))
     names = [column.name for column in view.quasi]
     nodes = loaded(row.nodes)(view, plan.settled, workers)

@@ -9,9 +9,9 @@ from seriatim.measures.noise_hits import noise_beliefs
 from seriatim.model import CodedColumn, DefenceSettings, Draft, View
 from seriatim.model.chance import open_chance
 from seriatim.model.class_counts import ClassCounts, ValueCounts
-from seriatim.model.classes import number_classes, published_of
-from seriatim.model.nearness import nearness_distances
-from seriatim.model.noise_bell import noise_bell_step
+from seriatim.model.classes import numbered_alike, published_of
+from seriatim.model.nearness import positions_or_nan
+from seriatim.model.noise_bell import decimal_step
 from seriatim.model.scale import FloatArray
 from seriatim.queries.query_bounds import Bounds, query_bounds_chained
 from seriatim.queries.query_kinds import LongArray, query_kind_rounding
@@ -53,7 +53,7 @@ class MapBeliefs:
         if not drawn.any():
             raise InputError(Fault("table", "nothing would be published", "some records"))
         codes = [column.codes[rows] for column in self.view.quasi]
-        classes = number_classes(codes, [len(column.scale) for column in self.view.quasi], len(rows))
+        classes = numbered_alike(codes, [len(column.scale) for column in self.view.quasi], len(rows))
         chosen = self._some(np.arange(len(classes)), "classes")
         place = np.full(len(classes), -1, dtype=np.int64)
         place[chosen] = np.arange(len(chosen))
@@ -69,14 +69,14 @@ class MapBeliefs:
         from seriatim.defences.single.noise import noise_positions
 
         chance = open_chance(self.seed, "noise")
-        domain = nearness_distances(self.column.scale)
+        domain = positions_or_nan(self.column.scale)
         rows = np.flatnonzero(self.known & np.isfinite(domain)[self.column.codes])
         rows = rows if len(rows) <= MOST_ROWS else np.sort(chance.choice(rows, MOST_ROWS, replace=False))
         drawn = CodedColumn(self.column.name, self.column.codes[rows], self.column.scale)
         shown = noise_positions(drawn, amount, chance.random(len(rows)))
         held = np.isfinite(domain)
         found = np.zeros((len(rows), len(domain)))
-        step = noise_bell_step(self.column.scale)
+        step = decimal_step(self.column.scale)
         found[:, held] = noise_beliefs(shown, domain[held], self.prior[held], amount, step)
         return found / np.maximum(found.sum(axis=1, keepdims=True), 1e-300), np.ones(len(rows))
 
@@ -100,7 +100,7 @@ class MapBeliefs:
         the mean that a user knows of each of them.
         """
         chance, half = open_chance(self.seed, "queries"), size // 2
-        domain = nearness_distances(self.column.scale)
+        domain = positions_or_nan(self.column.scale)
         rows = np.flatnonzero(self.known)
         rows = rows[np.isfinite(domain[self.column.codes[rows]])]
         rows = chance.permutation(rows)[: len(rows) // half * half]

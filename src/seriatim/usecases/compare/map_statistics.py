@@ -18,7 +18,7 @@ import pyarrow.compute as pc
 
 from seriatim.errors import Fault, InputError
 from seriatim.model import CodedColumn, Draft, View
-from seriatim.model.nearness import has_nearness, nearness_distances
+from seriatim.model.nearness import has_distances, positions_or_nan
 from seriatim.model.scale import FloatArray, Scale
 
 Columns = Mapping[str, FloatArray]
@@ -31,15 +31,15 @@ def columns_of_view(view: View) -> dict[str, FloatArray]:
     """Return the columns with numbers, of the records that may be published; dates as days since the first."""
     kept = ~view.suppressed
     return {
-        column.name: nearness_distances(column.scale)[column.codes[kept]] - counted_from(column.scale)
+        column.name: positions_or_nan(column.scale)[column.codes[kept]] - counted_from(column.scale)
         for column in (*view.quasi, *view.sensitive)
-        if has_nearness(column.scale)
+        if has_distances(column.scale)
     }
 
 
 def counted_from(scale: Scale) -> float:
     """Return what statistics count from: 0, or the first date, since errors relative to 1970 would all be small."""
-    return float(np.nanmin(nearness_distances(scale))) if scale.dated and len(scale) else 0.0
+    return float(np.nanmin(positions_or_nan(scale))) if scale.dated and len(scale) else 0.0
 
 
 def columns_of_draft(view: View, draft: Draft) -> dict[str, FloatArray]:
@@ -50,12 +50,12 @@ def columns_of_draft(view: View, draft: Draft) -> dict[str, FloatArray]:
     found = {}
     for column in view.quasi:
         shown = labels.get(column.name)
-        if has_nearness(column.scale) and shown is not None and shown.low is not None and shown.high is not None:
-            positions = nearness_distances(column.scale)
+        if has_distances(column.scale) and shown is not None and shown.low is not None and shown.high is not None:
+            positions = positions_or_nan(column.scale)
             middle = (positions[shown.low] + positions[shown.high]) / 2 - counted_from(column.scale)
             found[column.name] = np.asarray(middle[group[rows]])
     for column in view.sensitive:
-        if has_nearness(column.scale):
+        if has_distances(column.scale):
             found[column.name] = _in_view_order(column, draft, rows) - counted_from(column.scale)
     return found
 
@@ -70,8 +70,8 @@ def _in_view_order(
     scale = draft.sensitive[column.name].scale
     codes = pc.index_in(pc.cast(cells, pa.string()), value_set=scale.texts).fill_null(-1).to_numpy()[rows]
     if (codes < 0).any():  # written in another way than on its scale
-        return np.asarray(nearness_distances(column.scale)[column.codes[rows]])
-    return np.asarray(nearness_distances(scale)[codes])
+        return np.asarray(positions_or_nan(column.scale)[column.codes[rows]])
+    return np.asarray(positions_or_nan(scale)[codes])
 
 
 def mean_error(truth: Columns, told: Columns, sensitive: str, own: Statistics | None = None) -> float:

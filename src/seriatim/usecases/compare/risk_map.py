@@ -24,9 +24,9 @@ from seriatim.measures.query_error import query_error
 from seriatim.model import CodedColumn, DefenceSettings, Draft, Policy, SeriesState, View
 from seriatim.model.chance import open_chance
 from seriatim.model.doors import limited_argument
-from seriatim.model.methods import all_methods, methods_where
-from seriatim.model.nearness import has_nearness, nearness_distances, nearness_of, nearness_reach, usual_nearness
-from seriatim.model.noise_bell import SPREAD, noise_bell_sizes
+from seriatim.model.methods import installed_rows, names_where
+from seriatim.model.nearness import has_distances, positions_or_nan, usual_window, window_of, window_reach
+from seriatim.model.noise_bell import SPREAD, amounts_of
 from seriatim.model.policy import DefenceOptions
 from seriatim.model.policy_keys import ARGUMENT_LIMITS
 from seriatim.model.scale import FloatArray
@@ -71,7 +71,7 @@ class MapWish:
                 raise InputError(Fault(name, "unknown", ", ".join(allowed)))
         limited_argument("seed", self.seed, ARGUMENT_LIMITS["seed"], InputError)
         try:
-            nearness_of("0" if self.near is None else self.near)
+            window_of("0" if self.near is None else self.near)
         except ValueError:
             raise InputError(Fault("near", "not a width", '"5", "5%", "±5", "±5%" or "±5% or 100"')) from None
 
@@ -108,8 +108,8 @@ def settled_wish(view: View, wish: MapWish) -> MapWish:
     """Return the wish with the column that is mapped and what counts as near in it."""
     column = _mapped(view, wish.column)
     near = wish.near
-    if near is None and has_nearness(column.scale):
-        near = usual_nearness(column.scale)
+    if near is None and has_distances(column.scale):
+        near = usual_window(column.scale)
     return replace(wish, column=column.name, near=near)
 
 
@@ -122,7 +122,7 @@ def _mapped(view: View, name: str | None) -> CodedColumn:
         if not named:
             raise InputError(Fault("column", "not a sensitive column", ", ".join(one.name for one in view.sensitive)))
         return named[0]
-    return next((one for one in view.sensitive if has_nearness(one.scale)), view.sensitive[0])
+    return next((one for one in view.sensitive if has_distances(one.scale)), view.sensitive[0])
 
 
 def risk_map(
@@ -130,7 +130,7 @@ def risk_map(
 ) -> tuple[TriedTechnique, ...]:
     """Return a point for each technique and parameter, with those on the Pareto front marked."""
     column = _mapped(view, wish.column)
-    if wish.risk == "area" and not has_nearness(column.scale):
+    if wish.risk == "area" and not has_distances(column.scale):
         raise InputError(Fault("risk", f"the column {column.name!r} has no distances", "hit_chance, leakage, gain"))
     truth = map_statistics.columns_of_view(view)
     beliefs = MapBeliefs(view, column, wish.seed)
@@ -167,15 +167,15 @@ def _plans(stage: _Stage) -> Iterator[Plan]:
     own = stage.policy.defence
     if own is not None:
         yield "policy", own.method, own, stage.policy.terms.k
-    for name, row in all_methods().items():
+    for name, row in installed_rows().items():
         if not row.serial and not row.needs and "j" not in stage.policy.terms.series.stated:
             for k in SIZES:
                 yield name, f"k = {k}", DefenceSettings(name, 1.0), k
-    for name in methods_where(lambda row: row.needs == "rate"):
+    for name in names_where(lambda row: row.needs == "rate"):
         for rate in RATES:
             yield name, f"{rate:.0%}", DefenceSettings(name, options=DefenceOptions(rate=rate)), None
     if stage.column.scale.form == "interval":
-        for name in methods_where(lambda row: row.needs == "noise"):
+        for name in names_where(lambda row: row.needs == "noise"):
             yield from _noise_plans(stage.column, name)
         for size in QUERIES:
             yield "queries", f"Q = {size}", None, None
@@ -237,10 +237,10 @@ def _lost_to_noise(stage: _Stage, settings: DefenceSettings) -> float:
     amount = settings.noise.get(stage.column.name)
     if amount is None or stage.column.scale.form != "interval":
         return 0.0
-    numbers = nearness_distances(stage.column.scale)[stage.column.codes[~stage.view.suppressed]]
+    numbers = positions_or_nan(stage.column.scale)[stage.column.codes[~stage.view.suppressed]]
     numbers = numbers[np.isfinite(numbers)]
     width = float(np.diff(np.quantile(numbers, (0.01, 0.99)))[0]) if len(numbers) else 0.0
-    return float(np.minimum(2 * SPREAD * noise_bell_sizes(numbers, amount) / width, 1.0).mean()) if width else 0.0
+    return float(np.minimum(2 * SPREAD * amounts_of(numbers, amount) / width, 1.0).mean()) if width else 0.0
 
 
 def _cost_of_queries(stage: _Stage, rows: LongArray, told: FloatArray, size: int) -> float:
@@ -262,15 +262,15 @@ def _risks(stage: _Stage, beliefs: FloatArray) -> FloatArray:
     if stage.wish.risk == "hit_chance":
         from seriatim.kernels.equivocation import window_hit_chances
 
-        near = nearness_of(stage.wish.near or usual_nearness(scale)) if has_nearness(scale) else None
-        reach = nearness_reach(scale, near) if near else np.arange(len(scale), dtype=np.int64)
+        near = window_of(stage.wish.near or usual_window(scale)) if has_distances(scale) else None
+        reach = window_reach(scale, near) if near else np.arange(len(scale), dtype=np.int64)
         return np.asarray(window_hit_chances(np.ascontiguousarray(beliefs), reach))
     if stage.wish.risk == "leakage":
         return np.asarray(np.linalg.norm(beliefs - prior, axis=1))
     if stage.wish.risk == "gain":
         with np.errstate(divide="ignore", invalid="ignore"):
             return np.asarray(np.nan_to_num((beliefs - prior) / prior).max(axis=1))
-    domain = nearness_distances(scale)
+    domain = positions_or_nan(scale)
     known = np.isfinite(domain)
     rows = np.vstack((prior, beliefs))[:, known]
     held = rows.sum(axis=1) > 0  # where a number is missing for sure, nothing is left to learn

@@ -23,7 +23,7 @@ from seriatim.knowledge.sequential_adversary import SequentialAdversary
 from seriatim.model import Chart, ChartAxis, Estimate, History, Line, Lines, PastRelease, PriorSets
 from seriatim.model.chance import open_chance
 from seriatim.model.history import JudgedHistory
-from seriatim.model.methods import OF_IMPORTED, Method, MethodDegree, method_named, serial_methods
+from seriatim.model.methods import OF_IMPORTED, Method, MethodDegree, method_named, names_looking_back
 from seriatim.ports import Progress, Workers, no_progress
 from seriatim.promises.series.kept_over_time import TermsOfM, rule_of_m
 from seriatim.usecases.forecast import sure_people
@@ -51,7 +51,7 @@ class OutlookQuestion:
     _: KW_ONLY
     rules: SerialRules
     compromised: float = 0.0
-    methods: tuple[str, ...] = field(default_factory=serial_methods)
+    methods: tuple[str, ...] = field(default_factory=names_looking_back)
     seeds: tuple[int, ...] = (1, 2, 3)
     priors: PriorSets | None = None
     """What the adversary holds possible beforehand; newcomers resemble the people named."""

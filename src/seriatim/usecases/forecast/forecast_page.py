@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from seriatim.model.methods import MethodDegree, all_methods, serial_methods
+from seriatim.model.methods import MethodDegree, installed_rows, names_looking_back
 from seriatim.report import Banner, Cell, Charts, Definitions, FiledReport, Grid, Page, Prose, Section
 from seriatim.report.formats import format_percent
 from seriatim.usecases.attack import attack_page
@@ -142,7 +142,7 @@ class OutlookReport(FiledReport):
         )
         grid = Grid("How long each way lasts", HEAD, rows, frozenset({2, 3, 4}))
         safe = any(course.lasts and not course.way.anew for course in found.courses) and not self.today
-        methods = tuple((name, all_methods()[name].summary) for name in serial_methods())
+        methods = tuple((name, installed_rows()[name].summary) for name in names_looking_back())
         return Page(
             self.title,
             (

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from seriatim.attacks.gate_observer import PRIVATE
-from seriatim.model.chart import Chart, ChartAxis, Line, Lines, histogram_chart
+from seriatim.model.chart import Chart, ChartAxis, Line, Lines, histogram_of
 from seriatim.report import Banner, Cell, Charts, Grid, Note, Page, Points, Prose, Section, Tile, Tiles
 from seriatim.report.filed_report import NO_ROWS, FiledReport
 from seriatim.report.formats import format_count, format_number, format_percent, format_plain
@@ -169,7 +169,7 @@ def _targets(found: Replay, before: str) -> Section:
     shares = found.released / np.maximum(found.requested, 1)
     chart = Chart(
         "How much of each target leaves",
-        histogram_chart(shares[found.requested > 0]),
+        histogram_of(shares[found.requested > 0]),
         x=ChartAxis("share released", "percent"),
         y=ChartAxis("targets"),
     )

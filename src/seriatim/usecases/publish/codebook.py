@@ -7,7 +7,7 @@ from typing import Any
 from seriatim.model import TOP, Draft, Generalised, Kind, Policy, Verdict
 from seriatim.model.draft import PLAIN
 from seriatim.model.hierarchies import Hierarchy
-from seriatim.model.own_tables import folders_of_own_tables
+from seriatim.model.own_tables import folders_by_column
 from seriatim.report import promise_told, promises_told
 from seriatim.report.formats import format_percent
 
@@ -80,7 +80,7 @@ def _names(draft: Draft) -> list[str]:
 
 def _tables(draft: Draft) -> dict[str, Any]:
     """Return where the table of each sensitive column is, and its columns; nothing if there is one table."""
-    folders = folders_of_own_tables(tuple(draft.own_tables))
+    folders = folders_by_column(tuple(draft.own_tables))
     found = [
         {"sensitive": name, "folder": folders[name], "columns": own.table.column_names}
         for name, own in draft.own_tables.items()

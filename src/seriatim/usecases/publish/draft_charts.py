@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from seriatim.measures.information_loss import loss_by_column
-from seriatim.model import Bars, Chart, ChartAxis, Draft, Measure, Policy, Thresholds, histogram_chart
+from seriatim.model import Bars, Chart, ChartAxis, Draft, Measure, Policy, Thresholds, histogram_of
 from seriatim.model.chart import Threshold
 from seriatim.model.class_counts import ClassCounts
 
@@ -24,7 +24,7 @@ def _class_sizes(counts: ClassCounts, policy: Policy) -> Chart:
     k = policy.terms.k
     return Chart(
         "How large the classes are",
-        histogram_chart(counts.sizes),
+        histogram_of(counts.sizes),
         x=ChartAxis("records in a class"),
         y=ChartAxis("classes"),
         caption="People in a class look alike in the columns others may know.",
@@ -63,7 +63,7 @@ def _of_column(counts: ClassCounts, column: str, thresholds: Thresholds) -> dict
     return {
         f"diversity of {column}": Chart(
             f"Different values of {column}",
-            histogram_chart(figures["entropy_l" if by_entropy else "distinct_l"]),
+            histogram_of(figures["entropy_l" if by_entropy else "distinct_l"]),
             x=ChartAxis("equally likely values in a class" if by_entropy else "distinct values in a class"),
             y=ChartAxis("classes"),
             caption="The fewer values a class has, the better a neighbour can guess.",
@@ -73,7 +73,7 @@ def _of_column(counts: ClassCounts, column: str, thresholds: Thresholds) -> dict
         ),
         f"closeness of {column}": Chart(
             f"How unusual classes are in {column}",
-            histogram_chart(figures["tv"]),
+            histogram_of(figures["tv"]),
             x=ChartAxis("distance from the whole release (total variation)"),
             y=ChartAxis("classes"),
             caption="0 means that a class reveals nothing new; 1 means that it reveals everything.",

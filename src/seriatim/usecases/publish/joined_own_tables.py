@@ -15,8 +15,8 @@ import pyarrow.compute as pc
 
 from seriatim.model import Adversary, Draft, Estimate, Finding, Measure, Verdict
 from seriatim.model.chart import Chart
-from seriatim.model.draft import draft_groups_of_own_tables
-from seriatim.model.own_tables import folders_of_own_tables
+from seriatim.model.draft import groups_of_columns
+from seriatim.model.own_tables import folders_by_column
 from seriatim.usecases.publish.judgement import reason_told
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ MOST_WEIGHED = 30_000_000
 
 def drafts_as_one(drafts: Mapping[str, Draft]) -> Draft:
     """Return one draft with the files of all: a folder for each column."""
-    folders = folders_of_own_tables(tuple(drafts))
+    folders = folders_by_column(tuple(drafts))
     first = next(iter(drafts.values()))
     memory: dict[str, pa.Table] = {}
     for own in drafts.values():
@@ -42,7 +42,7 @@ def drafts_as_one(drafts: Mapping[str, Draft]) -> Draft:
         first,
         files={f"{folders[name]}/{file}": table for name, own in drafts.items() for file, table in own.files.items()},
         sensitive={name: own.sensitive[name] for name, own in drafts.items()},
-        groups=draft_groups_of_own_tables({name: own.groups for name, own in drafts.items()}),
+        groups=groups_of_columns({name: own.groups for name, own in drafts.items()}),
         memory=memory,
         own_tables=drafts,
     )

@@ -27,7 +27,7 @@ from seriatim.model import (
 )
 from seriatim.model.class_counts import ClassCounts
 from seriatim.model.classes import published_of
-from seriatim.model.history import JudgedHistory, no_history
+from seriatim.model.history import JudgedHistory, nothing_published
 from seriatim.model.methods import JUDGED_ANYHOW, method_named
 from seriatim.model.promises import ELIGIBLE, PROMISES
 from seriatim.ports import Promise, Workers
@@ -69,7 +69,7 @@ class JudgedDraft:
 
     @property
     def history(self) -> History:
-        return next(iter(self.histories.values()), no_history())
+        return next(iter(self.histories.values()), nothing_published())
 
     @property
     def first(self) -> str | None:
@@ -78,7 +78,7 @@ class JudgedDraft:
 
     def judged(self, column: str | None) -> JudgedHistory:
         """Return the releases so far with the draft, as promises about this column judge them."""
-        history = self.histories.get(column, no_history())
+        history = self.histories.get(column, nothing_published())
         found = JudgedHistory.of_draft(history, self.draft, self.view, column)
         return found if self.before is None else replace(found, since=self.before.candidates.until + 1)
 
@@ -100,7 +100,7 @@ def verdict_of(
 
     # promises share what they look up about people, so they are checked in turn, but not those that count the cells of
     # the draft and need nobody's past
-    alone = JudgedHistory(no_history(), case.first, draft=draft, view=case.view)
+    alone = JudgedHistory(nothing_published(), case.first, draft=draft, view=case.view)
     measuring = _measuring(case, counts, workers)
     tasks = {  # in the order in which they begin: promises wait for what is looked up, the longest measure does not
         "followed": followed,

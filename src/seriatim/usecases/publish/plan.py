@@ -9,7 +9,7 @@ from seriatim.defences import defence_named
 from seriatim.errors import Fault, PolicyError
 from seriatim.model import Policy, Role, View
 from seriatim.model.methods import MethodDegree, method_named
-from seriatim.model.own_tables import has_own_tables, policy_of_own_table, view_of_own_table
+from seriatim.model.own_tables import is_split_by_column, policy_of_column, view_of_column
 from seriatim.ports import Defence, Promise
 from seriatim.ports.promise import need_of
 from seriatim.promises import promised_bounds, promises_of
@@ -43,9 +43,9 @@ def checked_policy(policy: Policy) -> Plan:
 
         check_priors(policy)
     defence = defence_named(policy.defence.method)
-    if not has_own_tables(policy):
+    if not is_split_by_column(policy):
         return _plan_of_table(policy, defence)
-    plans = {rule.name: _plan_of_table(policy_of_own_table(policy, rule.name), defence) for rule in policy.sensitive}
+    plans = {rule.name: _plan_of_table(policy_of_column(policy, rule.name), defence) for rule in policy.sensitive}
     promises = tuple(promise for plan in plans.values() for promise in plan.promises)
     return Plan(policy, settled_policy(policy), defence, promises, plans)
 
@@ -71,7 +71,7 @@ def check_first_view(view: View, plan: Plan) -> None:
         from seriatim.defences.series.request import check_first_series_request  # brings compiled kernels
 
         for own in plan.own_tables.values():
-            check_first_series_request(view_of_own_table(view, own.settled), own.settled)
+            check_first_series_request(view_of_column(view, own.settled), own.settled)
         if not plan.own_tables:
             check_first_series_request(view, policy)
 

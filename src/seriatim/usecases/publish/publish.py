@@ -30,8 +30,8 @@ from seriatim.model import (
     check_epoch_columns,
     release,
 )
-from seriatim.model.history import no_history
-from seriatim.model.own_tables import secret_of_own_table, view_of_own_table
+from seriatim.model.history import nothing_published
+from seriatim.model.own_tables import secret_of_column, view_of_column
 from seriatim.ports import Ledger, Progress, Reservation, Workers, Writer, no_progress
 from seriatim.usecases.publish.judgement import (
     Followed,
@@ -158,8 +158,8 @@ def _orders_by_table(order: ReleaseOrder, state: SeriesState) -> list[tuple[Rele
     assert state.secret is not None
     return [
         (
-            replace(order, plan=plan, view=view_of_own_table(order.view, plan.settled)),
-            replace(state, secret=secret_of_own_table(state.secret, name)),
+            replace(order, plan=plan, view=view_of_column(order.view, plan.settled)),
+            replace(state, secret=secret_of_column(state.secret, name)),
         )
         for name, plan in plans.items()
     ]
@@ -174,7 +174,7 @@ def _drafted(order: ReleaseOrder, parts: ReleaseParts, state: SeriesState, keys:
     view = sorted_for_release(order.view, keys, secret, state.n_releases + 1)
     order = replace(order, view=view)
     histories = _histories(order, parts.ledger, state.beliefs)
-    history = next(iter(histories.values()), no_history())
+    history = next(iter(histories.values()), nothing_published())
     before = _taken_over(view, policy, history, state) if alone else None
     state = replace(state, history=history, candidates=None if before is None else before.candidates)
     parts.progress("grouping", 0.1)

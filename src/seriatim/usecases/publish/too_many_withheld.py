@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from seriatim.model import Draft, Finding, Policy, View
-from seriatim.model.methods import method_named, quoted_methods
+from seriatim.model.methods import method_named, quoted_names
 from seriatim.model.policy import Missing, Unseen
 from seriatim.model.promises import ELIGIBLE
 
@@ -92,5 +92,5 @@ def _common(policy: Policy) -> str:
     """Say which method has room for values above one m-th."""
     if _reads_odds(policy):
         return "[promise] odds = 2 would pass"
-    rooms = quoted_methods(lambda row: row.reads_odds)
+    rooms = quoted_names(lambda row: row.reads_odds)
     return f"a new series with method = {rooms} and [promise] odds = 2 would pass"

@@ -21,7 +21,7 @@ import numpy.typing as npt
 from seriatim.model import CodedColumn, Verdict, View
 from seriatim.model.history import PastView
 from seriatim.model.names import name_order
-from seriatim.model.text_hash import WordArray, text_hashes
+from seriatim.model.text_hash import WordArray, hashes_of
 from seriatim.ports import Workers
 
 _ODD = np.uint64(0x9E3779B97F4A7C15)
@@ -51,7 +51,7 @@ def record_keys(view: View, secret: bytes, workers: Workers) -> RecordKeys:
             return _cells(view, name, hidden.get(name), _key(secret, f"column {name}"))
         if view.respondent is None:
             return np.zeros(len(view), dtype=np.uint64)
-        return text_hashes(view.cells(view.respondent), _key(secret, "respondent"))
+        return hashes_of(view.cells(view.respondent), _key(secret, "respondent"))
 
     known, *cells = workers.map(numbers, (None, *names))
     content = np.where(view.suppressed, known ^ _WITHHELD, known)
@@ -63,8 +63,8 @@ def record_keys(view: View, secret: bytes, workers: Workers) -> RecordKeys:
 def _cells(view: View, name: str, hidden: CodedColumn | None, key: int) -> WordArray:
     """Return the numbers of a column's cells: quasi-identifiers by their values, all others as they are."""
     if hidden is None:
-        return text_hashes(view.cells(name), key)
-    return text_hashes(hidden.scale.texts, key)[hidden.codes]
+        return hashes_of(view.cells(name), key)
+    return hashes_of(hidden.scale.texts, key)[hidden.codes]
 
 
 def digest_in_any_case(keys: RecordKeys, secret: bytes) -> str:

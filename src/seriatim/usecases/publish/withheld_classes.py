@@ -18,7 +18,7 @@ from seriatim.model import Draft, Grouping
 from seriatim.model.class_counts import ClassCounts
 from seriatim.model.classes import CLASS, RESPONDENT, PublishedTable, published_class_of_groups, published_of
 from seriatim.model.draft import TABLE
-from seriatim.model.history import no_history
+from seriatim.model.history import nothing_published
 from seriatim.ports.promise import need_of
 from seriatim.promises.single.remedies import worst_classes_all_named
 from seriatim.usecases.publish import foreknowledge
@@ -95,7 +95,7 @@ def _breached_by_draft(case: JudgedDraft, column: str | None, allowed: float) ->
     from seriatim.usecases.publish.simulation import SEEDS
 
     share = case.policy.adversary.share_known
-    before = case.histories.get(column, no_history())
+    before = case.histories.get(column, nothing_published())
     after = before.with_draft(case.draft, column)
     priors = foreknowledge.by_person(case.view, case.policy, after)
     grounds = [prepare(history, priors) for history in (after, before) if len(history)]

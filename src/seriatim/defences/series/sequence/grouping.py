@@ -58,7 +58,7 @@ from seriatim.knowledge.smoothing import revised_beliefs
 from seriatim.model import CodedColumn, Draft, Policy, Role, SeriesState, View
 from seriatim.model.chance import secret_chance
 from seriatim.model.classes import GROUP
-from seriatim.model.history import no_history
+from seriatim.model.history import nothing_published
 from seriatim.ports import Workers
 
 _NOTHING = 1e12
@@ -213,7 +213,7 @@ def _beliefs(view: View, policy: Policy, state: SeriesState, order: npt.NDArray[
     who = view.cells(view.respondent, order).combine_chunks()
     shown = view.cells(column.name)
     shown = shown.cast(shown.type.value_type) if pa.types.is_dictionary(shown.type) else shown
-    history = state.history or no_history()
+    history = state.history or nothing_published()
     if shown.type != history.values.type:
         shown = pc.cast(shown, pa.string())
     known = knowledge_of_adversary(policy.adversary)

@@ -37,7 +37,7 @@ from seriatim.kernels.single.rollup import (
     count_values,
     join_classes,
     judge_node,
-    number_classes,
+    numbered_alike,
 )
 from seriatim.model import TOP, CodedColumn, Draft, Generalised, Policy, Scale, SeriesState, View
 from seriatim.model.chance import secret_chance
@@ -158,7 +158,7 @@ def generalisation_pieces(
     """Return the published classes of a node as pieces of an order of ``rows``."""
     ids = np.empty(len(task.finest.sizes), dtype=np.int32)
     node = task.lattice.node(heights)
-    n_ids = number_classes(task.finest.codes, task.lattice.lookups, node, ids)
+    n_ids = numbered_alike(task.finest.codes, task.lattice.lookups, node, ids)
     classes = join_classes(task.finest, ids, n_ids, int(task.demand.bars.other.offsets[-1]))
     kept = np.empty(n_ids, dtype=np.int8)
     judge_node(classes, task.lattice.lookups, node, task.demand.bars, kept)

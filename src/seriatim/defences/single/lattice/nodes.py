@@ -22,7 +22,7 @@ import numpy.typing as npt
 
 from seriatim.defences.labels import label_penalties
 from seriatim.errors import Fault, PolicyError
-from seriatim.kernels.single.rollup import HeightLookups, NodeClasses, NodeLayout, join_classes, number_classes
+from seriatim.kernels.single.rollup import HeightLookups, NodeClasses, NodeLayout, join_classes, numbered_alike
 from seriatim.model import TOP, CodedColumn, Scale
 
 _LARGEST = 1 << 61
@@ -207,7 +207,7 @@ def finest_node_classes(columns: Sequence[CodedColumn], lattice: Lattice) -> tup
     nothing = np.zeros(0, dtype=np.int64)
     records = NodeClasses(codes, np.ones(n_records, dtype=np.int64), nothing, nothing.astype(np.int32), nothing)
     ids = np.empty(n_records, dtype=np.int32)
-    n_ids = number_classes(codes, lattice.lookups, lattice.node(np.zeros(len(columns), dtype=np.int64)), ids)
+    n_ids = numbered_alike(codes, lattice.lookups, lattice.node(np.zeros(len(columns), dtype=np.int64)), ids)
     return join_classes(records, ids, n_ids, 0), ids
 
 
