@@ -109,6 +109,9 @@ def wire(running: Running, *parts: bytes) -> bytes:
     [
         (["Content-Length: 2"], b"{}", 422),
         (["Host: b", "Content-Length: 2"], b"{}", 400),
+        (["Authorization: Bearer b", "Content-Length: 2"], b"{}", 400),
+        (["idempotency-key: k", "Content-Length: 2"], b"{}", 400),
+        (["Content-Type: text/plain", "Content-Length: 2"], b"{}", 400),
         (["Transfer-Encoding: chunked"], b"2\r\n{}\r\n0\r\n\r\n", 422),
         (["Transfer-Encoding: gzip, chunked"], b"2\r\n{}\r\n0\r\n\r\n", 400),
         (["Transfer-Encoding: gzip", "Transfer-Encoding: chunked"], b"2\r\n{}\r\n0\r\n\r\n", 400),
@@ -137,9 +140,18 @@ def test_a_name_that_occurs_twice_in_a_body_is_refused(running: Running) -> None
     twice = b'{"respondent": "p", "respondent": "q", "x": ["' + AGES[2].encode() + b'"], "y": "L1"}'
     assert hostile(running, twice, "twice") == 422
     frozen, number = b'{"frozen": true, "frozen": false}', b'{"number": 1, "number": 2, "policy": "freeze"}'
+    running.send("POST", "/v1/officer/freeze", "officer", {"frozen": False})  # another test may have frozen it
     for path, body in (("freeze", frozen), ("baseline", number)):
         assert running.send("POST", f"/v1/officer/{path}", "officer", raw=body)[0] == 422
     assert not running.send("GET", "/v1/officer/exposure", "officer")[1]["frozen"]
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-32", "utf-8-sig"])
+def test_a_body_in_another_encoding_is_refused(running: Running, encoding: str) -> None:
+    """Who looks at bodies on their way reads UTF-8."""
+    body = json.dumps({"respondent": "p", "x": [AGES[2]], "y": "L1"})
+    assert hostile(running, body.encode(encoding), f"encoded as {encoding}".replace(" ", "-")) == 422
+    assert running.send("POST", "/v1/officer/freeze", "officer", raw='{"frozen": true}'.encode(encoding))[0] == 422
 
 
 def test_no_page_may_be_framed_by_another(running: Running) -> None:

@@ -20,7 +20,8 @@ _HEADERS = (
     (b"referrer-policy", b"no-referrer"),
     (b"content-security-policy", b"frame-ancestors 'none'"),
 )
-_FRAMING = "one Host header, and no transfer coding but chunked"
+_ONCE = frozenset({b"host", b"authorization", b"idempotency-key", b"content-type"})
+_FRAMING = "a Host header, none of these twice that the service reads, and no transfer coding but chunked"
 _TOO_LARGE = "the body is too large"
 
 
@@ -78,15 +79,15 @@ class Guard:
 
 def _check_framing(scope: Scope, largest: int) -> None:
     """Refuse what another server on the way may read as another request, and bodies that are announced too large."""
-    hosts = 0
+    names = [name for name, _ in scope["headers"]]
     for name, value in scope["headers"]:
-        if name == b"host":
-            hosts += 1
-        elif name == b"transfer-encoding" and value.strip().lower() != b"chunked":
+        if name in _ONCE and names.count(name) > 1:
             raise _Refused(400, _FRAMING)
-        elif name == b"content-length" and not (value.isdigit() and len(value) < 19 and int(value) <= largest):
+        if name == b"transfer-encoding" and value.strip().lower() != b"chunked":
+            raise _Refused(400, _FRAMING)
+        if name == b"content-length" and not (value.isdigit() and len(value) < 19 and int(value) <= largest):
             raise _Refused(413, _TOO_LARGE)
-    if hosts > 1 or (hosts == 0 and scope["http_version"] == "1.1"):
+    if b"host" not in names and scope["http_version"] == "1.1":
         raise _Refused(400, _FRAMING)
 
 

@@ -126,7 +126,7 @@ async def each_name_once(request: Request) -> None:
 
 
 def _json_of(text: bytes) -> Any:
-    return json.loads(text, object_pairs_hook=_object_of)
+    return json.loads(text.decode(), object_pairs_hook=_object_of)
 
 
 def _object_of(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
