@@ -9,7 +9,7 @@ from support.command_line import seriatim
 from support.fuzz import is_bug
 from support.hostile_cases import CASES, in_small, prepare, small_cases
 
-COMPILED = {"billions", "sequence_in_groups", "attacked", "register"}
+COMPILED = {"billions", "sequence_in_groups"}
 """What waits for compilers or chains: the benchmark has these."""
 
 

@@ -113,7 +113,10 @@ def _register_by_release(
 
 def _register_rows(traces: Traces, register: pa.Table) -> npt.NDArray[np.int64]:
     """Return each episode's row in the register; one past the last for people who are not in it."""
-    rows = {str(who).strip(): row for row, who in enumerate(register.column("respondent").to_pylist())}
+    people = register.column("respondent")
+    if pa.types.is_temporal(people.type):  # a time of Arrow may lie outside those of Python
+        people = people.cast(pa.string())
+    rows = {str(who).strip(): row for row, who in enumerate(people.to_pylist())}
     ids = map(str, traces.history.respondents.take(traces.respondent).to_pylist())
     return np.array([rows.get(who, register.num_rows) for who in ids], dtype=np.int64)
 
