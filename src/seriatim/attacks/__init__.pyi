@@ -1,6 +1,5 @@
 from seriatim.attacks.belief_figures import SequenceFigures, sequence_figures
-from seriatim.attacks.candidate_search import candidates
-from seriatim.attacks.complete_search import Complete, complete, complete_sample, complete_share
+from seriatim.attacks.complete_search import Complete, candidates, complete, complete_sample, complete_share
 from seriatim.attacks.exclusion_rules import (
     Exclusion,
     estimate_once,

@@ -7,6 +7,10 @@ world in which their value is another one: a SAT solver where hardly anybody is 
 (:mod:`~seriatim.attacks.connected_parts`), else an integer programme (:mod:`~seriatim.attacks.possible_worlds`). What
 it finds in the sample is carried over to everyone, with an exact interval; anyone it cannot decide counts as certain.
 Riboni and Bettini (Cor-Split) have no such adversary: theirs draws each conclusion once.
+
+Candidates ask the same solver about values: the rules leave everyone a set that holds the truth, and sometimes values
+that no world allows. For people with few values left it is asked about each: is there a world in which they hold it? A
+value that no world allows is struck out; anyone who has one value left is breached.
 """
 
 from __future__ import annotations
@@ -17,13 +21,14 @@ from typing import Any
 
 import numpy as np
 
-from seriatim.attacks.connected_parts import connected_parts
+from seriatim.attacks.connected_parts import LITERALS, ConnectedParts, connected_parts
 from seriatim.attacks.exclusion_rules import Exclusion, PreparedHistory, estimate_share, prepare
 from seriatim.attacks.intervals import exact_interval, interval_of_repetitions
-from seriatim.attacks.possible_worlds import Worlds, undecided_people
+from seriatim.attacks.possible_worlds import BALLS, Worlds, holding_world, undecided_people, world_neighbourhood
 from seriatim.attacks.solver_answers import SolverAnswers
-from seriatim.attacks.traces_by_person import PriorValues
+from seriatim.attacks.traces_by_person import PriorValues, trace_flags
 from seriatim.kernels.arrays import Flags, Ints
+from seriatim.model.candidate_values import Candidates, candidates_of
 from seriatim.model.chance import open_chance
 from seriatim.model.history import History
 from seriatim.model.verdict import Estimate
@@ -185,3 +190,75 @@ def _joined(rules: Estimate, runs: Sequence[Complete]) -> Estimate:
     missed = certain / asked if asked else 0.0
     high = min(1.0, rules.high + part * exact_interval(certain + undecided, asked)[1])
     return replace(rules, share=rules.share + part * missed, high=high, detail=detail)
+
+
+FEW_VALUES = 6
+"""People with at most this many values left are checked value by value; for others one value hardly matters."""
+ONE_VALUE = 5_000.0
+"""Work that a SAT solver may spend on one value of one person."""
+WORK = 400_000.0
+"""Work for both questions, counted as for a sample: half a minute or so of one core. A series is taken over once."""
+
+
+def candidates(
+    history: History, priors: PriorValues | None = None, few: int = FEW_VALUES, work: float = WORK
+) -> Candidates:
+    """Return the values possible for everyone after these releases; their last ones, if values changed."""
+    ground = prepare(history, priors)
+    found = ground.compromise(np.empty(0, dtype=np.int32), keep_log=False)
+    flags = trace_flags(found.words, found.traces.n_values)
+    _settle(found, flags, work / 2)
+    _strike_out(found, flags, few, work / 2)
+    traces, latest = found.traces, found.traces.latest
+    people = traces.history.respondents.take(traces.respondent[latest])
+    return candidates_of(people, history.values, flags[latest], history.releases[-1].number if len(history) else 0)
+
+
+def _settle(found: Exclusion, flags: Flags, work: float) -> None:
+    """Write down the values of people who are certain although the rules do not find it."""
+    traces = found.traces
+    certain = complete_sample(found, None, 1, work).certain
+    once = np.bincount(traces.respondent, minlength=1)[traces.respondent] == 1  # else an earlier value may be meant
+    episodes = np.flatnonzero(np.isin(traces.respondent, certain) & once)
+    flags[episodes] = False
+    flags[episodes, traces.value[episodes]] = True
+
+
+def _strike_out(found: Exclusion, flags: Flags, few: int, work: float) -> None:
+    """Strike out the values that no world allows, of people with few left, as far as the work goes."""
+    worlds = undecided_people(found.traces, found.words)
+    parts = connected_parts(worlds)
+    at = np.flatnonzero(worlds.class_of >= 0)
+    shown, gone = np.zeros_like(worlds.possible), np.zeros_like(worlds.possible)
+    shown[worlds.class_of[at], found.traces.value[at]] = True
+    sizes = worlds.possible.sum(axis=1)
+    for one in np.argsort(sizes, kind="stable").tolist():
+        if sizes[one] > few or work <= 0:
+            break
+        for value in np.flatnonzero(worlds.possible[one]).tolist():
+            if not shown[one, value]:
+                no_world, cost = _nobody_holds(parts, one, value, shown)
+                gone[one, value] = no_world
+                work -= cost
+    flags[at] &= ~gone[worlds.class_of[at]]
+
+
+def _nobody_holds(parts: ConnectedParts, one: int, value: int, shown: Flags) -> tuple[bool, float]:
+    """Return whether no world gives a class a value, and the work; what worlds do show is noted in ``shown``."""
+    if parts.suited[parts.part_of[one]]:
+        part, fresh = parts.part(one)
+        answer, work = part.holding(one, value, ONE_VALUE)
+        if isinstance(answer, tuple):
+            shown[answer] = True
+        return answer is False, work + part.n_literals / LITERALS * fresh
+    work = 0.0
+    for most in BALLS:
+        question = world_neighbourhood(parts.worlds, one, most)
+        said, cost = holding_world(parts.worlds, question, (one, value), shown)
+        work += cost
+        if isinstance(said, tuple):
+            shown[said] = True
+            return False, work
+        if said is None or question.whole:
+            return said is False, work
+    return False, work

@@ -23,7 +23,6 @@ from seriatim.ports import TablePromise, Workers
 from seriatim.usecases.audit import (
     audit_charts,
     audit_figures,
-    audit_measures,
     audit_numbers,
     audit_original,
     audit_page,
@@ -124,7 +123,7 @@ class Audit:
     @cached_property
     def measures(self) -> tuple[Measure, ...]:
         """Return figures about the table as a whole."""
-        return audit_measures.all_of(self)
+        return audit_figures.all_measures(self)
 
     @cached_property
     def charts(self) -> dict[str, Chart]:
@@ -133,7 +132,7 @@ class Audit:
     @cached_property
     def special_uniques(self) -> Any:
         """Return a row per record: how many minimal sets of columns single it out, the smallest, SUDA's score (log)."""
-        found = audit_measures.special_uniques(self.audited)
+        found = audit_figures.special_uniques(self.audited)
         columns = {"row": np.arange(len(self.audited)), "n_sets": found.n_sets, "smallest": found.smallest}
         return self.dress(pa.table({**columns, "log_score": found.log_score}))
 

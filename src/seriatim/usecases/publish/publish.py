@@ -375,8 +375,10 @@ def _staged(
     take: Callable[[Reservation], Taken],
 ) -> tuple[Taken, dict[str, Any]]:
     """Stage a release's files and let the ledger take them; return what it says, and the codebook."""
-    from seriatim.usecases.publish.codebook import columns_and_promises  # with all of report/: not for a dry run
-    from seriatim.usecases.publish.release_files import write_folder
+    from seriatim.usecases.publish.release_files import (
+        columns_and_promises,  # with all of report/: not for a dry run
+        write_folder,
+    )
 
     assert state.secret is not None
     number = state.n_releases + 1

@@ -71,7 +71,7 @@ def taken_over(view: View, policy: Policy, history: History, memory: Mapping[str
         return None
     remembered, until = memory.get(CANDIDATES), history.releases[foreign[-1]].number
     if remembered is None or candidates_remembered(remembered).until < until:
-        from seriatim.attacks.candidate_search import candidates  # brings compiled kernels
+        from seriatim.attacks.complete_search import candidates  # brings compiled kernels
 
         earlier = replace(history, releases=history.releases[: foreign[-1] + 1])
         remembered = candidates(earlier, foreknowledge.by_person(view, policy, earlier)).table()
