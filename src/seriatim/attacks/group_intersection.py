@@ -113,10 +113,7 @@ def _register_by_release(
 
 def _register_rows(traces: Traces, register: pa.Table) -> npt.NDArray[np.int64]:
     """Return each episode's row in the register; one past the last for people who are not in it."""
-    people = register.column("respondent")
-    if pa.types.is_temporal(people.type):  # a time of Arrow may lie outside those of Python
-        people = people.cast(pa.string())
-    rows = {str(who).strip(): row for row, who in enumerate(people.to_pylist())}
+    rows = {who: row for row, who in enumerate(_texts(register.column("respondent")))}
     ids = map(str, traces.history.respondents.take(traces.respondent).to_pylist())
     return np.array([rows.get(who, register.num_rows) for who in ids], dtype=np.int64)
 
@@ -183,6 +180,8 @@ def people_who_fit(
 
 
 def _texts(column: pa.ChunkedArray) -> list[str | None]:
+    if pa.types.is_temporal(column.type):  # a time of Arrow may lie outside those of Python
+        column = column.cast(pa.string())
     return [None if value is None else str(value).strip() for value in column.to_pylist()]
 
 
