@@ -134,3 +134,13 @@ def test_a_file_has_a_name_of_its_own_in_its_room_unless_it_is_the_same_idea() -
             homes[room_of(path), path.stem.removeprefix("_")].append(str(path.relative_to(ROOT)))
     allowed = {name for names in TWINS.values() for name in names.split()}
     assert {name: files for (_, name), files in homes.items() if len(files) > 1 and name not in allowed} == {}
+
+
+def test_no_module_assigns_a_name_twice() -> None:
+    """Two modules that both had a FEW became one: the limit of one look was then that of the other."""
+    for path in sorted((ROOT / "src").rglob("*.py")):
+        body = ast.parse(path.read_text(encoding="utf-8")).body
+        stored = [target for node in body if isinstance(node, ast.Assign) for target in node.targets]
+        stored += [node.target for node in body if isinstance(node, ast.AnnAssign)]
+        names = [one.id for target in stored for one in ast.walk(target) if isinstance(one, ast.Name)]
+        assert len(names) == len(set(names)), path.name
