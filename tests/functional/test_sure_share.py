@@ -379,3 +379,29 @@ def test_an_attack_that_is_sure_of_people_is_no_green_page(tmp_path: Path) -> No
     assert f"{found.sequence.sure.right} people are inferred with certainty" in page
     assert "Nobody exposed" not in page
     assert "ever inferred with certainty" in page
+
+
+def earnings(n: int = 300) -> pa.Table:
+    """Pay that goes with age, so that groups hold narrow ranges of it."""
+    pay = np.sort(np.random.default_rng(4).integers(100, 900, n)) * 10
+    return pa.table({"id": [f"p{i}" for i in range(n)], "age": 20 + np.arange(n) // 5, "pay": pay})
+
+
+@pytest.mark.parametrize("serial", [False, True])
+def test_numbers_without_a_window_are_not_judged_and_never_green(tmp_path: Path, serial: bool) -> None:
+    """Nobody is certain of one number among hundreds, so the bound said nothing, and was green."""
+    found = {}
+    for window in (0, 100):
+        shape = {
+            "series": {"name": "s", "respondent": "id"},
+            "columns": {"age": {"role": "quasi", "kind": "number"}, "pay": {"role": "sensitive", "kind": "number"}},
+            "promise": {"m": 3, "odds": 2} if serial else {"k": 3},
+            "defence": {"method": "cohort" if serial else "median"},
+            "adversary": {"sure_share": 0.05, "raised": 1.01, "window": window},
+        }
+        verdict = sr.publish(earnings(), sr.Policy.from_dict(shape), sr.Ledger.open(tmp_path / f"{window}.db")).verdict
+        found[window] = next(one for one in verdict.findings if one.rule == "sure_share")
+    assert found[0].result == "not judged"
+    assert "only exact values were judged" in found[0].detail
+    assert "only exact values" not in found[100].detail
+    assert found[100].result == ("kept" if serial else "broken")

@@ -12,7 +12,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from seriatim.attacks.sequence_knowledge import SequenceBeliefs
-from seriatim.errors import AdversaryError, Fault
 from seriatim.kernels.arrays import Flags, Floats, Longs
 from seriatim.knowledge.value_texts import value_texts
 
@@ -166,7 +165,7 @@ def _sure_by_release(found: SequenceBeliefs, beliefs: Floats) -> tuple[int, ...]
 def certain_beliefs(found: SequenceBeliefs, beliefs: Floats) -> tuple[Flags, Flags, Flags]:
     """Return for each judged row: some belief is certain, the certain one is right, and the releases raised it."""
     known, judged = found.adversary, found.judged
-    near = _near(found)
+    near = found.adversary.within(found.values.to_pylist())
     own, prior = beliefs[judged] @ near, found.prior[judged] @ near
     best = own.argmax(axis=1) if len(own) else np.empty(0, dtype=np.int64)
     at = np.arange(len(judged))
@@ -176,19 +175,6 @@ def certain_beliefs(found: SequenceBeliefs, beliefs: Floats) -> tuple[Flags, Fla
     certain = (p > known.sure) & (near @ minded > 0.0)[best] if len(own) else np.empty(0, dtype=np.bool_)
     raised = p * (1.0 - q) >= known.raised * q * (1.0 - p) + _ROUNDING  # what was certain before was not raised
     return certain, certain & (near[best, found.rows.value[judged]] > 0.0), raised
-
-
-def _near(found: SequenceBeliefs) -> Floats:
-    """Return which values a belief is about: one each, or all within the window around one."""
-    known = found.adversary
-    if not known.window:
-        return np.eye(len(found.values))
-    near = known.near(found.values.to_pylist(), known.window)
-    if near is None:
-        remedy = "remove it, or give the column an order"
-        fault = Fault("[adversary] window", "values without an order", "numbers, or order = [...]", remedy)
-        raise AdversaryError(fault)
-    return near.astype(np.float64)
 
 
 def belief_calibration(found: SequenceBeliefs, beliefs: Floats) -> Calibration:

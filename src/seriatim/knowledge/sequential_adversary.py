@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from numbers import Real
 
@@ -16,7 +16,7 @@ import numpy as np
 import pyarrow as pa
 
 from seriatim.errors import AdversaryError, Fault
-from seriatim.kernels.arrays import Flags, Ints
+from seriatim.kernels.arrays import Flags, Floats, Ints
 from seriatim.knowledge._posterior import RULES, Rule
 from seriatim.knowledge.appearances import Appearances
 from seriatim.knowledge.sequence_mining import SequenceCorpus, mined_sequences, orders_of_mining
@@ -85,6 +85,17 @@ class SequentialAdversary:
             allowed = "values of the sensitive column, written as there"
             remedy = "correct or remove them; one that comes later can be in the order of the column"
             raise AdversaryError(Fault("[adversary] harmless", f"none of {n} values is in {where}", allowed, remedy))
+
+    def within(self, values: Sequence[Hashable]) -> Floats:
+        """Return which values a belief is about: one each, or all within the window around one."""
+        if not self.window:
+            return np.eye(len(values))
+        near = self.near(values, self.window)
+        if near is None:
+            remedy = "remove it, or give the column an order"
+            fault = Fault("[adversary] window", "values without an order", "numbers, or order = [...]", remedy)
+            raise AdversaryError(fault)
+        return near.astype(np.float64)
 
     def near(self, values: Iterable[Hashable], window: int) -> Flags | None:
         """Return (values, values): which are within the window of each other; None if they have no order."""

@@ -23,6 +23,9 @@ from seriatim.model.history import JudgedHistory
 from seriatim.model.methods import quoted_names
 from seriatim.ports.promise import Need
 
+EXACT = 50
+"""A column with more different numbers says little about any exact one, however narrow the range of a belief."""
+
 
 def breach_bound_chance(policy: Policy) -> list[BreachChance]:
     """Return the bound ``breach``; its formula needs a degree, which cohorts do not have."""
@@ -176,15 +179,21 @@ def sure_share(policy: Policy) -> list[SureShare]:
     allowed = policy.adversary.sure_share
     if allowed is None or policy.respondent is None:
         return []
-    return [SureShare(allowed, column.name) for column in policy.sensitive]
+    window = policy.adversary.window
+    return [SureShare(allowed, column.name, window) for column in policy.sensitive]
 
 
 @dataclass(frozen=True, slots=True)
 class SureShare:
-    """The share of people ever inferred with certainty is at most ``allowed``."""
+    """The share of people ever inferred with certainty is at most ``allowed``.
+
+    Nobody is ever certain of an exact number among many, though the attack may leave a narrow range. Without a window
+    that makes no difference to the figure, so such a column is not judged.
+    """
 
     allowed: float
     column: str
+    window: int | None = None
     rule: str = "sure_share"
     judges: ClassVar[Literal["series"]] = "series"
     needs: ClassVar[Need] = "belief"
@@ -201,6 +210,13 @@ class SureShare:
         by = estimate.detail.get("by_knowledge", {})
         unjudged = estimate.detail.get("unjudged", 0)
         open_ = f"; {unjudged:,} people not judged: what is believed of them depends on where sampling starts"
+        numbers = self._free_numbers(judged)
+        if numbers:
+            unjudged = estimate.n_people
+            open_ = (
+                f"; only exact values were judged, of {numbers:,} different numbers: set [adversary] window, "
+                "or publish the column in bands"
+            )
         worst = "; worst of " + ", ".join(f"{name} {share:.1%}" for name, share in by.items()) if by else ""
         return Finding(
             self.rule,
@@ -214,3 +230,10 @@ class SureShare:
             remedy="" if kept else "a larger k, or values published in wider bands; forecast says which k holds",
             n_unjudged=unjudged,
         )
+
+    def _free_numbers(self, judged: JudgedHistory) -> int:
+        """Return how many numbers the view holds, if they are too many for a belief in any, and no window widens it."""
+        if judged.view is None or self.window:
+            return 0
+        scale = next(one.scale for one in judged.view.sensitive if one.name == self.column)
+        return len(scale) if scale.form == "interval" and len(scale) > EXACT else 0

@@ -7,8 +7,6 @@ sequence attack, as those whose values change.
 
 from __future__ import annotations
 
-from collections.abc import Hashable
-
 import numpy as np
 import pyarrow as pa
 
@@ -16,6 +14,7 @@ from seriatim.attacks.leavers import reveal_leavers
 from seriatim.attacks.sampled_belief import Beliefs, belief, published_shares
 from seriatim.kernels.arrays import Flags
 from seriatim.knowledge.knowledge_files import knowledge_of_adversary
+from seriatim.knowledge.sequential_adversary import SequentialAdversary
 from seriatim.knowledge.value_texts import value_texts
 from seriatim.model import Estimate, Policy
 from seriatim.model.chance import open_chance
@@ -36,8 +35,7 @@ def believed_people(judged: JudgedHistory, policy: Policy) -> FollowedPeople | N
     found = [belief(history, _known(history, share, seed), seed) for seed in (SEEDS if share > 0 else SEEDS[:1])]
     if any(one.n_unjudged > one.n_disputed for one in found):
         return None
-    about = {"column": judged.column} if policy.sensitive[1:] else {}
-    return FollowedPeople(_estimate(found, policy, about), {})
+    return FollowedPeople(_estimate(found, policy, judged.column), {})
 
 
 def _known(history: History, share: float, seed: int) -> list[str]:
@@ -48,9 +46,10 @@ def _known(history: History, share: float, seed: int) -> list[str]:
     return [who for who, known in zip(ids, hit.tolist(), strict=True) if known]
 
 
-def _estimate(found: list[Beliefs], policy: Policy, about: dict[str, str | None]) -> Estimate:
-    known = knowledge_of_adversary(policy.adversary)
-    counts = [_certain(one, known.sure, known.raised, known.harmless) for one in found]
+def _estimate(found: list[Beliefs], policy: Policy, column: str | None) -> Estimate:
+    rule = policy.columns.get(column or "")
+    known = knowledge_of_adversary(policy.adversary, rule.order if rule is not None else None)
+    counts = [_certain(one, known) for one in found]
     everyone = [len(one.people) + one.n_unjudged for one in found]
     shares = [right / max(n, 1) for n, (right, _) in zip(everyone, counts, strict=True)]
     claimed = sum(n for _, n in counts)
@@ -65,20 +64,28 @@ def _estimate(found: list[Beliefs], policy: Policy, about: dict[str, str | None]
         "exact": bool(all(one.exact[one.cell].all() for one in found)),
         "compromised": policy.adversary.share_known,
         "unjudged": max(one.n_unjudged for one in found),
-        **about,
+        **({"column": column} if policy.sensitive[1:] else {}),
     }
     low, high = min(shares), max(shares)
     return Estimate("belief", float(np.mean(shares)), low, high, n_people=everyone[0], detail=detail)
 
 
-def _certain(found: Beliefs, sure: float, raised: float, harmless: frozenset[Hashable]) -> tuple[int, int]:
-    """Count the people inferred with certainty that the releases raised, and all whom such a belief is about."""
-    values, spared = value_texts(found.traces.history.values.to_pylist()), set(value_texts(harmless))
-    margin = published_shares(found.traces)[: len(values)]
-    odds = found.by_cell / np.maximum(1 - found.by_cell, 1e-12)
-    before = margin / np.maximum(1 - margin, 1e-12)
-    minds = np.array([value not in spared for value in values], dtype=np.bool_)
-    certain: Flags = (found.by_cell > sure) & (odds >= raised * before) & minds
-    truth = certain[found.cell, found.traces.value[found.people]]
-    about = np.bincount(found.cell, minlength=len(certain))
-    return int(truth.sum()), int(about[certain.any(axis=1)].sum())
+def _certain(found: Beliefs, known: SequentialAdversary) -> tuple[int, int]:
+    """Count the people inferred with certainty that the releases raised, and all whom such a belief is about.
+
+    A belief is about one value, or about all within a window around one.
+    """
+    values, spared = found.traces.history.values.to_pylist(), set(value_texts(known.harmless))
+    if not len(found.people):
+        return 0, 0
+    around, margin = found.by_cell, published_shares(found.traces)
+    near = known.within(values) if known.window else None
+    if near is not None:
+        around, margin = np.minimum(around @ near, 1.0), np.minimum(margin @ near, 1.0)
+    best, cells = around.argmax(axis=1), np.arange(len(around))
+    odds, before = (p / np.maximum(1 - p, 1e-12) for p in (around[cells, best], margin[best]))
+    minds = np.array([value not in spared for value in value_texts(values)], dtype=np.bool_)[best]
+    certain: Flags = (around[cells, best] > known.sure) & (odds >= known.raised * before) & minds
+    claimed, truth = best[found.cell], found.traces.value[found.people]
+    right = certain[found.cell] & (claimed == truth if near is None else near[claimed, truth] > 0)
+    return int(right.sum()), int(certain[found.cell].sum())
