@@ -12,7 +12,7 @@ from seriatim.engines.threads import Threads, threads_for
 from seriatim.errors import LedgerMissing
 from seriatim.model import Table
 from seriatim.ports import Ledger, Progress, Workers, no_progress
-from seriatim.storage.address import address_file
+from seriatim.storage.address import sqlite_file
 from seriatim.tables.writer import same_format_as
 
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ def wired_journal(url: str | Path, create: bool = False) -> SqlJournal:
 
 def wired_standing_ledger(url: str | Path, shelf: str | Path | None = None) -> Ledger | None:
     """Return the ledger at an address, without making a new one; None if there is none."""
-    path = address_file(url)
+    path = sqlite_file(url)
     if path is not None and not path.exists():
         return None  # without loading a database library to find that out
     try:

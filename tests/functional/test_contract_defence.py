@@ -19,7 +19,7 @@ from seriatim.model.methods import installed_rows
 from seriatim.ports import Workers
 from seriatim.testing import DEFENCE_CONTRACT, ContractBroken, check_defence
 from seriatim.testing.clauses import clause_name
-from seriatim.testing.defence import DefenceTrial
+from seriatim.testing.defence import Trial
 from seriatim.testing.hospital import hospital_months
 
 COLUMNS: dict[str, Any] = {
@@ -71,14 +71,14 @@ def policy_of(case: dict[str, Any]) -> Policy:
 
 
 @pytest.fixture(scope="module", params=CASES)
-def trial(request: pytest.FixtureRequest) -> DefenceTrial:
+def trial(request: pytest.FixtureRequest) -> Trial:
     policy = policy_of(CASES[request.param])
     assert policy.defence is not None
-    return DefenceTrial.of(defence_named(policy.defence.method), views(), policy)
+    return Trial.of(defence_named(policy.defence.method), views(), policy)
 
 
 @pytest.mark.parametrize("check_clause", DEFENCE_CONTRACT, ids=clause_name)
-def test_the_method_keeps(check_clause: Callable[[DefenceTrial], None], trial: DefenceTrial) -> None:
+def test_the_method_keeps(check_clause: Callable[[Trial], None], trial: Trial) -> None:
     check_clause(trial)
 
 

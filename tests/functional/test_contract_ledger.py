@@ -19,7 +19,7 @@ from seriatim.model import History, SeriesState
 from seriatim.ports import DraftRecord, LedgerCheck, ReleaseRecord, Reservation
 from seriatim.testing import LEDGER_CONTRACT, ContractBroken, check_ledger
 from seriatim.testing.clauses import check_contract, clause_name
-from seriatim.testing.ledger import LedgerDesk
+from seriatim.testing.ledger import Site
 
 Opener = Callable[[Path], Any]
 
@@ -44,8 +44,8 @@ def opener(request: pytest.FixtureRequest) -> Opener:
 
 
 @pytest.mark.parametrize("check_clause", LEDGER_CONTRACT, ids=clause_name)
-def test_the_ledger_keeps(check_clause: Callable[[LedgerDesk], None], opener: Opener, tmp_path: Path) -> None:
-    check_clause(LedgerDesk(opener, tmp_path / "desk"))
+def test_the_ledger_keeps(check_clause: Callable[[Site], None], opener: Opener, tmp_path: Path) -> None:
+    check_clause(Site(opener, tmp_path / "desk"))
 
 
 @dataclass(frozen=True)
@@ -217,7 +217,7 @@ def test_a_wrong_ledger_is_found(wrong: type[Wrapped], tmp_path: Path) -> None:
     meant = [clause for clause in LEDGER_CONTRACT if clause_name(clause) in WRONG[wrong].split()]
     numbers = count()
     with pytest.raises(ContractBroken) as raised:
-        check_contract(meant, lambda: LedgerDesk(lambda home: wrong(on_sqlite(home)), tmp_path / str(next(numbers))))
+        check_contract(meant, lambda: Site(lambda home: wrong(on_sqlite(home)), tmp_path / str(next(numbers))))
     assert [line.partition(":")[0] for line in str(raised.value).splitlines()] == [
         clause_name(clause) for clause in meant
     ]

@@ -23,7 +23,7 @@ from seriatim.promises import promised_bounds, promises_of
 from seriatim.promises.series.breach_bounds import BreachChance, BreachShare, SureShare
 from seriatim.promises.single.suppression import Suppression
 from seriatim.testing import ContractBroken, check_promise, published_counts
-from seriatim.testing.defence import DefenceTrial
+from seriatim.testing.defence import Trial
 from seriatim.testing.hospital import hospital_months
 
 COLUMNS: dict[str, Any] = {
@@ -208,7 +208,7 @@ def test_a_promise_that_looks_at_the_draft(rule: str) -> None:
             "adversary": {"impossible": {"sex": {"male": ["no such thing"]}}},
         }
     )  # fmt: skip
-    step = DefenceTrial.of(defence_named("invariant"), hospital_months(200, 1), policy).steps[0]
+    step = Trial.of(defence_named("invariant"), hospital_months(200, 1), policy).steps[0]
     groups = step.draft.groups
     alike = pa.array(["migraine"] * len(groups))
     wrong = replace(step.draft, groups=groups.set_column(groups.column_names.index("disease"), "disease", alike))

@@ -13,7 +13,7 @@ from support.ledgers import PASTS, SECRET, made_policy, publish, reserve
 
 from seriatim.errors import LedgerError
 from seriatim.ledger import chain
-from seriatim.ledger.chain_replay import ledger_replay_wrong_rows, replay_everything
+from seriatim.ledger.chain_replay import read_everything, wrong_rows
 from seriatim.ledger.sql_ledger import SqlLedger, open_ledger
 from seriatim.storage.schema import metadata
 
@@ -76,7 +76,7 @@ def _flip_is_seen(connection: sa.Connection, table: sa.Table, row: dict[str, Any
     savepoint = connection.begin_nested()
     try:
         assert connection.execute(table.update().where(which).values({column: value})).rowcount == 1
-        faults, _ = ledger_replay_wrong_rows(replay_everything(connection))
+        faults, _ = wrong_rows(read_everything(connection))
         assert faults, f"{table.name}.{column} was changed unseen"
     except sa.exc.IntegrityError:  # the database itself refuses: a key is taken
         return False

@@ -17,7 +17,7 @@ from support.ledgers import PASTS, SECRET, made_groups, made_policy, publish, re
 
 from seriatim.api.ledgers import ledger_history
 from seriatim.errors import InputError, LedgerBehind, LedgerError, LedgerMoved, PolicyError, SeriatimError, TableError
-from seriatim.ledger.shelf import shelf_slug
+from seriatim.ledger import shelf
 from seriatim.ledger.sql_ledger import SqlLedger, open_ledger
 from seriatim.model import SeriesState
 from seriatim.ports import Reservation
@@ -255,7 +255,7 @@ def test_names_with_path_tricks_stay_inside(ledger: SqlLedger, out: Path, tmp_pa
     names = ["../../escape", "/etc/x", "a/b", "A/b", "..", ".", "", "Größe ☃", "con\n", "x" * 300, "ward", "Ward"]
     for name in names:
         publish(ledger, policy=made_policy(name), destination=out)
-    assert len({shelf_slug(name) for name in names}) == len(names)
+    assert len({shelf.slug(name) for name in names}) == len(names)
     assert len(list(out.iterdir())) == len(names)
     assert {path.name for path in tmp_path.iterdir()} <= {"shelf", "out", "ledger.db", "ledger.db-wal", "ledger.db-shm"}
     check = ledger.verify([out])

@@ -63,14 +63,14 @@ def _kept_together(ledger: SqlLedger) -> list[int]:
 
 def _files_read(ledger: SqlLedger, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """Return the files from which the people of the series are read."""
-    read, found = stored_history._read, []
+    read, found = stored_history.read_reserved, []
 
     def noted(path: Path, *rest: object) -> object:
         found.append(f"{int(path.parent.name)} {path.stem}")
         return read(path, *rest)  # type: ignore[arg-type]
 
     with monkeypatch.context() as patched:
-        patched.setattr(stored_history, "_read", noted)
+        patched.setattr(stored_history, "read_reserved", noted)
         ledger.history("ward", newest=0)
     return found
 
@@ -157,7 +157,7 @@ def test_few_files_name_everyone(n_releases: int) -> None:
         {"number": number, "private": {TOGETHER} if newcomer_files.newcomers_since(number) else {}}
         for number in range(1, n_releases + 1)
     ]
-    files = newcomer_files.newcomers_files(facts)
+    files = newcomer_files.naming_files(facts)
     named = [
         number
         for one, file in files

@@ -23,7 +23,7 @@ from support.kills import Killer
 
 from seriatim import api
 from seriatim.ledger.seals import seal_differences
-from seriatim.storage.own_files import write_own_files
+from seriatim.storage.own_files import write_whole
 from seriatim.tables.writer import write_csv
 from seriatim.testing.hospital import POLICY, hospital
 
@@ -58,7 +58,7 @@ def _live(folder: Path, table: Path, policy: Any, chance: random.Random, kills: 
             done()
             assert made.number is not None
             page = api.sign_off_in_ledger(ledger, policy.series, made.number)
-            write_own_files({signed: page.to_html().encode()})
+            write_whole({signed: page.to_html().encode()})
             done()
 
     def look() -> None:

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import seriatim as sr
-from seriatim.ledger.answer_book import answer_books_in_words
+from seriatim.ledger.answer_book import books_in_words
 from seriatim.queries import Answering, Query, SpreadRefusals, spread_refusals
 from seriatim.queries.answer_service import ListOfAnswers
 
@@ -182,7 +182,7 @@ def test_another_rule_needs_a_name(tmp_path: Path) -> None:
     )  # fmt: skip
     again = under(SpreadRefusals(24, 0.3))
     assert again.share_answered == pytest.approx(2 / 3), "a decision is no query"
-    assert answer_books_in_words(ledger.entries()) == [
+    assert books_in_words(ledger.entries()) == [
         f"wages: 3 queries, 2 answered; known 0, least_group {len(few.records)}, least_records 2, rule groups, "
         "spread 0.3; changed by Ada Byron"
     ]

@@ -33,7 +33,7 @@ def mine_knowledge_file(
     back are mined where the pairs allow it: where others' steps are guessed better by it.
     """
     from seriatim.knowledge.knowledge_files import knowledge_file_bytes
-    from seriatim.storage.own_files import refuse_foreign_file, write_own_files
+    from seriatim.storage.own_files import refuse_foreign_file, write_whole
     from seriatim.usecases.knowledge import MiningPlan, ModelAccount, account_of_history, account_of_table
 
     plan = MiningPlan(
@@ -52,7 +52,7 @@ def mine_knowledge_file(
         account = ModelAccount(account_of_table(read_table(table).data, plan))
     if out is not None:
         refuse_foreign_file(Path(out))
-        write_own_files(knowledge_file_bytes(account.model, Path(out)))
+        write_whole(knowledge_file_bytes(account.model, Path(out)))
     return account
 
 

@@ -37,7 +37,7 @@ def ledger_pasts_of_folder(history: str | Path, respondents: Any, policy: Policy
 
     Rows are one group if they are equal in the policy's quasi-identifiers, or in ``group`` if every table has it.
     """
-    from seriatim.ledger.folder_imports import imports_of_folder
+    from seriatim.ledger.folder_imports import long_table
     from seriatim.ledger.imports import imported_releases
     from seriatim.tables.folders import read_folder
     from seriatim.usecases.attack.assembly import history_of_tables
@@ -55,7 +55,7 @@ def ledger_pasts_of_folder(history: str | Path, respondents: Any, policy: Policy
     quasi = [rule.name for rule in policy.columns.values() if rule.role is Role.QUASI]
     known = None if grouped or not quasi else quasi
     files = history_of_tables(tables, listed, sensitive[0], known)
-    pasts = imports_of_folder(files, sensitive)
+    pasts = long_table(files, sensitive)
     imported_releases(pasts, sensitive)
     return pasts, files.notes
 

@@ -225,18 +225,14 @@ def _signed(made: Release | Refusal, series: str, ledger: Ledger) -> SigningFact
 
 def _with_papers(published: Published, out: Path, ledger: Ledger) -> Published:
     """Write the page to sign, or the report of a refusal. What has happened remains if no paper can be written."""
-    from seriatim.ledger.papers import write_ledger_paper_to_sign, write_ledger_papers_of_refusal
+    from seriatim.ledger.papers import write_page_to_sign, write_refusal
 
     series, page = published.policy.series, published.sign_off
     with suppress(OSError):
         if page is not None and published.number is not None:
-            return replace(
-                published, papers=(write_ledger_paper_to_sign(out, series, published.number, page.to_html()),)
-            )
+            return replace(published, papers=(write_page_to_sign(out, series, published.number, page.to_html()),))
         number, report = len(ledger.records(series)) + 1, published.report
-        return replace(
-            published, papers=write_ledger_papers_of_refusal(out, series, number, report.to_html(), report.to_json())
-        )
+        return replace(published, papers=write_refusal(out, series, number, report.to_html(), report.to_json()))
     return published
 
 

@@ -121,7 +121,7 @@ def publish_months(out: Path, patients: int = 3_000, progress: Progress = lambda
     """Publish the same months naively and safely, attack both, and let a promise over time refuse the naive one."""
     from seriatim import api
     from seriatim.cli.compile_ahead import compile_ahead
-    from seriatim.ledger.shelf import shelf_slug
+    from seriatim.ledger import shelf
     from seriatim.testing.hospital import hospital_months
 
     compile_ahead("cutting", "accepting", "judging", "figures", "conclusions", "narrowing", "twins")
@@ -147,7 +147,7 @@ def publish_months(out: Path, patients: int = 3_000, progress: Progress = lambda
         refused=refused,
         naive=attacked[0],
         safe=attacked[1],
-        release_folder=releases / f"{shelf_slug(naive.series)}-{first.number:04d}",
+        release_folder=releases / f"{shelf.slug(naive.series)}-{first.number:04d}",
     )
 
 

@@ -78,12 +78,12 @@ def baseline_command(
     """
     from seriatim import api
     from seriatim.cli import output
-    from seriatim.storage.own_files import write_own_files
+    from seriatim.storage.own_files import write_whole
 
     found = api.gate_baseline(
         table, x or (), y, bands, ranges or (), others, baseline, *csv_form(csv), dependency or ()
     )
-    write_own_files({out: found.to_json().encode()}, "out")
+    write_whole({out: found.to_json().encode()}, "out")
     if as_json:
         output.print_text(found.to_json())
         return

@@ -42,7 +42,7 @@ def command(
 
     from seriatim import api
     from seriatim.errors import Fault, InputError
-    from seriatim.storage.own_files import write_own_files
+    from seriatim.storage.own_files import write_whole
 
     allowed = allowed_words(allow, "overwrite", "header")
     if schema:
@@ -55,7 +55,7 @@ def command(
         raise InputError(Fault(str(out), "already exists", "a new file", told))
     source = api.read_table(table, *csv_form(csv))
     text = api.first_policy(source, series, header_is_right="header" in allowed)
-    write_own_files({out: text.encode()})
+    write_whole({out: text.encode()})
     guesses = text.count("# guess")
     from seriatim.cli import output
 

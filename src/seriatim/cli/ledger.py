@@ -38,7 +38,7 @@ def show_command(series: Series = None, ledger: LedgerUrl = LEDGER, as_json: AsJ
     """
     from seriatim.api import ledger_records
     from seriatim.cli import output
-    from seriatim.ledger.answer_book import answer_books_in_words
+    from seriatim.ledger.answer_book import books_in_words
 
     opened = _open(ledger)
     drafts = opened.drafts(series)
@@ -50,7 +50,7 @@ def show_command(series: Series = None, ledger: LedgerUrl = LEDGER, as_json: AsJ
     else:
         output.records_table(records)
         output.print_drafts(drafts)
-        for line in answer_books_in_words(opened.entries(series)):
+        for line in books_in_words(opened.entries(series)):
             output.print_text(f"  queries   {line}")
 
 
@@ -250,10 +250,10 @@ def sign_off_command(
     """
     from seriatim.api import sign_off_in_ledger
     from seriatim.cli import output
-    from seriatim.storage.own_files import write_own_files
+    from seriatim.storage.own_files import write_whole
 
     page = sign_off_in_ledger(_open(ledger), series, number)
-    write_own_files({out: page.to_html().encode()})
+    write_whole({out: page.to_html().encode()})
     output.print_text(page.to_json() if as_json else f"  to sign   {out}")
 
 

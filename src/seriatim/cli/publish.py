@@ -112,9 +112,9 @@ def command(
 
 def _show(made: Published, out: Path, dry_run: bool, as_json: bool) -> None:
     from seriatim.cli import output
-    from seriatim.ledger.shelf import shelf_slug
+    from seriatim.ledger import shelf
 
-    folder = None if made.number is None else out / f"{shelf_slug(made.policy.series)}-{made.number:04d}"
+    folder = None if made.number is None else out / f"{shelf.slug(made.policy.series)}-{made.number:04d}"
     with output.already_done():
         if as_json:
             output.print_text(made.report.to_json())

@@ -11,18 +11,9 @@ import sqlalchemy as sa
 from sqlalchemy.engine import Connection, Row
 
 from seriatim.journal.writer import packed_entries
-from seriatim.storage.database import unsound_database
-from seriatim.storage.journal_chain import (
-    LINKED,
-    NOTHING,
-    SEALED,
-    chain_link,
-    chain_start,
-    seal_of,
-    sealed_rows,
-    seals_together,
-    segment_seal,
-)
+from seriatim.storage import journal_chain
+from seriatim.storage.database import faults_inside
+from seriatim.storage.journal_chain import LINKED, NOTHING, SEALED, seal_of, sealed_rows, seals_together, segment_seal
 from seriatim.storage.journal_schema import entries, records, segments
 
 _AT_ONCE = 10_000
@@ -48,7 +39,7 @@ class Inspection:
 def inspect_gate(connection: Connection, gate: Row[Any], heads: Iterable[str]) -> Inspection:
     """Check one gate, given its row."""
     sought = set(heads)
-    faults = unsound_database(connection)
+    faults = faults_inside(connection)
     n, head, unknown = _check_entries(connection, gate, sought, faults)
     faults += [f"a head that was given out is unknown: {each[:16]}; this is a restored backup" for each in unknown]
     faults += [f"the {what} have changed" for what in SEALED if not sealed_rows(connection, what, gate.gate)[1]]
@@ -62,13 +53,13 @@ def _check_entries(
     """Follow the chain; return how many entries there are, the last digest, and the heads that are not in it."""
     runs = connection.execute(sa.select(segments).where(segments.c.gate == gate.gate).order_by(segments.c.first)).all()
     waiting, seal, n = list(runs), "", 0
-    head = chain_start(gate.name, gate.secret, gate.made_at)
+    head = journal_chain.start(gate.name, gate.secret, gate.made_at)
     unknown = sought - {head.hex()}
     query = sa.select(entries).where(entries.c.gate == gate.gate).order_by(entries.c.seq)
     changed, loose = 0, []
     for part in connection.execute(query).partitions(_AT_ONCE):
         for row in part:
-            head = chain_link(head, _linked(row))
+            head = journal_chain.link(head, _linked(row))
             changed += head != row.chain or row.seq != n
             head, n = row.chain or b"", n + 1
             unknown.discard(head.hex())

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from seriatim.errors import LedgerBehind, LedgerDamaged
-from seriatim.storage.durable_files import durable_disk_errors, write_durably
+from seriatim.storage.durable_files import disk_errors, write_durably
 
 SCHEMA = "seriatim.gate.head/1"
 WIDTH = 1_024
@@ -27,7 +27,7 @@ class NotedHead:
 
     def check(self, last: int, chain_at: Callable[[int], bytes | None]) -> None:
         """Raise LedgerBehind unless the journal knows the noted entry; make the file where there is none."""
-        with durable_disk_errors(self._path):
+        with disk_errors(self._path):
             if not self._path.exists():
                 head = chain_at(last - 1) or b""
                 write_durably(self._path, self._line(last, head))

@@ -17,17 +17,9 @@ from seriatim.errors import Fault, InputError, LedgerDamaged
 from seriatim.journal.tokens import TokenBook
 from seriatim.model.names import visible_text
 from seriatim.ports.journal import JournalRecord, JournalToken, StoredBaseline
+from seriatim.storage import journal_chain
 from seriatim.storage.database import Database, open_database
-from seriatim.storage.journal_chain import (
-    LINKED,
-    NOTHING,
-    chain_link,
-    chain_start,
-    checked_rows,
-    seal_of,
-    seals_together,
-    write_seal,
-)
+from seriatim.storage.journal_chain import LINKED, NOTHING, checked_rows, seal_of, seals_together, write_seal
 from seriatim.storage.journal_schema import baselines, entries, gates, records
 from seriatim.storage.revisions import JOURNAL
 from seriatim.storage.series_lock import file_beside
@@ -121,7 +113,7 @@ class SqlJournal:
         found: dict[int, tuple[str, str]] = {}
         with self.database.reading() as connection:
             own = self._row(connection, gate)
-            start = chain_start(own.name, own.secret, own.made_at)
+            start = journal_chain.start(own.name, own.secret, own.made_at)
             for first in range(0, len(places), _ASKED_AT_ONCE):
                 wanted = [int(place) for place in places[first : first + _ASKED_AT_ONCE]]
                 query = sa.select(entries).where(
@@ -131,7 +123,7 @@ class SqlJournal:
                 rows = {row.seq: row for row in connection.execute(query)}
                 for place in wanted:
                     row, before = rows.get(place), rows[place - 1].chain if place - 1 in rows else start
-                    if row is None or chain_link(before, [getattr(row, name) for name in LINKED]) != row.chain:
+                    if row is None or journal_chain.link(before, [getattr(row, name) for name in LINKED]) != row.chain:
                         raise LedgerDamaged(f"{self.database.name}: entry {place} has changed; restore a backup")
                     found[place] = (row.respondent or "", row.body or "{}")
         return found
@@ -198,7 +190,7 @@ class SqlJournal:
         if number is None:
             secret = secrets.token_bytes(32)
             made = gates.insert().values(
-                name=gate, epoch=0, last=0, secret=secret, made_at=now, head=chain_start(gate, secret, now),
+                name=gate, epoch=0, last=0, secret=secret, made_at=now, head=journal_chain.start(gate, secret, now),
                 baseline_seal=seal_of([]), token_seal=seal_of([]), record_seal=NOTHING,
             )  # fmt: skip
             number = int(connection.execute(made.returning(gates.c.gate)).scalar_one())

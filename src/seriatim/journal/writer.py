@@ -18,8 +18,9 @@ from sqlalchemy.engine import Connection
 from seriatim.errors import JournalHeld, LedgerDamaged, SeriatimError
 from seriatim.journal.noted_head import NotedHead
 from seriatim.ports.journal import PACKED, JournalEntry, JournalRecord, Past
+from seriatim.storage import journal_chain
 from seriatim.storage.database import Database
-from seriatim.storage.journal_chain import LINKED, chain_link, chain_start, seal_of, segment_seal
+from seriatim.storage.journal_chain import LINKED, seal_of, segment_seal
 from seriatim.storage.journal_schema import entries, gates, records, segments
 from seriatim.storage.series_lock import SeriesLock
 
@@ -51,7 +52,7 @@ class Writer:
             connection.execute(gates.update().where(gates.c.gate == gate).values(epoch=gates.c.epoch + 1))
             row = connection.execute(sa.select(gates).where(gates.c.gate == gate)).one()
         self._epoch, self._last, self._head = int(row.epoch), int(row.last), row.head
-        self._start = chain_start(row.name, row.secret, row.made_at)
+        self._start = journal_chain.start(row.name, row.secret, row.made_at)
         self._noted = NotedHead(database.name, name, noted) if noted is not None else None
         self._packed = 0
         self._loose: list[Past] | None = None
@@ -80,7 +81,7 @@ class Writer:
             self.past()
         loose, head, chain = self._loose or [], self._head, []
         for e in added:
-            head = chain_link(head, _linked(e))
+            head = journal_chain.link(head, _linked(e))
             chain.append(head)
         with self._database.transaction(self._connection) as connection:
             moved = (
@@ -148,7 +149,7 @@ class Writer:
         query = sa.select(entries).where(entries.c.gate == self._gate, entries.c.seq >= first).order_by(entries.c.seq)
         rows = connection.execute(query).all()
         for row in rows:
-            head = chain_link(head, _linked(row))
+            head = journal_chain.link(head, _linked(row))
             if head != row.chain:
                 raise LedgerDamaged(f"{self._database.name}: entry {row.seq} has changed; restore a backup")
         if missing := self._last - first - len(rows):

@@ -11,7 +11,7 @@ from seriatim.queries.spread_refusals import terms_in_words
 from seriatim.storage.database import Database
 
 
-class LedgerAnswerBook:
+class AnswerBook:
     """The answers of one series, in order. Two services cannot both add the next one."""
 
     def __init__(self, database: Database, series: str) -> None:
@@ -21,22 +21,22 @@ class LedgerAnswerBook:
     def entries(self) -> Sequence[Mapping[str, Any]]:
         """Return what was asked, and what was answered (None: refused)."""
         with self._database.reading() as connection:
-            found = catalogue.catalogue_entries(connection, self._series)
+            found = catalogue.entries(connection, self._series)
         return [entry.facts for entry in found if entry.kind == chain.ANSWERED]
 
     def append(self, entry: Mapping[str, Any]) -> None:
         """Add an entry. Raise LedgerMoved if somebody else has added one meanwhile."""
         with self._database.writing() as connection:
-            known = catalogue.catalogue_entries(connection, self._series)
+            known = catalogue.entries(connection, self._series)
             number = sum(one.kind == chain.ANSWERED for one in known)
             if number != self._known:
                 raise LedgerMoved(f"series {self._series!r}: another service answered meanwhile; open it again")
             facts = {"kind": chain.ANSWERED, "series": self._series, "number": number + 1, **entry}
-            catalogue.append_to_catalogue(connection, facts, catalogue.catalogue_circumstances())
+            catalogue.append(connection, facts, catalogue.circumstances())
         self._known = number + 1
 
 
-def answer_books_in_words(entries: Sequence[chain.ChainEntry]) -> list[str]:
+def books_in_words(entries: Sequence[chain.Entry]) -> list[str]:
     """Return a line for each series with queries: how many, how many answered, the rule, and who changed it."""
     found: dict[str, list[Mapping[str, Any]]] = {}
     for entry in entries:

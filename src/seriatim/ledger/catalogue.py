@@ -15,7 +15,6 @@ from sqlalchemy.engine import Connection
 
 from seriatim.errors import Fault, InputError
 from seriatim.ledger import chain, shelf, statements
-from seriatim.ledger.chain import ChainEntry, chain_text
 from seriatim.model.history import PastView, SeriesState
 from seriatim.model.verdict import Approval
 from seriatim.ports import ReleaseRecord
@@ -30,7 +29,7 @@ Inputs = dict[tuple[str, int], tuple[str, str, str]]
 """By series and number: name and SHA-256 of the input, and the version of the software."""
 
 
-def catalogue_circumstances(**further: Any) -> dict[str, Any]:
+def circumstances(**further: Any) -> dict[str, Any]:
     """Return when and by which software: what may differ between two otherwise equal runs."""
     now = datetime.now(UTC)
     if now.year not in YEARS:
@@ -44,40 +43,38 @@ def _version() -> str:
     return metadata.version("seriatim")
 
 
-def append_to_catalogue(
-    connection: Connection, facts: Mapping[str, Any], circumstance: Mapping[str, Any]
-) -> ChainEntry:
-    entry = chain.chain_link(_last_entry(connection), facts, circumstance)
+def append(connection: Connection, facts: Mapping[str, Any], circumstance: Mapping[str, Any]) -> chain.Entry:
+    entry = chain.link(_last_entry(connection), facts, circumstance)
     connection.execute(statements.ENTER, dict(zip(schema.entries.c.keys(), astuple(entry), strict=True)))
     return entry
 
 
-def _last_entry(connection: Connection) -> ChainEntry | None:
+def _last_entry(connection: Connection) -> chain.Entry | None:
     row = connection.execute(statements.NEWEST_ENTRY).first()
-    return ChainEntry(**row._mapping) if row else None
+    return chain.Entry(**row._mapping) if row else None
 
 
-def catalogue_entries(connection: Connection, series: str | None = None) -> list[ChainEntry]:
+def entries(connection: Connection, series: str | None = None) -> list[chain.Entry]:
     query = sa.select(schema.entries).order_by(schema.entries.c.seq)
     if series is not None:
         query = query.where(schema.entries.c.series == series)
-    return [ChainEntry(**row._mapping) for row in connection.execute(query)]
+    return [chain.Entry(**row._mapping) for row in connection.execute(query)]
 
 
-def catalogue_knows(connection: Connection, digest: str) -> bool:
+def knows(connection: Connection, digest: str) -> bool:
     query = sa.select(schema.entries.c.seq).where(schema.entries.c.digest == digest)
     return connection.execute(query).first() is not None
 
 
-def catalogue_release_digests(connection: Connection, series: str) -> frozenset[str]:
+def release_digests(connection: Connection, series: str) -> frozenset[str]:
     """Return the chain right after each release of a series was reserved or imported, as their manifests have it."""
     return frozenset(connection.execute(statements.DIGESTS, {"series": series}).scalars())
 
 
-def catalogue_state(connection: Connection, series: str) -> SeriesState:
+def state(connection: Connection, series: str) -> SeriesState:
     """Return the state of a series: its version counts what a draft is judged against, its head is the last of it.
 
-    ``views`` are not in it (``catalogue_views``): each release would be read once more wherever a state is compared.
+    ``views`` are not in it (``views``): each release would be read once more wherever a state is compared.
     """
     found = connection.execute(statements.STATE, {"series": series}).one()
     if found.secret is None:
@@ -96,7 +93,7 @@ def catalogue_state(connection: Connection, series: str) -> SeriesState:
     )
 
 
-def catalogue_views(connection: Connection, series: str) -> tuple[PastView, ...]:
+def views(connection: Connection, series: str) -> tuple[PastView, ...]:
     """Return what the releases of a series were made from, as far as the chain says so."""
     told = connection.execute(statements.VIEWS, {"series": series}).all()
     gone = {_facts_of(body)["number"] for kind, body, _ in told if kind == chain.RECALLED}
@@ -111,7 +108,7 @@ def catalogue_views(connection: Connection, series: str) -> tuple[PastView, ...]
 def _manifest_of(facts: Mapping[str, Any], digest: str) -> dict[str, Any]:
     """Return what is published about a release; ``digest`` is the chain right after it was reserved."""
     return {
-        "format": 2 if shelf.is_split_shelf(facts["files"]) else 1,
+        "format": 2 if shelf.is_split(facts["files"]) else 1,
         "series": facts["series"],
         "release": facts["number"],
         "epoch": facts["epoch"],
@@ -122,7 +119,7 @@ def _manifest_of(facts: Mapping[str, Any], digest: str) -> dict[str, Any]:
     }
 
 
-def catalogue_release_row(entry: ChainEntry) -> Row:
+def release_row(entry: chain.Entry) -> Row:
     """Return the row of a release, as in its ``reserved`` or ``imported`` entry."""
     facts, circumstance = entry.facts, entry.circumstances
     approval = facts["approval"] or {"by": None, "override": None}
@@ -132,10 +129,10 @@ def catalogue_release_row(entry: ChainEntry) -> Row:
         "state": entry.kind,
         "epoch": facts["epoch"],
         "policy_digest": facts["policy"],
-        "manifest": chain_text(_manifest_of(facts, entry.digest)),
+        "manifest": chain.text(_manifest_of(facts, entry.digest)),
         "destination": circumstance.get("destination"),
         "n_published": facts["rows"],
-        "recipients": chain_text(facts["recipients"]),
+        "recipients": chain.text(facts["recipients"]),
         "approved_by": approval["by"],
         "override": approval["override"],
         "reserved_at": circumstance["time"],
@@ -143,7 +140,7 @@ def catalogue_release_row(entry: ChainEntry) -> Row:
     }
 
 
-def catalogue_record(row: Mapping[str, Any]) -> ReleaseRecord:
+def record_of_row(row: Mapping[str, Any]) -> ReleaseRecord:
     approval = Approval(row["approved_by"], row["override"]) if row["approved_by"] is not None else None
     return ReleaseRecord(
         series=row["series"],
@@ -161,26 +158,26 @@ def catalogue_record(row: Mapping[str, Any]) -> ReleaseRecord:
     )
 
 
-def catalogue_series(connection: Connection) -> Sequence[str]:
+def series(connection: Connection) -> Sequence[str]:
     """Return the series that have releases, in order of their names."""
     return connection.execute(statements.SERIES_WITH_RELEASES).scalars().all()
 
 
-def catalogue_records(connection: Connection, series: str | None = None) -> Sequence[ReleaseRecord]:
+def records(connection: Connection, series: str | None = None) -> Sequence[ReleaseRecord]:
     columns = schema.releases.c
     query = sa.select(schema.releases).order_by(columns.series, columns.number)
     if series is not None:
         query = query.where(columns.series == series)
     inputs = _inputs(connection, series)
-    found = [_with_reason(connection, catalogue_record(row._asdict())) for row in connection.execute(query).all()]
+    found = [_with_reason(connection, record_of_row(row._asdict())) for row in connection.execute(query).all()]
     return [_with_input(record, inputs) for record in found]
 
 
-def catalogue_newest_record(connection: Connection, series: str, number: int) -> ReleaseRecord | None:
+def record(connection: Connection, series: str, number: int) -> ReleaseRecord | None:
     row = connection.execute(statements.RECORD, {"series": series, "number": number}).first()
     if row is None:
         return None
-    record = _with_reason(connection, catalogue_record(row._asdict()))
+    record = _with_reason(connection, record_of_row(row._asdict()))
     return _with_input(record, _inputs(connection, series, record.manifest["chain"]))
 
 
@@ -238,13 +235,13 @@ class PastReleases:
         return [facts for facts in self.made if facts["number"] not in self.recalled]
 
 
-def catalogue_past(connection: Connection, series: str) -> PastReleases:
+def past(connection: Connection, series: str) -> PastReleases:
     """Return the past of a series from one statement: one publication asks three times."""
     told = [(kind, _facts_of(body)) for kind, body in connection.execute(statements.PAST, {"series": series})]
     erased: dict[int, dict[str, Any]] = {}
     for kind, facts in told:
         if kind == chain.ERASED:
-            erased.setdefault(facts["number"], {}).update(catalogue_erased_files(facts))
+            erased.setdefault(facts["number"], {}).update(erased_files(facts))
     return PastReleases(
         [facts for kind, facts in told if kind in statements.MAKING],
         frozenset(facts["number"] for kind, facts in told if kind == chain.RECALLED),
@@ -252,7 +249,7 @@ def catalogue_past(connection: Connection, series: str) -> PastReleases:
     )
 
 
-def catalogue_methods(connection: Connection, releases: Sequence[Facts]) -> dict[str, str]:
+def methods(connection: Connection, releases: Sequence[Facts]) -> dict[str, str]:
     """Return the method of every policy that one of these releases was published under, by its digest."""
     digests = {facts["policy"] for facts in releases}
     texts = {digest: connection.execute(statements.POLICY, {"digest": digest}).scalar() for digest in digests}
@@ -268,11 +265,11 @@ def _facts_of(body: str) -> Facts:
     return facts
 
 
-def catalogue_erased_files(facts: Mapping[str, Any]) -> dict[str, Any]:
+def erased_files(facts: Mapping[str, Any]) -> dict[str, Any]:
     """Return the files that an erasure rewrote, with their fingerprints."""
     people = {shelf.PEOPLE: facts["people"]} if "people" in facts else {}
     return {**people, **facts.get("memory", {})}
 
 
-def update_catalogue_release(connection: Connection, series: str, number: int, **changes: Any) -> None:
+def update_release(connection: Connection, series: str, number: int, **changes: Any) -> None:
     connection.execute(statements.CHANGE_RELEASE, {"of_series": series, "of_number": number, **changes})

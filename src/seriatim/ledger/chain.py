@@ -47,17 +47,17 @@ MOVING = (RESERVED, IMPORTED, ERASED, RECALLED)
 """Kinds of entries that change what the next draft is judged against: they count for the version of a series."""
 
 
-def chain_text(value: Any) -> str:
+def text(value: Any) -> str:
     """Write JSON with one spelling for each value: sorted keys, no spaces, ASCII."""
     return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=True, allow_nan=False)
 
 
-def chain_sha256(data: bytes) -> str:
+def sha256(data: bytes) -> str:
     return hashlib.sha256(data).hexdigest()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ChainEntry:
+class Entry:
     """One link of the chain."""
 
     seq: int
@@ -79,11 +79,11 @@ class ChainEntry:
         return found
 
 
-def chain_link(last: ChainEntry | None, facts: Mapping[str, Any], circumstances: Mapping[str, Any]) -> ChainEntry:
+def link(last: Entry | None, facts: Mapping[str, Any], circumstances: Mapping[str, Any]) -> Entry:
     """Return the entry after ``last``. The facts name their ``series`` and ``kind``."""
-    body, circumstance = chain_text(facts), chain_text(circumstances)
+    body, circumstance = text(facts), text(circumstances)
     digest = _digest_after(last, body)
-    return ChainEntry(
+    return Entry(
         seq=last.seq + 1 if last else 1,
         series=facts["series"],
         kind=facts["kind"],
@@ -94,18 +94,18 @@ def chain_link(last: ChainEntry | None, facts: Mapping[str, Any], circumstances:
     )
 
 
-def _digest_after(last: ChainEntry | None, body: str) -> str:
-    return chain_sha256(f"{last.digest if last else GENESIS}{body}".encode())
+def _digest_after(last: Entry | None, body: str) -> str:
+    return sha256(f"{last.digest if last else GENESIS}{body}".encode())
 
 
-def _witness_after(last: ChainEntry | None, digest: str, circumstance: str) -> str:
-    return chain_sha256(f"{last.witness if last else GENESIS}{digest}{circumstance}".encode())
+def _witness_after(last: Entry | None, digest: str, circumstance: str) -> str:
+    return sha256(f"{last.witness if last else GENESIS}{digest}{circumstance}".encode())
 
 
-def broken_chain_links(entries: Iterable[ChainEntry]) -> list[str]:
+def broken_links(entries: Iterable[Entry]) -> list[str]:
     """Return what is wrong with a chain, link by link. Checks every column of every entry."""
     faults: list[str] = []
-    last: ChainEntry | None = None
+    last: Entry | None = None
     for place, entry in enumerate(entries, start=1):
         wrong = _wrong_columns(last, place, entry)
         if wrong:
@@ -114,10 +114,10 @@ def broken_chain_links(entries: Iterable[ChainEntry]) -> list[str]:
     return faults
 
 
-def _wrong_columns(last: ChainEntry | None, place: int, entry: ChainEntry) -> list[str]:
+def _wrong_columns(last: Entry | None, place: int, entry: Entry) -> list[str]:
     try:
         facts, circumstances = entry.facts, entry.circumstances
-        spelt = chain_text(facts) == entry.body and chain_text(circumstances) == entry.circumstance
+        spelt = text(facts) == entry.body and text(circumstances) == entry.circumstance
         linked = _digest_after(last, entry.body) == entry.digest
         witnessed = _witness_after(last, entry.digest, entry.circumstance) == entry.witness
         columns = {

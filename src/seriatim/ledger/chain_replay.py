@@ -10,7 +10,6 @@ import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
 from seriatim.ledger import catalogue, chain
-from seriatim.ledger.chain import ChainEntry
 from seriatim.storage import schema
 
 Row = Mapping[str, Any]
@@ -33,19 +32,19 @@ class ReplayedCatalogue:
 class StoredCatalogue:
     """Every row of every table, read in one snapshot."""
 
-    entries: list[ChainEntry]
+    entries: list[chain.Entry]
     rows: Mapping[str, list[Row]]
 
 
-def replay_everything(connection: Connection) -> StoredCatalogue:
+def read_everything(connection: Connection) -> StoredCatalogue:
     return StoredCatalogue(
-        catalogue.catalogue_entries(connection), {table.name: _rows(connection, table) for table in _CATALOGUE}
+        catalogue.entries(connection), {table.name: _rows(connection, table) for table in _CATALOGUE}
     )
 
 
-def ledger_replay_wrong_rows(stored: StoredCatalogue) -> tuple[list[str], ReplayedCatalogue | None]:
+def wrong_rows(stored: StoredCatalogue) -> tuple[list[str], ReplayedCatalogue | None]:
     """Return what is wrong with the stored rows, and what the chain expects, as far as it is whole."""
-    faults = chain.broken_chain_links(stored.entries)
+    faults = chain.broken_links(stored.entries)
     try:
         expected = replay(stored.entries)
     except (ValueError, KeyError, TypeError, AttributeError):
@@ -57,7 +56,7 @@ def _rows(connection: Connection, table: sa.Table) -> list[Row]:
     return [dict(row._mapping) for row in connection.execute(sa.select(table))]
 
 
-def replay(entries: Iterable[ChainEntry]) -> ReplayedCatalogue:
+def replay(entries: Iterable[chain.Entry]) -> ReplayedCatalogue:
     """Replay the chain. It has secrets and policies as digests."""
     expected = ReplayedCatalogue()
     for entry in entries:
@@ -69,16 +68,14 @@ def replay(entries: Iterable[ChainEntry]) -> ReplayedCatalogue:
             case chain.POLICY:
                 expected.policies[facts["policy"]] = {"digest": facts["policy"], "canonical": facts["canonical"]}
             case chain.RESERVED | chain.IMPORTED:
-                expected.releases[entry.series, facts["number"]] = catalogue.catalogue_release_row(entry)
+                expected.releases[entry.series, facts["number"]] = catalogue.release_row(entry)
                 expected.facts[entry.series, facts["number"]] = facts
             case chain.SEALED:
                 row = expected.releases[entry.series, facts["number"]]
                 row |= {"state": chain.SEALED, "sealed_at": entry.circumstances["time"]}
             case chain.DELIVERED:
                 row = expected.releases[entry.series, facts["number"]]
-                row["recipients"] = chain.chain_text(
-                    [*catalogue.catalogue_record(row).recipients, *facts["recipients"]]
-                )
+                row["recipients"] = chain.text([*catalogue.record_of_row(row).recipients, *facts["recipients"]])
                 if "destination" in entry.circumstances:
                     folder = entry.circumstances["destination"]
                     expected.handed_out.append((entry.series, facts["number"], folder))
@@ -93,7 +90,7 @@ def replay(entries: Iterable[ChainEntry]) -> ReplayedCatalogue:
             case chain.ANSWERED | chain.APPROVED | chain.DECLINED:
                 pass  # stand for themselves
             case chain.ERASED:
-                expected.facts[entry.series, facts["number"]]["private"] |= catalogue.catalogue_erased_files(facts)
+                expected.facts[entry.series, facts["number"]]["private"] |= catalogue.erased_files(facts)
             case _:
                 raise ValueError(entry.kind)
     return expected
@@ -120,7 +117,7 @@ def _compare(expected: ReplayedCatalogue, rows: Mapping[str, list[Row]]) -> list
 def _digested(row: Row, column: str) -> Row:
     value = row[column]
     data = value.encode() if isinstance(value, str) else bytes(value) if isinstance(value, bytes | memoryview) else b""
-    return {**row, column: chain.chain_sha256(data)}
+    return {**row, column: chain.sha256(data)}
 
 
 def _different_rows(table: str, keys: list[str], wanted: Sequence[Row], found: Sequence[Row]) -> list[str]:

@@ -11,7 +11,7 @@ import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
 from seriatim.errors import Fault, InputError, LedgerError
-from seriatim.ledger import catalogue, chain, seals
+from seriatim.ledger import catalogue, chain, seals, shelf
 from seriatim.ledger.destinations import (
     destination_in,
     make_destination_ready,
@@ -20,12 +20,12 @@ from seriatim.ledger.destinations import (
 )
 from seriatim.ledger.manifests import refuse_behind_manifest
 from seriatim.ledger.reservations import check_reservation_unmoved
-from seriatim.ledger.shelf import Shelf, is_split_shelf
+from seriatim.ledger.shelf import Shelf
 from seriatim.model.history import SeriesState
 from seriatim.ports import ReleaseRecord
 from seriatim.storage import schema
 from seriatim.storage.database import Database
-from seriatim.storage.durable_files import durable_disk_errors, write_durably
+from seriatim.storage.durable_files import disk_errors, write_durably
 from seriatim.usecases.deliver import Delivery
 
 _UNDER_WAY = ".delivering-"
@@ -53,7 +53,7 @@ def deliver_release(
         return _record(database, place, asked, judged, None)
     out = Path(out).absolute()
     refuse_destination(out, place)
-    with durable_disk_errors(place.root), place.sealing():
+    with disk_errors(place.root), place.sealing():
         _make_ready(database, asked, out)
         note = note_delivery(place, asked.series, asked.number, out)
         try:
@@ -69,7 +69,7 @@ def deliver_release(
 def _make_ready(database: Database, asked: Delivery, out: Path) -> None:
     """Try where a copy would go before it is recorded; one that is there already is a delivery to several."""
     with database.reading() as connection:
-        record = catalogue.catalogue_newest_record(connection, asked.series, asked.number)
+        record = catalogue.record(connection, asked.series, asked.number)
     if record is None:
         raise catalogue.no_release(asked.series, asked.number)
     if record.state == chain.RECALLED:
@@ -86,7 +86,7 @@ def _refuse_undeliverable(record: ReleaseRecord) -> None:
     where = f"series {record.series!r} release {record.number}"
     if record.state == chain.RESERVED:
         raise LedgerError(f"{where}: reserved, not finished; run seriatim ledger resume first")
-    if not is_split_shelf(record.manifest["files"]):
+    if not shelf.is_split(record.manifest["files"]):
         found = "holds no public part: it was imported or made by an older version"
         raise InputError(Fault(where, found, "", "copy its table yourself, and omit the folder (out)"))
 
@@ -95,8 +95,8 @@ def _record(database: Database, place: Shelf, asked: Delivery, judged: SeriesSta
     series, number = asked.series, asked.number
     with database.writing() as connection:
         refuse_behind_manifest(connection, place, series)
-        check_reservation_unmoved(judged, catalogue.catalogue_state(connection, series))
-        record = catalogue.catalogue_newest_record(connection, series, number)
+        check_reservation_unmoved(judged, catalogue.state(connection, series))
+        record = catalogue.record(connection, series, number)
         if record is None:
             raise catalogue.no_release(series, number)
         if record.state == chain.RECALLED:
@@ -105,11 +105,11 @@ def _record(database: Database, place: Shelf, asked: Delivery, judged: SeriesSta
         if out is not None:
             _refuse_undeliverable(record)
         further = {"destination": str(out)} if out is not None else {}
-        circumstances = catalogue.catalogue_circumstances(**further)
-        catalogue.append_to_catalogue(connection, delivery_facts(asked), circumstances)
-        everyone = chain.chain_text([*record.recipients, *asked.recipients])
-        catalogue.update_catalogue_release(connection, series, number, recipients=everyone)
-        delivered = catalogue.catalogue_newest_record(connection, series, number)
+        circumstances = catalogue.circumstances(**further)
+        catalogue.append(connection, delivery_facts(asked), circumstances)
+        everyone = chain.text([*record.recipients, *asked.recipients])
+        catalogue.update_release(connection, series, number, recipients=everyone)
+        delivered = catalogue.record(connection, series, number)
     assert delivered is not None
     return delivered
 
@@ -117,27 +117,27 @@ def _record(database: Database, place: Shelf, asked: Delivery, judged: SeriesSta
 def note_delivery(place: Shelf, series: str, number: int, out: Path) -> Path:
     """Write down what is about to be copied where; remove the note once the copy is there. The caller seals alone."""
     path = place.root / f"{_UNDER_WAY}{secrets.token_hex(8)}"
-    write_durably(path, chain.chain_text({"series": series, "number": number, "out": str(out)}).encode())
+    write_durably(path, chain.text({"series": series, "number": number, "out": str(out)}).encode())
     return path
 
 
-def deliveries_under_way(place: Shelf) -> list[Path]:
+def copies_under_way(place: Shelf) -> list[Path]:
     return sorted(place.root.glob(f"{_UNDER_WAY}*"))
 
 
-def finish_deliveries(database: Database, place: Shelf, out: Path | None = None) -> None:
+def finish_copies(database: Database, place: Shelf, out: Path | None = None) -> None:
     """Make every copy that a crash cut short, in ``out`` if named. One that the chain does not know was never made."""
     if any(place.root.glob(_HALF_NOTED)):
         with place.sealing():
             for path in place.root.glob(_HALF_NOTED):
                 path.unlink(missing_ok=True)
-    for path in deliveries_under_way(place):
+    for path in copies_under_way(place):
         with place.sealing(), database.reading() as connection:
             try:
                 told = json.loads(path.read_bytes())
             except (OSError, ValueError):
                 continue  # another process finished it
-            record = catalogue.catalogue_newest_record(connection, told["series"], told["number"])
+            record = catalogue.record(connection, told["series"], told["number"])
             if record is not None and _delivered_to(connection, told["series"], told["number"], told["out"]):
                 seals.hand_out_sealed(place, record, out or Path(told["out"]))
             path.unlink()

@@ -22,7 +22,7 @@ OPEN_FOLDER, OPEN_FILE = 0o750, 0o640
 
 def destination_in(destination: Path, series: str, number: int) -> Path:
     """Return the folder of a release at a destination."""
-    return destination / f"{shelf.shelf_slug(series)}-{number:04d}"
+    return destination / f"{shelf.slug(series)}-{number:04d}"
 
 
 def destination_of(record: ReleaseRecord) -> Path | None:

@@ -18,14 +18,12 @@ import pyarrow.compute as pc
 from sqlalchemy.engine import Connection
 
 from seriatim.errors import Fault, InputError, LedgerDamaged, LedgerMoved
-from seriatim.ledger import catalogue, chain, pseudonyms, reservations, shelf, statements
-from seriatim.ledger.chain import ChainEntry
+from seriatim.ledger import catalogue, chain, people_index, pseudonyms, reservations, shelf, statements
 from seriatim.ledger.destinations import destination_in, make_destination_ready, refuse_taken_destination
 from seriatim.ledger.manifests import refuse_behind_manifest
-from seriatim.ledger.people_index import index_of_people, write_people_index
 from seriatim.ledger.reservations import ReservedFolder
 from seriatim.ledger.shelf import Shelf
-from seriatim.ledger.stored_history import read_reserved, stored_people
+from seriatim.ledger.stored_history import everyone_in, read_reserved
 from seriatim.model.history import SeriesState
 from seriatim.model.names import visible_text
 from seriatim.model.policy_in_force import check_epoch
@@ -43,9 +41,9 @@ OPEN = (WAITING, MOVED)
 class KeptDraft:
     """A draft as the chain tells it."""
 
-    entry: ChainEntry
+    entry: chain.Entry
     state: str = WAITING
-    end: ChainEntry | None = None
+    end: chain.Entry | None = None
 
     @property
     def release(self) -> Mapping[str, Any]:
@@ -103,7 +101,7 @@ class _Stand:
     newest: KeptDraft | None = None
 
 
-def told_drafts(entries: Iterable[ChainEntry]) -> list[KeptDraft]:
+def as_told(entries: Iterable[chain.Entry]) -> list[KeptDraft]:
     """Return every draft of these entries, which are all of a series or of the ledger, as they stand at the end."""
     found: list[KeptDraft] = []
     stands: dict[str, _Stand] = defaultdict(_Stand)
@@ -126,18 +124,18 @@ def told_drafts(entries: Iterable[ChainEntry]) -> list[KeptDraft]:
     return found
 
 
-def _end(draft: KeptDraft | None, entry: ChainEntry) -> None:
+def _end(draft: KeptDraft | None, entry: chain.Entry) -> None:
     if draft is not None:
         draft.end, draft.state = entry, SUPERSEDED if entry.kind == chain.DRAFTED else entry.kind
 
 
-def kept_drafts(connection: Connection, series: str | None = None) -> list[KeptDraft]:
-    return told_drafts(catalogue.catalogue_entries(connection, series))
+def all_kept(connection: Connection, series: str | None = None) -> list[KeptDraft]:
+    return as_told(catalogue.entries(connection, series))
 
 
 def open_draft(connection: Connection, series: str) -> KeptDraft | None:
     """Return the draft of a series that nobody has decided about yet."""
-    return next((one for one in kept_drafts(connection, series) if one.state in OPEN), None)
+    return next((one for one in all_kept(connection, series) if one.state in OPEN), None)
 
 
 def keep_draft(
@@ -150,18 +148,18 @@ def keep_draft(
         "series": judged.series,
         **told,
         "judged": {"version": judged.version, "head": judged.head, "deliveries": judged.n_deliveries},
-        "canonical": chain.chain_sha256(policy.canonical.encode()),
+        "canonical": chain.sha256(policy.canonical.encode()),
         "release": dict(prepared.facts),
     }
     with database.writing() as connection:
-        state = catalogue.catalogue_state(connection, judged.series)
+        state = catalogue.state(connection, judged.series)
         reservations.check_reservation_unmoved(judged, state)
         check_epoch(state, policy)
         reservations.enter_series(connection, state, reservation.secret)
         reservations.keep_policy_text(connection, policy.digest, policy.canonical)
-        entry = catalogue.append_to_catalogue(connection, facts, prepared.circumstances)
+        entry = catalogue.append(connection, facts, prepared.circumstances)
         place.take(prepared.folder, place.draft(entry.digest))
-    clear_ended_drafts(database, place)
+    clear_ended(database, place)
     return KeptDraft(entry).record()
 
 
@@ -179,23 +177,23 @@ def approve_draft(database: Database, place: Shelf, series: str, approved_by: st
         told = {key: one for key, one in draft.entry.circumstances.items() if key not in ("time", "version")}
         with database.writing() as connection:
             draft = _decidable(connection, place, series, draft.entry.digest)  # others may have decided meanwhile
-            state = catalogue.catalogue_state(connection, series)
+            state = catalogue.state(connection, series)
             assert state.secret is not None
             canonical = connection.execute(statements.POLICY, {"digest": facts["policy"]}).scalar_one()
             said = {"draft": draft.entry.digest, "by": approved_by, "approval": facts["approval"]}
-            catalogue.append_to_catalogue(
+            catalogue.append(
                 connection,
                 {"kind": chain.APPROVED, "series": series, **said},
-                catalogue.catalogue_circumstances(),
+                catalogue.circumstances(),
             )
             reservations.enter_policy(connection, state, facts["policy"], facts["epoch"], canonical)
-            circumstances = catalogue.catalogue_circumstances(**told)
+            circumstances = catalogue.circumstances(**told)
             prepared = ReservedFolder(made, facts, circumstances)
             record = reservations.reservation_of_release(connection, place, prepared)
-            people = stored_people(place, series, catalogue.catalogue_past(connection, series)).known
-            index = index_of_people(people.column(pseudonyms.RESPONDENT))
-            write_people_index(place, series, state.secret, record.manifest["chain"], index)
-    clear_ended_drafts(database, place)
+            people = everyone_in(place, series, catalogue.past(connection, series)).known
+            index = people_index.hashed(people.column(pseudonyms.RESPONDENT))
+            people_index.write(place, series, state.secret, record.manifest["chain"], index)
+    clear_ended(database, place)
     return record
 
 
@@ -206,14 +204,14 @@ def decline_draft(database: Database, place: Shelf, series: str, said: Mapping[s
     with database.writing() as connection:
         draft = _decidable(connection, place, series, digest, OPEN)
         end_draft(connection, draft, said)
-    clear_ended_drafts(database, place)
+    clear_ended(database, place)
     return draft.record()
 
 
 def end_draft(connection: Connection, draft: KeptDraft, said: Mapping[str, str]) -> None:
     """Write that a draft is declined; its folder goes when the transaction is over."""
     facts = {"kind": chain.DECLINED, "series": draft.entry.series, "draft": draft.entry.digest, **said}
-    _end(draft, catalogue.append_to_catalogue(connection, facts, catalogue.catalogue_circumstances()))
+    _end(draft, catalogue.append(connection, facts, catalogue.circumstances()))
 
 
 def is_named_in_draft(place: Shelf, draft: KeptDraft, respondent: str) -> bool:
@@ -223,13 +221,13 @@ def is_named_in_draft(place: Shelf, draft: KeptDraft, respondent: str) -> bool:
     return bool(pc.any(pc.equal(people.column(pseudonyms.RESPONDENT), respondent)).as_py())
 
 
-def clear_ended_drafts(database: Database, place: Shelf, moved: bool = False) -> None:
+def clear_ended(database: Database, place: Shelf, moved: bool = False) -> None:
     """Remove the folders of drafts that do not wait; unless ``moved``, those stay whose series has moved."""
     if not place.draft_folders():
         return
     with database.writing() as connection:
         lasting = (WAITING,) if moved else OPEN
-        kept = {place.draft(one.entry.digest) for one in kept_drafts(connection) if one.state in lasting}
+        kept = {place.draft(one.entry.digest) for one in all_kept(connection) if one.state in lasting}
         for folder in place.draft_folders():
             if folder not in kept:
                 shutil.rmtree(folder)
@@ -240,7 +238,7 @@ def _decidable(
 ) -> KeptDraft:
     """Return the draft that is meant if it can still be decided about; raise an error that says why not."""
     refuse_behind_manifest(connection, place, series)
-    drafts = [one for one in kept_drafts(connection, series) if one.entry.digest.startswith(digest)]
+    drafts = [one for one in all_kept(connection, series) if one.entry.digest.startswith(digest)]
     if not drafts:
         found = "has no draft" if not digest else "has no draft of this digest"
         raise InputError(Fault(f"series {series!r}", found, "", "seriatim ledger show lists them"))
@@ -305,4 +303,4 @@ def _copy_checked(source: Path, target: Path, files: Mapping[str, Mapping[str, A
             raise LedgerDamaged(f"{path}: not the file that was judged; decline the draft and make it again")
         (target / name).parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         (target / name).write_bytes(data)
-    durable_files.make_durable_private(target)
+    durable_files.close_and_flush(target)

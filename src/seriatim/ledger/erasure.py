@@ -14,18 +14,17 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from seriatim.errors import Fault, InputError
-from seriatim.ledger import catalogue, chain, pseudonyms, shelf
-from seriatim.ledger.drafts import clear_ended_drafts, end_draft, is_named_in_draft, open_draft
+from seriatim.ledger import catalogue, chain, people_index, pseudonyms, shelf
+from seriatim.ledger.drafts import clear_ended, end_draft, is_named_in_draft, open_draft
 from seriatim.ledger.manifests import refuse_behind_manifest
-from seriatim.ledger.people_index import remove_people_index
 from seriatim.ledger.shelf import Shelf
-from seriatim.ledger.stored_history import Facts, stored_current_file, stored_memory_files
+from seriatim.ledger.stored_history import Facts, current_file, memory_files
 from seriatim.storage import durable_files
 from seriatim.storage.database import Database
-from seriatim.storage.durable_files import durable_disk_errors
+from seriatim.storage.durable_files import disk_errors
 
 
-def erasure_of_person(database: Database, place: Shelf, series: str, respondent: str) -> int:
+def forget_person(database: Database, place: Shelf, series: str, respondent: str) -> int:
     """Forget who a person is and what was remembered about them, in every file; return the number of files.
 
     A draft that waits is removed: it was judged with them.
@@ -33,19 +32,19 @@ def erasure_of_person(database: Database, place: Shelf, series: str, respondent:
     The same person is a newcomer with a new number if they return later.
     """
     settle_erasures(database, place, series)
-    with durable_disk_errors(place.root), database.writing() as connection:
+    with disk_errors(place.root), database.writing() as connection:
         refuse_behind_manifest(connection, place, series)
-        past = catalogue.catalogue_past(connection, series)
+        past = catalogue.past(connection, series)
         numbers: set[int] = set()
         found = 0
         for facts in past.made:
-            files = {name: stored_current_file(place, series, facts, name, past.erased) for name in _naming(facts)}
+            files = {name: current_file(place, series, facts, name, past.erased) for name in _naming(facts)}
             numbers |= _numbers_of(files[shelf.PEOPLE], respondent)
             rest = {name: less for name, table in files.items() if (less := _without(table, numbers)) is not None}
             if rest:
                 written = _written(place.release(series, facts["number"]), rest)
                 entry = {"kind": chain.ERASED, "series": series, "number": facts["number"], **_told(written)}
-                catalogue.append_to_catalogue(connection, entry, catalogue.catalogue_circumstances())
+                catalogue.append(connection, entry, catalogue.circumstances())
                 found += len(rest)
         draft = open_draft(connection, series)
         newcomer = draft is not None and not numbers and is_named_in_draft(place, draft, respondent)
@@ -53,16 +52,16 @@ def erasure_of_person(database: Database, place: Shelf, series: str, respondent:
             raise InputError(Fault(f"series {series!r}", "this respondent is not in the ledger", "", "check the id"))
         if draft is not None:  # its table may show them, and it must be judged again anyway
             end_draft(connection, draft, {"by": "", "reason": "a person was erased"})
-        remove_people_index(place, series)
+        people_index.remove(place, series)
     settle_erasures(database, place, series)
-    clear_ended_drafts(database, place)
+    clear_ended(database, place)
     return found + newcomer
 
 
 def _naming(facts: Facts) -> list[str]:
     """Return the files of a release from which a person can be erased."""
     together = [shelf.NEWCOMERS] if shelf.NEWCOMERS in facts["private"] else []
-    return [shelf.PEOPLE, *together, *stored_memory_files(facts).values()]
+    return [shelf.PEOPLE, *together, *memory_files(facts).values()]
 
 
 def _numbers_of(people: pa.Table, respondent: str) -> set[int]:
@@ -79,8 +78,8 @@ def _without(table: pa.Table, numbers: set[int]) -> pa.Table | None:
 def _written(folder: Path, files: Mapping[str, pa.Table]) -> dict[str, Any]:
     """Write the next versions of files beside them; return their fingerprints."""
     for name, table in files.items():
-        durable_files.write_durably(shelf.pending_on_shelf(folder / name), pseudonyms.pseudonymous_parquet(table))
-    return {name: shelf.shelf_fingerprint(shelf.pending_on_shelf(folder / name)) for name in files}
+        durable_files.write_durably(shelf.pending(folder / name), pseudonyms.pseudonymous_parquet(table))
+    return {name: shelf.fingerprint(shelf.pending(folder / name)) for name in files}
 
 
 def _told(written: Mapping[str, Any]) -> dict[str, Any]:
@@ -94,16 +93,16 @@ def settle_erasures(database: Database, place: Shelf, series: str) -> None:
     """Move every pending file into place if the chain knows it, or remove it."""
     if not any(_waiting(place, series)):
         return
-    with durable_disk_errors(place.root), database.writing() as connection:
-        wanted = catalogue.catalogue_past(connection, series).erased
+    with disk_errors(place.root), database.writing() as connection:
+        wanted = catalogue.past(connection, series).erased
         for path in _waiting(place, series):
-            file = shelf.awaited_on_shelf(path.name) or ""
-            if wanted.get(int(path.parent.name), {}).get(file) == shelf.shelf_fingerprint(path):
+            file = shelf.awaited(path.name) or ""
+            if wanted.get(int(path.parent.name), {}).get(file) == shelf.fingerprint(path):
                 path.rename(path.with_name(file))
             else:
                 path.unlink()
-            durable_files.make_folder_durable(path.parent)
+            durable_files.flush_folder(path.parent)
 
 
 def _waiting(place: Shelf, series: str) -> list[Path]:
-    return sorted(path for path in place.series(series).glob("[0-9]*/*") if shelf.awaited_on_shelf(path.name))
+    return sorted(path for path in place.series(series).glob("[0-9]*/*") if shelf.awaited(path.name))

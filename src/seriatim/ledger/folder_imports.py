@@ -13,7 +13,7 @@ from seriatim.ledger.pseudonyms import GROUP, RESPONDENT
 from seriatim.usecases.attack.assembly import AssembledHistory
 
 
-def imports_of_folder(files: AssembledHistory, sensitive: Sequence[str]) -> pa.Table:
+def long_table(files: AssembledHistory, sensitive: Sequence[str]) -> pa.Table:
     """Return release, respondent (null: nobody's row), group and the sensitive columns, a row per published row."""
     faults = [
         Fault(name, f"no column {column!r}", "the sensitive columns of the policy", "add it")

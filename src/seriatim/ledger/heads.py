@@ -13,15 +13,14 @@ from typing import Any
 from sqlalchemy.engine import Connection
 
 from seriatim.errors import Fault, InputError, LedgerBehind
-from seriatim.ledger import statements
-from seriatim.ledger.chain import chain_text
+from seriatim.ledger import chain, statements
 from seriatim.ports import ReleaseRecord
-from seriatim.storage.own_files import HEAD, own_kind, refuse_foreign_file, write_own_files
+from seriatim.storage.own_files import HEAD, kind_of_bytes, refuse_foreign_file, write_whole
 
 _KEY = "[series] head"
 
 
-def heads_of_series(connection: Connection, series: str) -> list[Path]:
+def files_of_series(connection: Connection, series: str) -> list[Path]:
     """Return every file that the heads of a series were written to."""
     told = connection.execute(statements.CIRCUMSTANCES, {"series": series}).scalars()
     return sorted({Path(head) for text in told if (head := json.loads(text).get("head"))})
@@ -53,20 +52,20 @@ def write_head(connection: Connection, record: ReleaseRecord) -> None:
         return
     there = read_head(Path(named))
     if there is None or there["release"] < record.number:
-        write_own_files({Path(named): head_bytes(record)}, _KEY)
+        write_whole({Path(named): head_bytes(record)}, _KEY)
 
 
 def head_bytes(record: ReleaseRecord) -> bytes:
     """Return the line of a release."""
     told = {"schema": "seriatim.head/1", "series": record.series, "release": record.number}
-    return chain_text({**told, "chain": record.manifest["chain"]}).encode() + b"\n"
+    return chain.text({**told, "chain": record.manifest["chain"]}).encode() + b"\n"
 
 
 def read_head(path: Path) -> dict[str, Any] | None:
     """Return what a head says; None if there is no head."""
     try:
         data = path.read_bytes() if path.is_file() else b""
-        found: dict[str, Any] | None = json.loads(data) if own_kind(data) == HEAD else None
+        found: dict[str, Any] | None = json.loads(data) if kind_of_bytes(data) == HEAD else None
     except (OSError, ValueError):
         return None
     return found

@@ -16,13 +16,13 @@ from seriatim.ledger.manifests import refuse_behind_manifest
 from seriatim.ledger.pseudonyms import COUNTERFEIT, GROUP, RESPONDENT, SUPPRESSED
 from seriatim.ledger.reservations import ReservedFolder
 from seriatim.ledger.shelf import Shelf
-from seriatim.ledger.stored_history import stored_people
+from seriatim.ledger.stored_history import everyone_in
 from seriatim.model.names import name_order
 from seriatim.model.policy import Policy
 from seriatim.model.table_faults import check_header, check_single_cells, header_of
 from seriatim.ports import ReleaseRecord
 from seriatim.storage.database import Database
-from seriatim.storage.durable_files import durable_disk_errors
+from seriatim.storage.durable_files import disk_errors
 
 RELEASE = "release"
 _NAMING = (
@@ -40,12 +40,12 @@ def import_releases(
     sensitive = tuple(rule.name for rule in policy.sensitive)
     releases = imported_releases(pasts, sensitive)
     reservations.check_reservation_storable({"[series] name": policy.series, "policy": policy.canonical})
-    with durable_disk_errors(place.root), place.staging() as folder:
+    with disk_errors(place.root), place.staging() as folder:
         with database.reading() as connection:
             refuse_behind_manifest(connection, place, policy.series, head=policy.head)
-            state = catalogue.catalogue_state(connection, policy.series)
-            known = catalogue.catalogue_past(connection, policy.series)
-            crowd = stored_people(place, policy.series, known)
+            state = catalogue.state(connection, policy.series)
+            known = catalogue.past(connection, policy.series)
+            crowd = everyone_in(place, policy.series, known)
         prepared = []
         for number, (label, groups) in enumerate(releases, start=state.n_releases + 1):
             made = folder / f"{number:06d}"
@@ -53,11 +53,11 @@ def import_releases(
             contents = reservations.ReservationContents(groups, sensitive)
             files, crowd = reservations.prepare_reservation_folder(made, contents, crowd)
             facts = _facts(policy, number, label, len(groups)) | files
-            prepared.append(ReservedFolder(made, facts, catalogue.catalogue_circumstances()))
+            prepared.append(ReservedFolder(made, facts, catalogue.circumstances()))
         if not again:
             _refuse_repeated(policy.series, prepared, known.made)
         with database.writing() as connection:
-            reservations.check_reservation_unmoved(state, catalogue.catalogue_state(connection, policy.series))
+            reservations.check_reservation_unmoved(state, catalogue.state(connection, policy.series))
             _refuse_after_own(connection, policy.series)
             reservations.reservation_of_series(
                 connection, state, policy, secret or state.secret or secrets.token_bytes(32)
@@ -78,7 +78,7 @@ def _refuse_repeated(series: str, prepared: list[ReservedFolder], known: Sequenc
 
 
 def _refuse_after_own(connection: Connection, series: str) -> None:
-    if any(record.state != chain.IMPORTED for record in catalogue.catalogue_records(connection, series)):
+    if any(record.state != chain.IMPORTED for record in catalogue.records(connection, series)):
         found = "already has releases of its own"
         raise InputError(Fault(f"series {series!r}", found, "", "import earlier releases first, into a new series"))
 

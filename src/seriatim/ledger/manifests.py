@@ -14,7 +14,7 @@ from sqlalchemy.engine import Connection
 from seriatim.errors import LedgerBehind
 from seriatim.ledger import catalogue, shelf
 from seriatim.ledger.destinations import destination_in, every_destination
-from seriatim.ledger.heads import heads_of_series, refuse_behind_head, refuse_unusable_head
+from seriatim.ledger.heads import files_of_series, refuse_behind_head, refuse_unusable_head
 from seriatim.ledger.shelf import Shelf
 from seriatim.ports import PRIVATE, PUBLIC
 
@@ -33,15 +33,15 @@ def refuse_behind_manifest(
     Every folder that the ledger ever published to is looked at, and the folders beside them: each release may have one
     of its own. So are the heads that policies of the series ever named.
     """
-    known, destinations = catalogue.catalogue_release_digests(connection, series), every_destination(connection)
+    known, destinations = catalogue.release_digests(connection, series), every_destination(connection)
     last = [] if destination is None else [destination.absolute()]
     for folder in dict.fromkeys([place.series(series), *destinations, *last]):
         refuse_published_manifest(folder, series, known)
     names = [destination_in(Path(), series, len(known) + ahead).name for ahead in range(1, _AHEAD + 1)]
     for beside in beside_destinations(destinations):
-        if any(_unknown_manifests(beside, names, known)) and not of_another_ledger(beside, series, known):
+        if any(_unknown_manifests(beside, names, known)) and not is_foreign(beside, series, known):
             _refuse_manifests(beside, names, series, known)
-    heads = dict.fromkeys(heads_of_series(connection, series))
+    heads = dict.fromkeys(files_of_series(connection, series))
     if head is not None:
         refuse_unusable_head(head, series)
         heads[head.absolute()] = None
@@ -57,7 +57,7 @@ def beside_destinations(destinations: Sequence[Path]) -> Iterator[Path]:
             yield from sorted(Path(one.path) for one in found if one.is_dir() and one.path not in own)
 
 
-def of_another_ledger(folder: Path, series: str, known: Collection[str]) -> bool:
+def is_foreign(folder: Path, series: str, known: Collection[str]) -> bool:
     """Return whether a folder beside ours holds an unknown release under a number that this ledger has given itself."""
     own = {destination_in(Path(), series, number + 1).name for number in range(len(known))}
     return any(_unknown_manifests(folder, sorted(own.intersection(_release_names(folder, series))), known))
@@ -109,7 +109,7 @@ def _chain_at_head(path: str) -> str | None:
         os.close(handle)
 
 
-def manifests_in(folder: Path, series: str) -> Iterator[Path]:
+def found_in(folder: Path, series: str) -> Iterator[Path]:
     """Yield the manifests of a series' releases, in its shelf folder or at a destination."""
     for name in _release_names(folder, series):
         yield from _manifests_of(folder / name)
@@ -119,7 +119,7 @@ def _release_names(folder: Path, series: str) -> list[str]:
     """Return the names of what may be folders of a series' releases."""
     if not folder.is_dir():
         return []
-    slug = f"{shelf.shelf_slug(series)}-"
+    slug = f"{shelf.slug(series)}-"
     names = os.listdir(folder)  # noqa: PTH208 - a long series has hundreds of these
     return sorted(name for name in names if name.removeprefix(slug).isdecimal())
 

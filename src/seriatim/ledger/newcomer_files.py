@@ -25,7 +25,7 @@ def newcomers_since(number: int) -> int | None:
     return number - span + 1 if span > 1 else None
 
 
-def newcomers_files(facts: Sequence[Facts]) -> list[tuple[Facts, str]]:
+def naming_files(facts: Sequence[Facts]) -> list[tuple[Facts, str]]:
     """Return the fewest files that name everyone of these releases, in order, each with its release.
 
     A release with others after it is never recalled, so the newcomers that it keeps with its own all count.

@@ -10,8 +10,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from seriatim.ledger import shelf
 from seriatim.ledger.destinations import destination_in
-from seriatim.ledger.shelf import shelf_slug
 from seriatim.ports import PRIVATE, ReleaseRecord
 from seriatim.storage.durable_files import write_durably
 from seriatim.storage.own_files import kind_of_file
@@ -52,18 +52,18 @@ def signed_facts(record: ReleaseRecord) -> SigningFacts:
     )
 
 
-def write_ledger_paper_to_sign(out: Path, series: str, number: int, page: str) -> Path:
+def write_page_to_sign(out: Path, series: str, number: int, page: str) -> Path:
     """Write the page to sign into the private part of a release's folder."""
     path = destination_in(out, series, number) / TO_SIGN
     write_durably(path, page.encode("utf-8"))
     return path
 
 
-def write_ledger_papers_of_refusal(out: Path, series: str, number: int, page: str, record: str) -> tuple[Path, Path]:
+def write_refusal(out: Path, series: str, number: int, page: str, record: str) -> tuple[Path, Path]:
     """Write the report of a refused draft, as a page and as JSON; ``number`` is the one it would have had."""
     folder = out / REFUSED
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    stem = f"{shelf_slug(series)}-{number:04d}"
+    stem = f"{shelf.slug(series)}-{number:04d}"
     attempt = 1
     while any((folder / f"{stem}-{attempt}{ending}").exists() for ending in (".html", ".json")):
         attempt += 1

@@ -20,7 +20,7 @@ from sqlalchemy.engine import Connection
 
 from seriatim.ledger import catalogue, pseudonyms, statements
 from seriatim.ledger.shelf import Shelf
-from seriatim.ledger.stored_history import stored_people
+from seriatim.ledger.stored_history import everyone_in
 from seriatim.model.text_hash import WordArray, hashes_of
 from seriatim.storage.durable_files import write_durably
 
@@ -30,22 +30,22 @@ _SIGNED, _HEAD = 32, 64
 """Bytes of the signature, and of the digest of an entry."""
 
 
-def index_of_people(respondents: pa.Array | pa.ChunkedArray) -> WordArray:
+def hashed(respondents: pa.Array | pa.ChunkedArray) -> WordArray:
     """Return a number for each person, sorted."""
     return np.unique(hashes_of(respondents.drop_null(), _KEY))
 
 
-def write_people_index(place: Shelf, series: str, secret: bytes, head: str, people: WordArray) -> None:
+def write(place: Shelf, series: str, secret: bytes, head: str, people: WordArray) -> None:
     """Write the index of a series that stands at ``head``; the caller is the only writer."""
     body = head.encode() + people.tobytes()
     write_durably(_file(place, series), _signature(secret, body) + body)
 
 
-def remove_people_index(place: Shelf, series: str) -> None:
+def remove(place: Shelf, series: str) -> None:
     _file(place, series).unlink(missing_ok=True)
 
 
-def people_in_other_series(
+def in_other_series(
     connection: Connection, place: Shelf, series: str, respondents: pa.Array | pa.ChunkedArray
 ) -> dict[str, int]:
     """Return how many of these rows are of people in another series, for each in which there are any."""
@@ -55,13 +55,13 @@ def people_in_other_series(
         if name != series:
             people = _indexed(place, name, bytes(secret), head)
             if people is None:
-                past = catalogue.catalogue_past(connection, name)
-                people = index_of_people(stored_people(place, name, past).known.column(pseudonyms.RESPONDENT))
+                past = catalogue.past(connection, name)
+                people = hashed(everyone_in(place, name, past).known.column(pseudonyms.RESPONDENT))
             found[name] = int(rows[_in_both(marks, people)].sum())
     return {name: n for name, n in sorted(found.items()) if n}
 
 
-def wrong_people_index(place: Shelf, secrets: Mapping[str, bytes]) -> list[Path]:
+def wrong_files(place: Shelf, secrets: Mapping[str, bytes]) -> list[Path]:
     """Return the indexes that were changed since they were written."""
     files = {_file(place, series): secret for series, secret in secrets.items()}
     return [path for path, secret in files.items() if path.exists() and _signed(path, secret) is None]

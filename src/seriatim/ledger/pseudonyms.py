@@ -35,7 +35,7 @@ def pseudonym_text(respondents: pa.ChunkedArray | pa.Array) -> pa.ChunkedArray |
         raise TableError(fault) from None
 
 
-def number_pseudonyms(
+def number_people(
     respondents: pa.ChunkedArray | pa.Array, known: pa.Table, first_free: int
 ) -> tuple[pa.Array, pa.Table]:
     """Return everyone's number in a release (null stays null), and the newcomers with theirs."""
@@ -87,14 +87,14 @@ def pseudonymous_memory(memory: pa.Table, people: pa.Array) -> pa.Table:
     return memory.set_column(place, PERSON, people)
 
 
-def without_pseudonyms(memory: pa.Table, people: pa.Table) -> pa.Table:
+def with_respondents(memory: pa.Table, people: pa.Table) -> pa.Table:
     """Return a method's memory as it came in, with respondents as text."""
     place = memory.column_names.index(PERSON)
     found = pc.index_in(memory.column(PERSON), value_set=people.column(PERSON).combine_chunks())
     return memory.set_column(place, RESPONDENT, people.column(RESPONDENT).combine_chunks().take(found))
 
 
-def pseudonyms_remembered(name: str, memory: pa.Table) -> pa.Array:
+def people_remembered(name: str, memory: pa.Table) -> pa.Array:
     """Return whom a memory is about, as text; raise an error if a row does not say."""
     if PERSON in memory.column_names:
         raise SeriatimError(f"memory {name}: a column may not be called {PERSON}")
@@ -121,7 +121,7 @@ def pseudonym_column(table: pa.Table, name: str, where: str = "groups") -> pa.Ar
     return column.combine_chunks()
 
 
-def no_pseudonyms() -> pa.Table:
+def no_people() -> pa.Table:
     return pa.table({PERSON: pa.array([], pa.int64()), RESPONDENT: pa.array([], pa.string())})
 
 

@@ -12,33 +12,32 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from seriatim.errors import Fault, InputError
-from seriatim.ledger import catalogue, chain, seals
+from seriatim.ledger import catalogue, chain, people_index, seals
 from seriatim.ledger.destinations import destination_of, discard_partial_destination
 from seriatim.ledger.manifests import refuse_behind_manifest
 from seriatim.ledger.papers import TO_SIGN, is_page_to_sign
-from seriatim.ledger.people_index import remove_people_index
 from seriatim.ledger.shelf import Shelf
 from seriatim.model.names import visible_text
 from seriatim.model.verdict import Approval
 from seriatim.ports import ReleaseRecord
 from seriatim.storage.database import Database
-from seriatim.storage.durable_files import durable_disk_errors
+from seriatim.storage.durable_files import disk_errors
 
 
-def recall_release(database: Database, place: Shelf, series: str, number: int, why: Approval) -> ReleaseRecord:
+def take_back_release(database: Database, place: Shelf, series: str, number: int, why: Approval) -> ReleaseRecord:
     """Recall the newest release of a series; raise an error if anyone received it. ``why.override`` is the reason."""
     reason = visible_text("reason", why.override)
     if why.by:
         visible_text("approved_by", why.by)
-    with durable_disk_errors(place.root), place.sealing():
+    with disk_errors(place.root), place.sealing():
         with database.writing() as connection:
             refuse_behind_manifest(connection, place, series)
-            _refuse_lasting(series, number, catalogue.catalogue_records(connection, series))
+            _refuse_lasting(series, number, catalogue.records(connection, series))
             facts = {"kind": chain.RECALLED, "series": series, "number": number, "reason": reason, "by": why.by}
-            catalogue.append_to_catalogue(connection, facts, catalogue.catalogue_circumstances())
-            catalogue.update_catalogue_release(connection, series, number, state=chain.RECALLED)
-            record = catalogue.catalogue_newest_record(connection, series, number)
-            remove_people_index(place, series)
+            catalogue.append(connection, facts, catalogue.circumstances())
+            catalogue.update_release(connection, series, number, state=chain.RECALLED)
+            record = catalogue.record(connection, series, number)
+            people_index.remove(place, series)
         assert record is not None
         clear_recalled([record])
     return record

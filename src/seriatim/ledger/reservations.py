@@ -87,10 +87,10 @@ def prepare_reservation_folder(
         for name, table in files.items():
             (folder / name).write_bytes(pseudonyms.pseudonymous_parquet(table))
         found = published()
-    durable_files.make_durable_private(folder)
+    durable_files.close_and_flush(folder)
     facts = {
         "files": found,
-        "private": {name: shelf.shelf_fingerprint(folder / name) for name in files},
+        "private": {name: shelf.fingerprint(folder / name) for name in files},
         "people": {"first": crowd.first_free, "new": len(newcomers)},
         "sensitive": list(contents.sensitive),
     }
@@ -115,16 +115,16 @@ def _private_files(contents: ReservationContents, crowd: ReservedPeople) -> tupl
     """Return what the shelf keeps beside the published files, people as numbers; and the newcomers."""
     groups, memory = contents.groups, contents.memory
     asked = [pseudonyms.pseudonym_text(groups.column(pseudonyms.RESPONDENT))]
-    asked += [pseudonyms.pseudonyms_remembered(name, table) for name, table in memory.items()]
+    asked += [pseudonyms.people_remembered(name, table) for name, table in memory.items()]
     everyone = pa.chunked_array([piece for one in asked for piece in _pieces(one)], pa.string())
-    numbers, newcomers = pseudonyms.number_pseudonyms(everyone, crowd.known, crowd.first_free)
+    numbers, newcomers = pseudonyms.number_people(everyone, crowd.known, crowd.first_free)
     files = {
         shelf.GROUPS: pseudonyms.pseudonymous_groups(groups, numbers.slice(0, len(groups)), contents.sensitive),
         shelf.PEOPLE: newcomers,
     }
     at = len(groups)
     for name, table in memory.items():
-        files[shelf.shelf_memory_file(name)] = pseudonyms.pseudonymous_memory(table, numbers.slice(at, len(table)))
+        files[shelf.memory_file(name)] = pseudonyms.pseudonymous_memory(table, numbers.slice(at, len(table)))
         at += len(table)
     return files, newcomers
 
@@ -136,17 +136,17 @@ def _pieces(column: pa.ChunkedArray | pa.Array) -> list[pa.Array]:
 def _published_facts(folder: Path, write: Callable[[], None] | None) -> dict[str, Any]:
     if write is not None:
         write()
-    durable_files.make_durable_private(folder)
+    durable_files.close_and_flush(folder)
     return _reservation_fingerprints(folder)
 
 
 def _reservation_fingerprints(folder: Path) -> dict[str, Any]:
     """Return the fingerprint of every published file. Links and the manifest's name are errors."""
     found = {}
-    for name in shelf.shelf_files_under(folder) if folder.is_dir() else ():
+    for name in shelf.files_under(folder) if folder.is_dir() else ():
         if (folder / name).is_symlink() or not (folder / name).is_file() or Path(name).name == shelf.MANIFEST:
             raise SeriatimError(f"staged files: {name} is a link, not a file, or the manifest, which the ledger writes")
-        found[name] = shelf.shelf_fingerprint(folder / name)
+        found[name] = shelf.fingerprint(folder / name)
     return found
 
 
@@ -202,8 +202,8 @@ def reservation_of_series(connection: Connection, state: SeriesState, policy: Po
 def enter_series(connection: Connection, state: SeriesState, secret: bytes) -> None:
     """Write the series with its secret if it is new; refuse another secret."""
     if state.secret is None:
-        facts = {"kind": chain.SERIES, "series": state.series, "secret": chain.chain_sha256(secret)}
-        entry = catalogue.append_to_catalogue(connection, facts, catalogue.catalogue_circumstances())
+        facts = {"kind": chain.SERIES, "series": state.series, "secret": chain.sha256(secret)}
+        entry = catalogue.append(connection, facts, catalogue.circumstances())
         created = entry.circumstances["time"]
         connection.execute(statements.ENTER_SERIES, {"name": state.series, "secret": secret, "created": created})
     elif not hmac.compare_digest(state.secret, secret):
@@ -218,10 +218,10 @@ def enter_policy(connection: Connection, state: SeriesState, digest: str, epoch:
         "kind": chain.POLICY,
         "series": state.series,
         "policy": digest,
-        "canonical": chain.chain_sha256(canonical.encode()),
+        "canonical": chain.sha256(canonical.encode()),
         "epoch": epoch,
     }
-    catalogue.append_to_catalogue(connection, facts, catalogue.catalogue_circumstances())
+    catalogue.append(connection, facts, catalogue.circumstances())
     keep_policy_text(connection, digest, canonical)
 
 
@@ -237,11 +237,11 @@ def reservation_of_release(connection: Connection, place: Shelf, prepared: Reser
     """Write the entry and the row, and move the folder into place: all visible when the transaction commits."""
     series, number = prepared.facts["series"], prepared.facts["number"]
     _clear_leftovers(place, series, number)
-    entry = catalogue.append_to_catalogue(connection, prepared.facts, prepared.circumstances)
-    row = catalogue.catalogue_release_row(entry)
+    entry = catalogue.append(connection, prepared.facts, prepared.circumstances)
+    row = catalogue.release_row(entry)
     connection.execute(statements.ENTER_RELEASE, row)
     place.take(prepared.folder, place.release(series, number))
-    return catalogue.catalogue_record(row)
+    return catalogue.record_of_row(row)
 
 
 def clear_without_reservation(database: Database, place: Shelf) -> None:
@@ -249,14 +249,14 @@ def clear_without_reservation(database: Database, place: Shelf) -> None:
     if not any(not (folder / shelf.MANIFEST).exists() for folder in place.release_folders()):
         return
     with database.writing() as connection:
-        records = catalogue.catalogue_records(connection)
+        records = catalogue.records(connection)
         known = {place.release(record.series, record.number) for record in records}
         for folder in place.release_folders():
             if folder not in known and folder.name.isdecimal() and not (folder / shelf.MANIFEST).exists():
                 shutil.rmtree(folder)
 
 
-def clear_unwritten_reservations(database: Database, place: Shelf) -> None:
+def clear_unwritten(database: Database, place: Shelf) -> None:
     """Remove files that a crash left half written, while nobody seals or erases."""
     if not any(_half_written(place)):
         return

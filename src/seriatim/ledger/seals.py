@@ -12,8 +12,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from seriatim.errors import Fault, InputError, LedgerDamaged, LedgerError
-from seriatim.ledger import shelf
-from seriatim.ledger.chain import chain_text
+from seriatim.ledger import chain, shelf
 from seriatim.ledger.destinations import (
     OPEN_FILE,
     OPEN_FOLDER,
@@ -22,7 +21,7 @@ from seriatim.ledger.destinations import (
     make_destination_ready,
     start_partial_destination,
 )
-from seriatim.ledger.papers import TO_SIGN, page_to_sign, write_ledger_paper_to_sign
+from seriatim.ledger.papers import TO_SIGN, page_to_sign, write_page_to_sign
 from seriatim.ledger.shelf import Shelf
 from seriatim.ports import PRIVATE, PUBLIC, ReleaseRecord
 from seriatim.storage import durable_files
@@ -33,7 +32,7 @@ _ELSEWHERE = "make room and run seriatim ledger resume, or finish it elsewhere w
 
 
 def seal_bytes(manifest: Mapping[str, Any]) -> bytes:
-    return chain_text(manifest).encode() + b"\n"
+    return chain.text(manifest).encode() + b"\n"
 
 
 def sealed_public_manifest(manifest: Mapping[str, Any]) -> dict[str, Any]:
@@ -48,7 +47,7 @@ def sealed_public_manifest(manifest: Mapping[str, Any]) -> dict[str, Any]:
 
 def sealed_manifest_copies(manifest: Mapping[str, Any]) -> dict[str, bytes]:
     """Return the manifests of a release's folder by their names: one of all files, and one of the public ones."""
-    if not shelf.is_split_shelf(manifest["files"]):
+    if not shelf.is_split(manifest["files"]):
         return {shelf.MANIFEST: seal_bytes(manifest)}
     public = seal_bytes(sealed_public_manifest(manifest))
     return {f"{PRIVATE}/{shelf.MANIFEST}": seal_bytes(manifest), f"{PUBLIC}/{shelf.MANIFEST}": public}
@@ -56,7 +55,7 @@ def sealed_manifest_copies(manifest: Mapping[str, Any]) -> dict[str, bytes]:
 
 def sealed_description(path: Path, manifest: Mapping[str, Any]) -> tuple[Path, Mapping[str, Any]]:
     """Return the folder that a manifest file describes and what should be in it, by the release's own manifest."""
-    if not shelf.is_split_shelf(manifest["files"]):
+    if not shelf.is_split(manifest["files"]):
         return path.parent, manifest
     if path.parent.name == PRIVATE:
         return path.parent.parent, manifest
@@ -94,7 +93,7 @@ def write_sealed_page(place: Shelf, record: ReleaseRecord) -> None:
     if record.destination is not None and REPORT in record.manifest["files"]:
         with suppress(OSError):
             page = page_to_sign(sealed_report(place, record), record).to_html()
-            write_ledger_paper_to_sign(Path(record.destination), record.series, record.number, page)
+            write_page_to_sign(Path(record.destination), record.series, record.number, page)
 
 
 def copy_sealed(place: Shelf, record: ReleaseRecord) -> None:
@@ -117,7 +116,7 @@ def _copy_folder(source: Path, target: Path, manifest: Mapping[str, Any]) -> Non
     make_destination_ready(
         target, "the release is recorded; run seriatim ledger resume --out FOLDER to finish it elsewhere"
     )
-    with durable_files.durable_disk_errors(target.parent, f"the release is recorded but not there: {_ELSEWHERE}"):
+    with durable_files.disk_errors(target.parent, f"the release is recorded but not there: {_ELSEWHERE}"):
         partial = start_partial_destination(target)
         try:
             for name, wanted in manifest["files"].items():
@@ -126,7 +125,7 @@ def _copy_folder(source: Path, target: Path, manifest: Mapping[str, Any]) -> Non
                 _write(partial, name, data)
             _flush_folders(partial)
             partial.rename(target)
-            durable_files.make_folder_durable(target.parent)
+            durable_files.flush_folder(target.parent)
         finally:
             shutil.rmtree(partial, ignore_errors=True)
 
@@ -144,7 +143,7 @@ def seal_differences(folder: Path, manifest: Mapping[str, Any]) -> list[str]:
     wrong = [
         name
         for name, wanted in manifest["files"].items()
-        if not (folder / name).is_file() or shelf.shelf_fingerprint(folder / name) != wanted
+        if not (folder / name).is_file() or shelf.fingerprint(folder / name) != wanted
     ]
     copies = sealed_manifest_copies(manifest)
     return wrong + [name for name, data in copies.items() if not _holds(folder / name, data)]
@@ -153,7 +152,7 @@ def seal_differences(folder: Path, manifest: Mapping[str, Any]) -> list[str]:
 def foreign_beside_seal(folder: Path, manifest: Mapping[str, Any]) -> list[str]:
     """Return the names of files in a published folder that the release does not hold."""
     own = {*manifest["files"], *sealed_manifest_copies(manifest), TO_SIGN}
-    return [name for name in shelf.shelf_files_under(folder) if name not in own]
+    return [name for name in shelf.files_under(folder) if name not in own]
 
 
 def _holds(path: Path, data: bytes) -> bool:
@@ -192,4 +191,4 @@ def _opened(folder: Path, name: str) -> BinaryIO:
 
 def _flush_folders(folder: Path) -> None:
     for here, _, _ in os.walk(folder, topdown=False):
-        durable_files.make_folder_durable(Path(here))
+        durable_files.flush_folder(Path(here))

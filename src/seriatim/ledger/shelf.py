@@ -33,9 +33,9 @@ from typing import Any, Protocol
 from seriatim.errors import LedgerError, SeriatimError
 from seriatim.ports import PUBLIC
 from seriatim.storage.database import Database
-from seriatim.storage.durable_files import make_folder_durable
+from seriatim.storage.durable_files import flush_folder
 from seriatim.storage.own_files import SHELF_MARK
-from seriatim.storage.series_lock import session_lock
+from seriatim.storage.series_lock import held_session
 
 GROUPS = "groups.parquet"
 PEOPLE = "people.parquet"
@@ -56,7 +56,7 @@ _PLAIN = re.compile(r"[a-z0-9][a-z0-9_-]{0,63}")
 _DIGESTED = re.compile(r".*-[0-9a-f]{10}")
 
 
-def shelf_slug(series: str) -> str:
+def slug(series: str) -> str:
     """Return a folder name for a series: its own name if that is plain, else its safe letters and a digest.
 
     A plain name that ends like a digest gets one too, so that two names never share a folder.
@@ -68,14 +68,14 @@ def shelf_slug(series: str) -> str:
     return f"{safe}-{hashlib.sha256(series.encode('utf-8', 'surrogatepass')).hexdigest()[:10]}"
 
 
-def shelf_fingerprint(path: Path) -> dict[str, Any]:
+def fingerprint(path: Path) -> dict[str, Any]:
     """Return sha256 and size of a file, as in entries and manifests."""
     with path.open("rb") as file:
         digest = hashlib.file_digest(file, "sha256").hexdigest()
         return {"sha256": digest, "bytes": file.tell()}
 
 
-def shelf_files_under(folder: Path) -> Iterator[str]:
+def files_under(folder: Path) -> Iterator[str]:
     """Yield all files of a folder, as sorted relative names with forward slashes. Links are not included."""
     found = []
     for here, _, names in os.walk(folder):
@@ -83,12 +83,12 @@ def shelf_files_under(folder: Path) -> Iterator[str]:
     return iter(sorted(found))
 
 
-def is_split_shelf(files: Iterable[str]) -> bool:
+def is_split(files: Iterable[str]) -> bool:
     """Return whether the files of a release are split by who may read them; those before 0.2 are not."""
     return any(name.startswith(f"{PUBLIC}/") for name in files)
 
 
-def shelf_memory_file(name: str) -> str:
+def memory_file(name: str) -> str:
     """Return the file that keeps a method's memory of this name."""
     file = f"memory-{name}.parquet"
     if not _MEMORY.fullmatch(file):
@@ -96,27 +96,27 @@ def shelf_memory_file(name: str) -> str:
     return file
 
 
-def shelf_memory_name(file: str) -> str | None:
+def memory_name(file: str) -> str | None:
     """Return the name of the memory that a file keeps; None for any other file."""
     found = _MEMORY.fullmatch(file)
     return found[1] if found else None
 
 
-def is_unfinished_on_shelf(name: str) -> bool:
+def is_unfinished(name: str) -> bool:
     """Return whether a crash in ``write_durably`` or an erasure left this file; the next attempt clears it."""
     last = name.rpartition("/")[2]
-    return (last.startswith(".") and last.endswith(".partial")) or awaited_on_shelf(last) is not None
+    return (last.startswith(".") and last.endswith(".partial")) or awaited(last) is not None
 
 
-def pending_on_shelf(path: Path) -> Path:
+def pending(path: Path) -> Path:
     """Return where the next version of a file waits until the chain knows it."""
     return path.with_name(f"{path.name}{_NEXT}")
 
 
-def awaited_on_shelf(name: str) -> str | None:
+def awaited(name: str) -> str | None:
     """Return the file whose next version has this name; None if it is no such name."""
     file = name.removesuffix(_NEXT)
-    return file if file != name and (file in (PEOPLE, NEWCOMERS) or shelf_memory_name(file)) else None
+    return file if file != name and (file in (PEOPLE, NEWCOMERS) or memory_name(file)) else None
 
 
 class _Held(Protocol):
@@ -135,7 +135,7 @@ class Shelf:
         self.root.mkdir(mode=0o700, exist_ok=True)  # anyone who opens a new ledger at the same time may make it too
 
     def series(self, name: str) -> Path:
-        return self.root / shelf_slug(name)
+        return self.root / slug(name)
 
     def release(self, series: str, number: int) -> Path:
         return self.series(series) / f"{number:06d}"
@@ -157,8 +157,8 @@ class Shelf:
         """Move a finished folder into place: one rename, flushed."""
         target.parent.mkdir(mode=0o700, exist_ok=True)
         made.rename(target)
-        make_folder_durable(target.parent)
-        make_folder_durable(self.root)
+        flush_folder(target.parent)
+        flush_folder(self.root)
 
     @contextmanager
     def staging(self) -> Iterator[Path]:
@@ -218,7 +218,7 @@ class Shelf:
         return _locked_file(file, flags) if self.locks is None else self._shared_lock(what)
 
     def _shared_lock(self, what: Path) -> _Held | None:
-        return None if self.locks is None else session_lock(self.locks, f"\0shelf/{what.name}")
+        return None if self.locks is None else held_session(self.locks, f"\0shelf/{what.name}")
 
 
 def _locked_file(path: Path, flags: int) -> _Held | None:

@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from seriatim.errors import Fault, InputError
-from seriatim.ledger import catalogue, chain, reservations, seals, shelf
-from seriatim.ledger.chain import ChainEntry
+from seriatim.ledger import catalogue, chain, people_index, reservations, seals, shelf
 from seriatim.ledger.destinations import (
     destination_in,
     destination_of,
@@ -23,11 +22,10 @@ from seriatim.ledger.destinations import (
 )
 from seriatim.ledger.heads import write_head
 from seriatim.ledger.manifests import refuse_behind_manifest
-from seriatim.ledger.people_index import index_of_people, people_in_other_series, write_people_index
 from seriatim.ledger.pseudonyms import RESPONDENT
 from seriatim.ledger.reservations import ReservedFolder
 from seriatim.ledger.shelf import Shelf
-from seriatim.ledger.stored_history import stored_history, stored_memory, stored_people
+from seriatim.ledger.stored_history import everyone_in, newest_memory, stored_history
 from seriatim.model.doors import at_door
 from seriatim.model.history import History, SeriesState
 from seriatim.model.names import recipients_given, visible_text
@@ -35,10 +33,10 @@ from seriatim.model.policy import Policy
 from seriatim.model.verdict import Approval, approval_given
 from seriatim.ports import DraftRecord, LedgerCheck, ReleaseRecord, Reservation
 from seriatim.storage.database import Database, open_database
-from seriatim.storage.durable_files import durable_disk_errors
+from seriatim.storage.durable_files import disk_errors
 
 if TYPE_CHECKING:
-    from seriatim.ledger.answer_book import LedgerAnswerBook
+    from seriatim.ledger.answer_book import AnswerBook
 
 
 def open_ledger(url: str | Path, shelf: str | Path | None = None, create: bool = True) -> SqlLedger:
@@ -57,7 +55,7 @@ def open_ledger(url: str | Path, shelf: str | Path | None = None, create: bool =
     database = open_database(url, create)
     folder = Path(shelf) if shelf is not None else Path(f"{database.path}.shelf")
     place = Shelf(folder.expanduser().absolute(), database if database.path is None else None)
-    with durable_disk_errors(place.root):
+    with disk_errors(place.root):
         if create:
             place.create()
     return SqlLedger(database, place)
@@ -77,8 +75,8 @@ class SqlLedger:
             refuse_destination(destination, self.shelf)
         with self.database.reading() as connection:
             refuse_behind_manifest(connection, self.shelf, series, destination, head)
-            found = catalogue.catalogue_state(connection, series)
-            return replace(found, views=catalogue.catalogue_views(connection, series)) if found.secret else found
+            found = catalogue.state(connection, series)
+            return replace(found, views=catalogue.views(connection, series)) if found.secret else found
 
     def history(self, series: str, sensitive: str | None = None, newest: int | None = None) -> History:
         """Return who was in which group of which release, with values of the named sensitive column or the first.
@@ -86,26 +84,26 @@ class SqlLedger:
         ``newest`` reads only this many releases; ``respondents`` is everyone all the same.
         """
         with self.database.reading() as connection:
-            past = catalogue.catalogue_past(connection, series)
-            crowd, facts = stored_people(self.shelf, series, past), past.counting
+            past = catalogue.past(connection, series)
+            crowd, facts = everyone_in(self.shelf, series, past), past.counting
             read = facts if newest is None else facts[max(len(facts) - newest, 0) :]
-            methods = catalogue.catalogue_methods(connection, read)
+            methods = catalogue.methods(connection, read)
             return stored_history(self.shelf, series, read, crowd, sensitive, methods)
 
     def memory(self, series: str) -> Mapping[str, pa.Table]:
         """Return what the method of the newest release remembered about people, by name; ``respondent`` as text."""
         with self.database.reading() as connection:
-            return stored_memory(connection, self.shelf, series)
+            return newest_memory(connection, self.shelf, series)
 
     def in_other_series(self, series: str, respondents: pa.Array | pa.ChunkedArray) -> Mapping[str, int]:
         """Return how many of these rows are of people in another series, for each in which there are any."""
         with self.database.reading() as connection:
-            return people_in_other_series(connection, self.shelf, series, respondents)
+            return people_index.in_other_series(connection, self.shelf, series, respondents)
 
     @contextmanager
     def stage(self) -> Iterator[Path]:
         """Make a private folder on the shelf for the published files; it is removed if nothing is reserved."""
-        with durable_disk_errors(self.shelf.root), self.shelf.staging() as folder:
+        with disk_errors(self.shelf.root), self.shelf.staging() as folder:
             published = folder / "release" / shelf.PUBLISHED
             published.parent.mkdir(mode=0o700)
             published.mkdir(mode=0o700)
@@ -113,15 +111,15 @@ class SqlLedger:
 
     def reserve(self, reservation: Reservation) -> ReleaseRecord:
         """Reserve in one transaction. Raise LedgerMoved if the series is no longer at ``reservation.state.version``."""
-        with durable_disk_errors(self.shelf.root):
+        with disk_errors(self.shelf.root):
             prepared = self._prepare(reservation)
             with self.database.writing() as connection:
-                state = catalogue.catalogue_state(connection, reservation.state.series)
+                state = catalogue.state(connection, reservation.state.series)
                 reservations.check_reservation_unmoved(reservation.state, state)
                 reservations.reservation_of_series(connection, state, reservation.policy, reservation.secret)
                 record = reservations.reservation_of_release(connection, self.shelf, prepared)
                 head = record.manifest["chain"]
-                write_people_index(self.shelf, record.series, reservation.secret, head, prepared.people)
+                people_index.write(self.shelf, record.series, reservation.secret, head, prepared.people)
             self.shelf.clear_dead_stagings()
             return record
 
@@ -133,9 +131,9 @@ class SqlLedger:
         if reservation.destination is not None:
             self._make_ready(reservation.state, reservation.destination)
         with self.database.reading() as connection:
-            state = catalogue.catalogue_state(connection, series)
+            state = catalogue.state(connection, series)
             reservations.check_reservation_unmoved(reservation.state, state)
-            crowd = stored_people(self.shelf, series, catalogue.catalogue_past(connection, series))
+            crowd = everyone_in(self.shelf, series, catalogue.past(connection, series))
         crowd, retired = reservations.reservation_crowd(crowd, reservation.corrected)
         sensitive = tuple(rule.name for rule in policy.sensitive)
         folder = reservation.staged.parent
@@ -156,18 +154,18 @@ class SqlLedger:
             "approval": {"by": approval.by, "override": approval.override} if approval else None,
             **files,
         }
-        circumstances = catalogue.catalogue_circumstances(
+        circumstances = catalogue.circumstances(
             destination=destination,
             **({"head": str(reservation.head.absolute())} if reservation.head else {}),
             source=reservation.source,
             input={"name": reservation.input_name, "sha256": reservation.input_sha256},
         )
-        return ReservedFolder(folder, facts, circumstances, index_of_people(crowd.known.column(RESPONDENT)))
+        return ReservedFolder(folder, facts, circumstances, people_index.hashed(crowd.known.column(RESPONDENT)))
 
     def _make_ready(self, judged: SeriesState, destination: Path) -> None:
         """Try the destination before anything is recorded, while nobody else puts a release there."""
         with self.shelf.sealing(), self.database.reading() as connection:
-            reservations.check_reservation_unmoved(judged, catalogue.catalogue_state(connection, judged.series))
+            reservations.check_reservation_unmoved(judged, catalogue.state(connection, judged.series))
             target = destination_in(destination.absolute(), judged.series, judged.n_releases + 1)
             make_destination_ready(target)
             refuse_taken_destination(target)
@@ -175,9 +173,9 @@ class SqlLedger:
     def seal(self, series: str, number: int) -> ReleaseRecord:
         """Write the manifest, copy the files to the destination (temp name, fsync, rename), mark the release sealed."""
         unfinished = f"release {number} is reserved but not finished: run seriatim ledger resume"
-        with durable_disk_errors(self.shelf.root, unfinished), self.shelf.sealing():
+        with disk_errors(self.shelf.root, unfinished), self.shelf.sealing():
             with self.database.reading() as connection:
-                record = catalogue.catalogue_newest_record(connection, series, number)
+                record = catalogue.record(connection, series, number)
             if record is None:
                 raise catalogue.no_release(series, number)
             if record.state in (chain.SEALED, chain.RECALLED):
@@ -193,10 +191,10 @@ class SqlLedger:
     def _mark_sealed(self, series: str, number: int) -> ReleaseRecord:
         with self.database.writing() as connection:
             facts = {"kind": chain.SEALED, "series": series, "number": number}
-            entry = catalogue.append_to_catalogue(connection, facts, catalogue.catalogue_circumstances())
+            entry = catalogue.append(connection, facts, catalogue.circumstances())
             changes = {"state": chain.SEALED, "sealed_at": entry.circumstances["time"]}
-            catalogue.update_catalogue_release(connection, series, number, **changes)
-            sealed = catalogue.catalogue_newest_record(connection, series, number)
+            catalogue.update_release(connection, series, number, **changes)
+            sealed = catalogue.record(connection, series, number)
         assert sealed is not None
         return sealed
 
@@ -214,23 +212,23 @@ class SqlLedger:
 
     def recall(self, series: str, number: int, reason: str, approved_by: str = "") -> ReleaseRecord:
         """Recall the newest release if nobody has received it: it no longer counts. The chain keeps the reason."""
-        from seriatim.ledger.recall import recall_release
+        from seriatim.ledger.recall import take_back_release
 
-        return recall_release(self.database, self.shelf, series, number, Approval(approved_by, reason))
+        return take_back_release(self.database, self.shelf, series, number, Approval(approved_by, reason))
 
     def erase(self, series: str, respondent: str) -> int:
         """Forget who a person is, and return the number of files that named them."""
-        from seriatim.ledger.erasure import erasure_of_person
+        from seriatim.ledger.erasure import forget_person
 
-        return erasure_of_person(self.database, self.shelf, series, respondent)
+        return forget_person(self.database, self.shelf, series, respondent)
 
     def resume(self, series: str | None = None, out: str | Path | None = None) -> Sequence[ReleaseRecord]:
         """Finish what a crash left: seal what is reserved, end erasures, clear dead staging folders and old drafts.
 
         With ``out`` they and unfinished deliveries go there, should their own destination no longer take them.
         """
-        from seriatim.ledger.deliveries import finish_deliveries
-        from seriatim.ledger.drafts import clear_ended_drafts
+        from seriatim.ledger.deliveries import finish_copies
+        from seriatim.ledger.drafts import clear_ended
         from seriatim.ledger.erasure import settle_erasures
         from seriatim.ledger.recall import clear_recalled
 
@@ -242,13 +240,13 @@ class SqlLedger:
         everything = self.records(series)
         for name in {record.series for record in everything}:
             settle_erasures(self.database, self.shelf, name)
-        with durable_disk_errors(self.shelf.root):
+        with disk_errors(self.shelf.root):
             clear_recalled(everything)
             reservations.clear_without_reservation(self.database, self.shelf)
-            reservations.clear_unwritten_reservations(self.database, self.shelf)
-            clear_ended_drafts(self.database, self.shelf, moved=True)
+            reservations.clear_unwritten(self.database, self.shelf)
+            clear_ended(self.database, self.shelf, moved=True)
             self.shelf.clear_dead_stagings()
-            finish_deliveries(self.database, self.shelf, out)
+            finish_copies(self.database, self.shelf, out)
         return done
 
     def _redirect(self, reserved: Sequence[ReleaseRecord], out: Path) -> None:
@@ -263,10 +261,8 @@ class SqlLedger:
                         discard_partial_destination(before)
             with self.database.writing() as connection:
                 facts = {"kind": chain.REDIRECTED, "series": record.series, "number": record.number}
-                catalogue.append_to_catalogue(
-                    connection, facts, catalogue.catalogue_circumstances(destination=str(out))
-                )
-                catalogue.update_catalogue_release(connection, record.series, record.number, destination=str(out))
+                catalogue.append(connection, facts, catalogue.circumstances(destination=str(out)))
+                catalogue.update_release(connection, record.series, record.number, destination=str(out))
 
     def _finished(self, record: ReleaseRecord) -> bool:
         manifest = self.shelf.release(record.series, record.number) / shelf.MANIFEST
@@ -310,7 +306,7 @@ class SqlLedger:
 
         visible_text("draft", author)
         drafts.refuse_own_override(author, reservation.approval)
-        with durable_disk_errors(self.shelf.root):
+        with disk_errors(self.shelf.root):
             prepared, told = self._prepare(reservation), {"author": author, "reasons": list(reasons)}
             return drafts.keep_draft(self.database, self.shelf, reservation, prepared, told)
 
@@ -319,7 +315,7 @@ class SqlLedger:
         from seriatim.ledger import drafts
 
         with self.database.reading() as connection:
-            return [one.record() for one in drafts.kept_drafts(connection, series)]
+            return [one.record() for one in drafts.all_kept(connection, series)]
 
     def approve(self, series: str, approved_by: str, digest: str = "") -> ReleaseRecord:
         """Release the bytes of the draft that waits; raise LedgerMoved if the series has moved since it was judged.
@@ -329,7 +325,7 @@ class SqlLedger:
         """
         from seriatim.ledger import drafts
 
-        with durable_disk_errors(self.shelf.root):
+        with disk_errors(self.shelf.root):
             record = drafts.approve_draft(self.database, self.shelf, series, approved_by, digest)
         sealed = self.seal(series, record.number)
         seals.write_sealed_page(self.shelf, sealed)
@@ -339,46 +335,46 @@ class SqlLedger:
         """Remove the draft that waits; the chain keeps who did it and why."""
         from seriatim.ledger import drafts
 
-        with durable_disk_errors(self.shelf.root):
+        with disk_errors(self.shelf.root):
             said = {"by": declined_by, "reason": reason}
             return drafts.decline_draft(self.database, self.shelf, series, said, digest)
 
     def series(self) -> Sequence[str]:
         """Return the names of the series that have releases."""
         with self.database.reading() as connection:
-            return catalogue.catalogue_series(connection)
+            return catalogue.series(connection)
 
     def records(self, series: str | None = None) -> Sequence[ReleaseRecord]:
         """Return the releases of a series, or of all."""
         with self.database.reading() as connection:
-            return catalogue.catalogue_records(connection, series)
+            return catalogue.records(connection, series)
 
     def record(self, series: str, number: int) -> ReleaseRecord | None:
         """Return one release; None if there is none of this number."""
         with self.database.reading() as connection:
-            return catalogue.catalogue_newest_record(connection, series, number)
+            return catalogue.record(connection, series, number)
 
     def report_record(self, series: str, number: int) -> dict[str, Any]:
         """Return the record of a release's report, as the shelf keeps it; raise an error if its bytes have changed."""
         with self.database.reading() as connection:
-            record = catalogue.catalogue_newest_record(connection, series, number)
+            record = catalogue.record(connection, series, number)
         if record is None:
             raise catalogue.no_release(series, number)
         return seals.sealed_report(self.shelf, record)
 
-    def entries(self, series: str | None = None) -> Sequence[ChainEntry]:
+    def entries(self, series: str | None = None) -> Sequence[chain.Entry]:
         """Return what happened, in order, for ``ledger show``."""
         with self.database.reading() as connection:
-            return catalogue.catalogue_entries(connection, series)
+            return catalogue.entries(connection, series)
 
-    def answer_book(self, series: str) -> LedgerAnswerBook:
+    def answer_book(self, series: str) -> AnswerBook:
         """Return the queries that were answered about a series; ``seriatim.queries.Answering`` goes on from them."""
-        from seriatim.ledger.answer_book import LedgerAnswerBook
+        from seriatim.ledger.answer_book import AnswerBook
 
-        return LedgerAnswerBook(self.database, series)
+        return AnswerBook(self.database, series)
 
     def verify(self, published: Sequence[str | Path] = ()) -> LedgerCheck:
         """Recompute the chain, compare every row with it, hash every file, and look for unknown manifests."""
-        from seriatim.ledger.verification import verify_ledger
+        from seriatim.ledger.verification import verify_all
 
-        return verify_ledger(self.database, self.shelf, [Path(folder).absolute() for folder in published])
+        return verify_all(self.database, self.shelf, [Path(folder).absolute() for folder in published])

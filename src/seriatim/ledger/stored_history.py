@@ -17,9 +17,9 @@ from sqlalchemy.engine import Connection
 
 from seriatim.engines.threads import threads_for
 from seriatim.errors import LedgerDamaged
-from seriatim.ledger import pseudonyms, shelf
-from seriatim.ledger.catalogue import PastReleases, catalogue_past
-from seriatim.ledger.newcomer_files import newcomers_files
+from seriatim.ledger import catalogue, pseudonyms, shelf
+from seriatim.ledger.catalogue import PastReleases
+from seriatim.ledger.newcomer_files import naming_files
 from seriatim.ledger.reservations import ReservedPeople
 from seriatim.ledger.shelf import Shelf
 from seriatim.model.draft import SENSITIVE
@@ -29,14 +29,14 @@ Facts = Mapping[str, Any]
 _SMALL = 1 << 15
 
 
-def stored_people(place: Shelf, series: str, past: PastReleases) -> ReservedPeople:
+def everyone_in(place: Shelf, series: str, past: PastReleases) -> ReservedPeople:
     """Return everyone in the series so far, except people who were erased or only in a recalled release.
 
     Numbers of those, and of people whose values were corrected, are not given to others.
     """
     facts, counting = past.made, past.counting
-    tables = [pseudonyms.no_pseudonyms()]
-    tables += [stored_current_file(place, series, one, file, past.erased) for one, file in newcomers_files(counting)]
+    tables = [pseudonyms.no_people()]
+    tables += [current_file(place, series, one, file, past.erased) for one, file in naming_files(counting)]
     last = facts[-1]["people"] if facts else {"first": 0, "new": 0}
     firsts = tuple(one["people"]["first"] for one in facts)
     corrected = {number for one in counting for number in one.get("corrected", ())}
@@ -50,32 +50,32 @@ def _without(people: pa.Table, numbers: set[int]) -> pa.Table:
     return people.filter(pc.invert(hit))
 
 
-def stored_current_file(place: Shelf, series: str, facts: Facts, file: str, erased: Mapping[int, Facts]) -> pa.Table:
+def current_file(place: Shelf, series: str, facts: Facts, file: str, erased: Mapping[int, Facts]) -> pa.Table:
     """Read a file that erasures may have changed; after a crash the new file may still be beside it."""
     path = place.release(series, facts["number"]) / file
     after = erased.get(facts["number"], {}).get(file)
     wanted = after or facts["private"][file]
-    waiting = shelf.pending_on_shelf(path)
-    if after is not None and waiting.is_file() and shelf.shelf_fingerprint(waiting) == wanted:
+    waiting = shelf.pending(path)
+    if after is not None and waiting.is_file() and shelf.fingerprint(waiting) == wanted:
         path = waiting
     return read_reserved(path, wanted)
 
 
-def stored_memory_files(facts: Facts) -> dict[str, str]:
+def memory_files(facts: Facts) -> dict[str, str]:
     """Return the files of a method's memory in one release, by name; none in ledgers before 0.2."""
-    return {name: file for file in facts["private"] if (name := shelf.shelf_memory_name(file)) is not None}
+    return {name: file for file in facts["private"] if (name := shelf.memory_name(file)) is not None}
 
 
-def stored_memory(connection: Connection, place: Shelf, series: str) -> dict[str, pa.Table]:
+def newest_memory(connection: Connection, place: Shelf, series: str) -> dict[str, pa.Table]:
     """Read what the newest release's method remembered; earlier memories are not read, however many there are."""
-    past = catalogue_past(connection, series)
+    past = catalogue.past(connection, series)
     facts = past.counting
-    files = stored_memory_files(facts[-1]) if facts else {}
+    files = memory_files(facts[-1]) if facts else {}
     if not files:
         return {}
-    people = stored_people(place, series, past).known
-    tables = {name: stored_current_file(place, series, facts[-1], file, past.erased) for name, file in files.items()}
-    return {name: pseudonyms.without_pseudonyms(table, people) for name, table in tables.items()}
+    people = everyone_in(place, series, past).known
+    tables = {name: current_file(place, series, facts[-1], file, past.erased) for name, file in files.items()}
+    return {name: pseudonyms.with_respondents(table, people) for name, table in tables.items()}
 
 
 def stored_history(

@@ -13,26 +13,24 @@ from pathlib import Path
 from typing import Any
 
 from seriatim.errors import LedgerError
-from seriatim.ledger import catalogue, chain, seals, shelf
-from seriatim.ledger.chain import ChainEntry
-from seriatim.ledger.chain_replay import ReplayedCatalogue, ledger_replay_wrong_rows, replay_everything
-from seriatim.ledger.deliveries import deliveries_under_way
+from seriatim.ledger import catalogue, chain, people_index, seals, shelf
+from seriatim.ledger.chain_replay import ReplayedCatalogue, read_everything, wrong_rows
+from seriatim.ledger.deliveries import copies_under_way
 from seriatim.ledger.destinations import destination_in, destination_of
-from seriatim.ledger.drafts import MOVED, OPEN, KeptDraft, told_drafts
-from seriatim.ledger.heads import head_bytes, heads_of_series, read_head
+from seriatim.ledger.drafts import MOVED, OPEN, KeptDraft, as_told
+from seriatim.ledger.heads import files_of_series, head_bytes, read_head
 from seriatim.ledger.manifests import (
     beside_destinations,
     every_manifest_in,
-    manifests_in,
-    of_another_ledger,
+    found_in,
+    is_foreign,
     read_manifest,
 )
-from seriatim.ledger.people_index import wrong_people_index
 from seriatim.ledger.recall import recalled_files
 from seriatim.ledger.shelf import Shelf
 from seriatim.ports import PRIVATE, PUBLIC, LedgerCheck, ReleaseRecord
-from seriatim.storage.database import Database, unsound_database
-from seriatim.storage.durable_files import durable_disk_errors
+from seriatim.storage.database import Database, faults_inside
+from seriatim.storage.durable_files import disk_errors
 
 _CLOCKS_DIFFER = timedelta(days=1)
 """So far apart may the clocks of machines be."""
@@ -46,24 +44,24 @@ class _Findings:
     n_copies: int = 0
 
 
-def verify_ledger(database: Database, place: Shelf, published: Sequence[Path]) -> LedgerCheck:
+def verify_all(database: Database, place: Shelf, published: Sequence[Path]) -> LedgerCheck:
     """Verify everything. If the chain itself is broken, the shelf cannot be compared with it."""
     findings = _Findings()
     try:
         with database.reading() as connection:
-            findings.faults += unsound_database(connection)
-            stored = replay_everything(connection)
+            findings.faults += faults_inside(connection)
+            stored = read_everything(connection)
     except LedgerError as error:
         return LedgerCheck(0, 0, 0, (*findings.faults, f"the database cannot be read: {error}"))
-    faults, expected = ledger_replay_wrong_rows(stored)
+    faults, expected = wrong_rows(stored)
     findings.faults += faults
     if expected is None:
         findings.faults.append("the shelf was not compared: restore the chain first")
         return LedgerCheck(len(stored.entries), 0, 0, tuple(findings.faults))
-    with durable_disk_errors(place.root, "not everything was checked"):
-        _check_shelf(place, expected, told_drafts(stored.entries), findings)
+    with disk_errors(place.root, "not everything was checked"):
+        _check_shelf(place, expected, as_told(stored.entries), findings)
         secrets = {row["name"]: bytes(row["secret"]) for row in stored.rows["series"]}
-        findings.faults += [f"{path}: changed; remove it" for path in wrong_people_index(place, secrets)]
+        findings.faults += [f"{path}: changed; remove it" for path in people_index.wrong_files(place, secrets)]
         _check_manifests(database, place, expected, published, findings)
         _check_heads(database, expected, findings)
         _check_permissions(database, place, findings)
@@ -79,7 +77,7 @@ def verify_ledger(database: Database, place: Shelf, published: Sequence[Path]) -
     )
 
 
-def _check_clock(entries: Sequence[ChainEntry], findings: _Findings) -> None:
+def _check_clock(entries: Sequence[chain.Entry], findings: _Findings) -> None:
     """Find entries that are dated long before one that was made earlier: a clock was wrong then or before."""
     newest = datetime.min.replace(tzinfo=UTC)
     for entry in entries:
@@ -97,16 +95,16 @@ def _check_shelf(place: Shelf, expected: ReplayedCatalogue, drafts: Sequence[Kep
         wanted = _wanted_files(expected.facts[series, number])
         for name, fingerprint in wanted.items():
             _check_file(folder / name, fingerprint, findings)
-        _check_manifest_file(folder / shelf.MANIFEST, catalogue.catalogue_record(row), findings)
+        _check_manifest_file(folder / shelf.MANIFEST, catalogue.record_of_row(row), findings)
         if folder.is_dir():
-            extra = [name for name in shelf.shelf_files_under(folder) if name not in wanted and name != shelf.MANIFEST]
+            extra = [name for name in shelf.files_under(folder) if name not in wanted and name != shelf.MANIFEST]
             for name in extra:
-                if shelf.is_unfinished_on_shelf(name):
+                if shelf.is_unfinished(name):
                     findings.notes.append(f"{folder / name}: left over; seriatim ledger resume clears it")
                 else:
                     findings.faults.append(f"{folder / name}: a file that was never reserved")
     _check_drafts(place, drafts, findings)
-    for path in deliveries_under_way(place):
+    for path in copies_under_way(place):
         findings.notes.append(f"{path}: a delivery is not finished; run seriatim ledger resume")
     for path in place.dead_stagings():
         findings.notes.append(f"{path}: left by a writer that is gone; seriatim ledger resume clears it")
@@ -128,7 +126,7 @@ def _check_drafts(place: Shelf, drafts: Sequence[KeptDraft], findings: _Findings
         findings.notes.append(f"{name}: waits for approval")
         for file, wanted in draft.files.items():
             _check_file(folder / file, wanted, findings)
-        strange = [file for file in shelf.shelf_files_under(folder) if file not in draft.files]
+        strange = [file for file in shelf.files_under(folder) if file not in draft.files]
         findings.faults += [f"{folder / file}: a file that was never judged" for file in strange]
 
 
@@ -141,7 +139,7 @@ def _check_file(path: Path, wanted: Mapping[str, Any], findings: _Findings) -> N
     findings.n_files += 1
     if not path.is_file() or path.is_symlink():
         findings.faults.append(f"{path}: missing")
-    elif shelf.shelf_fingerprint(path) != wanted:
+    elif shelf.fingerprint(path) != wanted:
         if _waits(path, wanted):
             findings.notes.append(f"{path}: an erasure is not finished; run seriatim ledger resume")
         else:
@@ -150,12 +148,8 @@ def _check_file(path: Path, wanted: Mapping[str, Any], findings: _Findings) -> N
 
 def _waits(path: Path, wanted: Mapping[str, Any]) -> bool:
     """Return whether the next version of a file is beside it: an erasure was cut short after the chain knew of it."""
-    waiting = shelf.pending_on_shelf(path)
-    return (
-        shelf.awaited_on_shelf(waiting.name) is not None
-        and waiting.is_file()
-        and shelf.shelf_fingerprint(waiting) == wanted
-    )
+    waiting = shelf.pending(path)
+    return shelf.awaited(waiting.name) is not None and waiting.is_file() and shelf.fingerprint(waiting) == wanted
 
 
 def _check_manifest_file(path: Path, record: ReleaseRecord, findings: _Findings) -> None:
@@ -174,7 +168,7 @@ def _check_manifests(
     database: Database, place: Shelf, expected: ReplayedCatalogue, published: Sequence[Path], findings: _Findings
 ) -> None:
     """Check that the chain knows every manifest on the shelf, at the destinations and in the named folders."""
-    records = [catalogue.catalogue_record(row) for row in expected.releases.values()]
+    records = [catalogue.record_of_row(row) for row in expected.releases.values()]
     known = {place.release(record.series, record.number) for record in records}
     strange = [folder for folder in place.release_folders() if folder not in known]
     for folder in strange:
@@ -184,7 +178,7 @@ def _check_manifests(
     # other ledgers may publish to a destination too: only our series show that we are behind
     ours = {(Path(record.destination), record.series) for record in records if record.destination}
     by_chain = {record.manifest["chain"]: record for record in records}
-    found |= {path for folder, series in ours for path in manifests_in(folder, series)}
+    found |= {path for folder, series in ours for path in found_in(folder, series)}
     copies: dict[Path, Mapping[str, Any]] = {}
     for path in sorted(found):
         manifest = read_manifest(path)
@@ -229,8 +223,8 @@ def _unknown_beside(
     for folder in beside_destinations([destination for destination, _ in ours]):
         for series in sorted({series for _, series in ours}):
             digests = {head for head, record in by_chain.items() if record.series == series}
-            if not of_another_ledger(folder, series, digests):
-                manifests = {path: read_manifest(path) for path in manifests_in(folder, series)}
+            if not is_foreign(folder, series, digests):
+                manifests = {path: read_manifest(path) for path in found_in(folder, series)}
                 for path, manifest in manifests.items():
                     if manifest is not None and manifest["series"] == series and manifest["chain"] not in by_chain:
                         faults += _unknown(database, path.parent, manifest["chain"])
@@ -240,10 +234,10 @@ def _unknown_beside(
 def _check_heads(database: Database, expected: ReplayedCatalogue, findings: _Findings) -> None:
     for series in expected.series:
         with database.reading() as connection:
-            heads = heads_of_series(connection, series)
+            heads = files_of_series(connection, series)
         for path in heads:
             head = read_head(path)
-            written = {head_bytes(catalogue.catalogue_record(row)) for row in expected.releases.values()}
+            written = {head_bytes(catalogue.record_of_row(row)) for row in expected.releases.values()}
             if not path.exists():
                 findings.notes.append(f"{path}: the head of series {series!r} is not there; the next release writes it")
             elif head is not None and (unknown := _unknown(database, path, head["chain"])):
@@ -275,7 +269,7 @@ def _check_copy(folder: Path, manifest: Mapping[str, Any], findings: _Findings) 
 
 def _unknown(database: Database, folder: Path, head: str) -> list[str]:
     with database.reading() as connection:  # anew: a release may have been made since the snapshot
-        if catalogue.catalogue_knows(connection, head):
+        if catalogue.knows(connection, head):
             return []
     return [f"{folder}: was published, but the database does not know it: it is behind, restore a newer backup"]
 

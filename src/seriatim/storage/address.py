@@ -7,7 +7,7 @@ from pathlib import Path
 _SQLITE = "sqlite:///"
 
 
-def address_file(url: str | Path) -> Path | None:
+def sqlite_file(url: str | Path) -> Path | None:
     """Return the file of a SQLite ledger; None for a server, and for addresses that need a closer look."""
     if not isinstance(url, str | Path):
         return None

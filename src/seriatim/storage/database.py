@@ -21,7 +21,7 @@ from sqlalchemy import event, exc
 from sqlalchemy.engine import URL, Connection, Engine, make_url
 
 from seriatim.errors import Fault, InputError, LedgerDamaged, LedgerError, LedgerMissing, SeriatimError
-from seriatim.storage.durable_files import durable_disk_errors
+from seriatim.storage.durable_files import disk_errors
 from seriatim.storage.revisions import LEDGER, Revisions
 
 PATIENCE = 30.0
@@ -100,7 +100,7 @@ def _sqlite(url: str | Path, create: bool, kind: Revisions) -> Database:
     path = _sqlite_path(url, kind)
     if not path.exists() and not create:
         raise LedgerMissing(Fault(str(path), f"there is no {kind.noun} here", "", "check the path"))
-    with durable_disk_errors(path):
+    with disk_errors(path):
         if not path.exists():
             # before SQLite opens it, so that others can never read it; -wal and -shm inherit its mode
             os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
@@ -218,7 +218,7 @@ def _refuse_foreign(connection: Connection, found: str | None, database: Databas
         )
 
 
-def unsound_database(connection: Connection) -> list[str]:
+def faults_inside(connection: Connection) -> list[str]:
     """Return what SQLite finds wrong with its file; nothing of another database."""
     if connection.dialect.name != "sqlite":
         return []

@@ -15,7 +15,7 @@ def _flush_file(path: Path) -> None:
     _flush(path, os.O_RDONLY)
 
 
-def make_folder_durable(path: Path) -> None:
+def flush_folder(path: Path) -> None:
     _flush(path, os.O_RDONLY | os.O_DIRECTORY)
 
 
@@ -45,10 +45,10 @@ def write_durably(path: Path, data: bytes) -> None:
         raise
     finally:
         temporary.unlink(missing_ok=True)
-    make_folder_durable(path.parent)
+    flush_folder(path.parent)
 
 
-def make_durable_private(folder: Path) -> None:
+def close_and_flush(folder: Path) -> None:
     """Set 0700 for folders and 0600 for files, flushed to the disk, from the leaves up."""
     for here, _, names in os.walk(folder, topdown=False):
         for name in names:
@@ -56,11 +56,11 @@ def make_durable_private(folder: Path) -> None:
             path.chmod(0o600)
             _flush_file(path)
         Path(here).chmod(0o700)
-        make_folder_durable(Path(here))
+        flush_folder(Path(here))
 
 
 @contextmanager
-def durable_disk_errors(place: Path, then: str = "nothing was recorded") -> Iterator[None]:
+def disk_errors(place: Path, then: str = "nothing was recorded") -> Iterator[None]:
     """Turn a full disk or missing permission into one line of ours that says what was recorded."""
     try:
         yield

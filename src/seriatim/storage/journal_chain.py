@@ -23,12 +23,12 @@ NOTHING = b"\0" * 32
 _text = json.JSONEncoder(separators=(",", ":"), default=repr).encode
 
 
-def chain_start(name: str, secret: bytes, made_at: int) -> bytes:
+def start(name: str, secret: bytes, made_at: int) -> bytes:
     """Return what the first entry of a gate follows."""
     return seal_of(("seriatim.gate.journal/1", name, bytes(secret).hex(), made_at))
 
 
-def chain_link(before: bytes, fields: Sequence[Any]) -> bytes:
+def link(before: bytes, fields: Sequence[Any]) -> bytes:
     """Return the digest of an entry, given the columns of ``LINKED``, after the digest of the one before."""
     return hashlib.sha256(before + _text(fields).encode()).digest()
 

@@ -36,7 +36,7 @@ _OTHERS = {
 }
 
 
-def own_kind(data: bytes) -> str | None:
+def kind_of_bytes(data: bytes) -> str | None:
     """Return what a file of ours is; None for any other file."""
     if page := _PAGE.match(data):
         return f"page ({page[1].decode(errors='replace')})"
@@ -48,7 +48,7 @@ def own_kind(data: bytes) -> str | None:
 def kind_of_file(path: Path) -> str | None:
     """Return the same of a file on the disk."""
     with path.open("rb") as file:
-        return own_kind(file.read(_READ))
+        return kind_of_bytes(file.read(_READ))
 
 
 def refuse_foreign_file(path: Path, where: str = "out", kind: str | None = None) -> None:
@@ -101,10 +101,10 @@ def _release_at(folder: Path) -> str | None:
     return None
 
 
-def write_own_files(files: dict[Path, bytes], where: str = "out") -> None:
+def write_whole(files: dict[Path, bytes], where: str = "out") -> None:
     """Write files whole, for their owner alone, or none of them if one of their paths holds something else."""
     for path, data in files.items():
-        refuse_foreign_file(path, where, own_kind(data))
+        refuse_foreign_file(path, where, kind_of_bytes(data))
     for path, data in files.items():
         write_durably(path, data)
 
@@ -118,4 +118,4 @@ def write_private_list(table: Any, path: str | Path) -> None:
     """Write a private list as CSV that only its owner may read."""
     buffer = pa.BufferOutputStream()
     pacsv.write_csv(table, buffer)
-    write_own_files({Path(path): buffer.getvalue().to_pybytes()}, "private")
+    write_whole({Path(path): buffer.getvalue().to_pybytes()}, "private")

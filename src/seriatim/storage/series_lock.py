@@ -65,11 +65,11 @@ class SeriesLock:
         return True
 
     def _try_session(self) -> bool:
-        self._session = session_lock(self._database, self._name)
+        self._session = held_session(self._database, self._name)
         return self._session is not None
 
 
-def session_lock(database: Database, name: str) -> Connection | None:
+def held_session(database: Database, name: str) -> Connection | None:
     """Return a connection to PostgreSQL that holds the lock of this name until it is closed; None if another does."""
     session = database.keep_connection().execution_options(isolation_level="AUTOCOMMIT")
     try:

@@ -16,7 +16,7 @@ from seriatim.ports import Defence, Workers
 from seriatim.tables.reader import read_table
 from seriatim.tables.views import view_of
 from seriatim.testing.clauses import check_contract
-from seriatim.testing.ledger import SECRET, LedgerWish, publish_in_ledger
+from seriatim.testing.ledger import SECRET, Wish, publish_wish
 from seriatim.usecases.publish.plan import settled_policy
 from seriatim.wiring import wired_ledger
 
@@ -32,7 +32,7 @@ def check_defence(defence: Defence, tables: Sequence[Any], policy: Policy) -> No
     """
     from seriatim.testing.defence_contract import DEFENCE_CONTRACT
 
-    trial = DefenceTrial.of(defence, tables, policy)
+    trial = Trial.of(defence, tables, policy)
     check_contract(DEFENCE_CONTRACT, lambda: trial)
 
 
@@ -56,7 +56,7 @@ class TrialStep:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class DefenceTrial:
+class Trial:
     """A defence, a settled policy, and its drafts of a series."""
 
     defence: Defence
@@ -64,7 +64,7 @@ class DefenceTrial:
     steps: tuple[TrialStep, ...]
 
     @classmethod
-    def of(cls, defence: Defence, tables: Sequence[Any], policy: Policy) -> DefenceTrial:
+    def of(cls, defence: Defence, tables: Sequence[Any], policy: Policy) -> Trial:
         """Run a defence over a series; each draft counts as released before the next table comes."""
         if not tables:
             raise InputError(Fault("check_defence", "no table", "at least one", "hand in a table"))
@@ -79,14 +79,14 @@ class DefenceTrial:
                 state = replace(state, secret=SECRET)
                 draft = defence(view, ready, state, OneByOne())
                 steps.append(TrialStep(view, state, draft))
-                publish_in_ledger(ledger, LedgerWish(policy=policy, groups=draft.groups, memory=draft.memory))
+                publish_wish(ledger, Wish(policy=policy, groups=draft.groups, memory=draft.memory))
         return cls(defence, ready, tuple(steps))
 
     def again(self, step: TrialStep, secret: bytes = SECRET, workers: Workers | None = None) -> Draft:
         """Draft a step once more, with another secret or other workers."""
         return self.defence(step.view, self.policy, replace(step.state, secret=secret), workers or OneByOne())
 
-    def with_values(self, other: Mapping[Any, Any]) -> DefenceTrial:
+    def with_values(self, other: Mapping[Any, Any]) -> Trial:
         """Run the same series with other values of some respondents, in the first sensitive column."""
         column, respondent = self.policy.sensitive[0].name, self.policy.respondent
         tables = []

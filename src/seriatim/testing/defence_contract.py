@@ -14,7 +14,7 @@ from seriatim.errors import SeriatimError
 from seriatim.model import Draft
 from seriatim.model.draft import PLAIN
 from seriatim.testing.clauses import ContractBroken, require_clause
-from seriatim.testing.defence import DefenceTrial, OneByOne, TrialStep
+from seriatim.testing.defence import OneByOne, Trial, TrialStep
 
 GROUP = "group"
 _OTHER_SECRET = bytes(reversed(range(32)))
@@ -23,7 +23,7 @@ _DISTINCT = 20
 """This many different rows do not fall into the same order twice."""
 
 
-def _every_record_is_accounted_for(trial: DefenceTrial) -> None:
+def _every_record_is_accounted_for(trial: Trial) -> None:
     """release.groups holds every record of the view once, and beside them counterfeits only."""
     for step in trial.steps:
         real = step.draft.groups.filter(pc.invert(step.draft.groups["counterfeit"]))
@@ -37,7 +37,7 @@ def _every_record_is_accounted_for(trial: DefenceTrial) -> None:
         )
 
 
-def _a_record_is_in_a_group_or_suppressed(trial: DefenceTrial) -> None:
+def _a_record_is_in_a_group_or_suppressed(trial: Trial) -> None:
     """A record has a group exactly when it is not suppressed, and the grouping says the same, record by record."""
     for step in trial.steps:
         groups, grouping = step.draft.groups, step.draft.grouping
@@ -50,7 +50,7 @@ def _a_record_is_in_a_group_or_suppressed(trial: DefenceTrial) -> None:
         require_clause(used.tolist() == list(range(grouping.n_groups)), "groups that are not numbered 0, 1, 2 ...")
 
 
-def _what_the_policy_suppresses_stays_out(trial: DefenceTrial) -> None:
+def _what_the_policy_suppresses_stays_out(trial: Trial) -> None:
     """A record that the view withholds (a missing or unseen value) is in no group."""
     for step in trial.steps:
         require_clause(
@@ -58,7 +58,7 @@ def _what_the_policy_suppresses_stays_out(trial: DefenceTrial) -> None:
         )
 
 
-def _suppressed_records_are_absent(trial: DefenceTrial) -> None:
+def _suppressed_records_are_absent(trial: Trial) -> None:
     """The table has a row for every record and counterfeit that is not suppressed, with their values and no others."""
     for step in trial.steps:
         shown = step.draft.groups.filter(pc.invert(step.draft.groups["suppressed"]))
@@ -68,7 +68,7 @@ def _suppressed_records_are_absent(trial: DefenceTrial) -> None:
             require_clause(_texts(step.draft.table[name]) == _texts(shown[name]), f"other values in column {name!r}")
 
 
-def _only_declared_columns_leave(trial: DefenceTrial) -> None:
+def _only_declared_columns_leave(trial: Trial) -> None:
     """The table has the quasi, sensitive and plain columns of the policy, and ``group`` if the draft is serial.
 
     Plain columns may stand in a file of their own, ``plain``; then no file has them beside ``group``.
@@ -92,7 +92,7 @@ def _apart(step: TrialStep) -> set[str]:
     return set(step.view.plain) if PLAIN in step.draft.files else set()
 
 
-def _respondents_are_not_published(trial: DefenceTrial) -> None:
+def _respondents_are_not_published(trial: Trial) -> None:
     """No cell of any file is a respondent's id, unless a published column held that text before."""
     for step in trial.steps:
         if step.view.respondent is None:
@@ -105,7 +105,7 @@ def _respondents_are_not_published(trial: DefenceTrial) -> None:
             require_clause(not ids & shown, f"{len(ids & shown)} ids in the file {name!r}")
 
 
-def _kept_columns_keep_their_type(trial: DefenceTrial) -> None:
+def _kept_columns_keep_their_type(trial: Trial) -> None:
     """Plain and sensitive columns keep their type; a generalised column is text."""
     for step in trial.steps:
         data, table = step.view.data, step.draft.table
@@ -117,7 +117,7 @@ def _kept_columns_keep_their_type(trial: DefenceTrial) -> None:
             require_clause(_kind(table[name]) in (pa.string(), pa.large_string()), f"column {name!r} is not text")
 
 
-def _a_group_shows_one_label(trial: DefenceTrial) -> None:
+def _a_group_shows_one_label(trial: Trial) -> None:
     """Every group has one label for each quasi column, and the table shows no other label."""
     for step in trial.steps:
         for column in step.draft.generalised:
@@ -130,19 +130,19 @@ def _a_group_shows_one_label(trial: DefenceTrial) -> None:
             require_clause(not unknown, f"{len(unknown)} labels of {column.name!r} that no group has")
 
 
-def _equal_secrets_make_equal_drafts(trial: DefenceTrial) -> None:
+def _equal_secrets_make_equal_drafts(trial: Trial) -> None:
     """The same view, policy, state and secret make the same files and the same groups."""
     for step in trial.steps:
         _require_same(step.draft, trial.again(step), "a second draft differs")
 
 
-def _the_number_of_workers_changes_nothing(trial: DefenceTrial) -> None:
+def _the_number_of_workers_changes_nothing(trial: Trial) -> None:
     """The draft is the same whatever the number of workers."""
     for step in trial.steps:
         _require_same(step.draft, trial.again(step, workers=OneByOne(3)), "a draft by three workers differs")
 
 
-def _row_order_comes_from_the_secret(trial: DefenceTrial) -> None:
+def _row_order_comes_from_the_secret(trial: Trial) -> None:
     """With another secret the rows stand in another order: the order of the view is not published."""
     for step in trial.steps:
         rows = step.draft.table.to_pylist()
@@ -151,14 +151,14 @@ def _row_order_comes_from_the_secret(trial: DefenceTrial) -> None:
             require_clause(rows != other, "the same rows in the same order")
 
 
-def _the_order_of_the_view_changes_no_count(trial: DefenceTrial) -> None:
+def _the_order_of_the_view_changes_no_count(trial: Trial) -> None:
     """Rows that come in another order leave as many records of each value, and as many are suppressed."""
     for step in trial.steps:
         turned = trial.with_rows(step, range(len(step.view) - 1, -1, -1))
         require_clause(_counts(turned) == _counts(step.draft), "other counts for the view turned round")
 
 
-def _the_input_stays_as_it_was(trial: DefenceTrial) -> None:
+def _the_input_stays_as_it_was(trial: Trial) -> None:
     """The defence changes neither the view nor the state it is handed."""
     for step in trial.steps:
         before = _contents(step)
@@ -166,7 +166,7 @@ def _the_input_stays_as_it_was(trial: DefenceTrial) -> None:
         require_clause(_contents(step) == before, "a changed view or state")
 
 
-def _a_small_view_is_no_accident(trial: DefenceTrial) -> None:
+def _a_small_view_is_no_accident(trial: Trial) -> None:
     """An empty view and a view of one record end in a draft or in bad input, not in another error."""
     step = trial.steps[0]
     for n in (0, 1):
@@ -179,7 +179,7 @@ def _a_small_view_is_no_accident(trial: DefenceTrial) -> None:
         require_clause(draft.table.num_rows <= draft.groups.num_rows, f"rows from nowhere for a view of {n} records")
 
 
-def _memory_is_about_respondents(trial: DefenceTrial) -> None:
+def _memory_is_about_respondents(trial: Trial) -> None:
     """What is remembered of people has a column ``respondent`` without gaps, and nobody else's."""
     for step in trial.steps:
         known = set(_texts(step.view.data[step.view.respondent])) if step.view.respondent else set()
@@ -191,7 +191,7 @@ def _memory_is_about_respondents(trial: DefenceTrial) -> None:
             require_clause(not strange, f"{len(strange)} people in the memory {name!r} who were never in a view")
 
 
-def _values_move_nobody(trial: DefenceTrial) -> None:
+def _values_move_nobody(trial: Trial) -> None:
     """Where its row says that it looks at no values: two people exchange theirs, and nobody's group or row moves.
 
     Up to the first release in which the table shows other values (one of the two was given up), others are withheld or
@@ -212,7 +212,7 @@ def _values_move_nobody(trial: DefenceTrial) -> None:
             require_clause(np.array_equal(groups, again.draft.grouping.group), "other groups after an exchange")
 
 
-def _exchanges(trial: DefenceTrial) -> Iterator[dict[Any, Any]]:
+def _exchanges(trial: Trial) -> Iterator[dict[Any, Any]]:
     """Yield the new values of some pairs of people of the first view, pairs of different values."""
     data = trial.steps[0].view.data
     column = trial.policy.sensitive[0].name

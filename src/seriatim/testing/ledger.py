@@ -36,11 +36,11 @@ def check_ledger(open_ledger: Callable[[Path], Ledger]) -> None:
 
     with tempfile.TemporaryDirectory(prefix="seriatim-contract-") as folder:
         numbers = count(1)
-        check_contract(LEDGER_CONTRACT, lambda: LedgerDesk(open_ledger, Path(folder) / str(next(numbers))))
+        check_contract(LEDGER_CONTRACT, lambda: Site(open_ledger, Path(folder) / str(next(numbers))))
 
 
 @dataclass(frozen=True, slots=True)
-class LedgerDesk:
+class Site:
     """What one clause works with: a ledger of its own, and a folder to publish into."""
 
     open_ledger: Callable[[Path], Ledger]
@@ -57,7 +57,7 @@ class LedgerDesk:
         return self.folder / "out"
 
 
-def ledger_ward_policy(
+def ward_policy(
     series: str = SERIES, k: int = 2, epoch: int = 1, columns: Mapping[str, object] | None = None
 ) -> Policy:
     return policy_from_dict(
@@ -70,7 +70,7 @@ def ledger_ward_policy(
     )
 
 
-def ledger_ward_groups(people: People) -> pa.Table:
+def ward_groups(people: People) -> pa.Table:
     """release.groups of these people: flu and gout in turns."""
     rows = range(len(people))
     return pa.table(
@@ -85,7 +85,7 @@ def ledger_ward_groups(people: People) -> pa.Table:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class LedgerWish:
+class Wish:
     """One release as a clause wants it; what is not said is the ward's."""
 
     people: People = ("ann", "bob")
@@ -100,20 +100,20 @@ class LedgerWish:
     """Writes into the staged folder when the ledger asks for it."""
 
 
-def reserve_in_ledger(ledger: Ledger, wish: LedgerWish | None = None) -> ReleaseRecord:
+def reserve_wish(ledger: Ledger, wish: Wish | None = None) -> ReleaseRecord:
     """Stage one file and reserve it."""
-    return _staged(ledger, wish or LedgerWish(), ledger.reserve)
+    return _staged(ledger, wish or Wish(), ledger.reserve)
 
 
-def keep_in_ledger(ledger: Ledger, wish: LedgerWish | None = None) -> DraftRecord:
+def keep_wish(ledger: Ledger, wish: Wish | None = None) -> DraftRecord:
     """Stage one file and keep it as a draft of ``AUTHOR``."""
-    return _staged(ledger, wish or LedgerWish(), lambda reservation: ledger.keep(reservation, AUTHOR))
+    return _staged(ledger, wish or Wish(), lambda reservation: ledger.keep(reservation, AUTHOR))
 
 
-def _staged(ledger: Ledger, wish: LedgerWish, take: Callable[[Reservation], Taken]) -> Taken:
-    policy = wish.policy or ledger_ward_policy()
+def _staged(ledger: Ledger, wish: Wish, take: Callable[[Reservation], Taken]) -> Taken:
+    policy = wish.policy or ward_policy()
     state = wish.state or ledger.state(policy.series)
-    groups = ledger_ward_groups(wish.people) if wish.groups is None else wish.groups
+    groups = ward_groups(wish.people) if wish.groups is None else wish.groups
     with ledger.stage() as folder:
         (folder / TABLE).write_text("disease\n" + "flu\n" * len(groups), encoding="utf-8")
         if wish.stage is not None:
@@ -133,7 +133,7 @@ def _staged(ledger: Ledger, wish: LedgerWish, take: Callable[[Reservation], Take
         )
 
 
-def publish_in_ledger(ledger: Ledger, wish: LedgerWish | None = None) -> ReleaseRecord:
+def publish_wish(ledger: Ledger, wish: Wish | None = None) -> ReleaseRecord:
     """Reserve and seal."""
-    record = reserve_in_ledger(ledger, wish)
+    record = reserve_wish(ledger, wish)
     return ledger.seal(record.series, record.number)

@@ -75,7 +75,7 @@ def _as_case(promise: Promise, case: Case | History) -> Case:
     return found
 
 
-def turned_promise_case(case: Case) -> Case:
+def turned_case(case: Case) -> Case:
     """Return the same case with its classes, or its rows, in the opposite order."""
     if isinstance(case, ClassCounts):
         return _taken(case, np.arange(len(case))[::-1])
@@ -83,7 +83,7 @@ def turned_promise_case(case: Case) -> Case:
     return replace(case, history=replace(case.history, releases=tuple(order)))
 
 
-def renumbered_promise_case(case: JudgedHistory) -> JudgedHistory:
+def renumbered_case(case: JudgedHistory) -> JudgedHistory:
     """Return the same history with other numbers for its people, values and groups."""
     history = case.history
     people, values = np.arange(len(history.respondents))[::-1], np.arange(len(history.values))[::-1]
@@ -101,7 +101,7 @@ def renumbered_promise_case(case: JudgedHistory) -> JudgedHistory:
     return replace(case, history=named)
 
 
-def emptied_promise_case(case: Case) -> Case:
+def emptied_case(case: Case) -> Case:
     """Return a case without rows."""
     if isinstance(case, ClassCounts):
         return replace(_taken(case, np.arange(0)), named=None, offered=0, withheld=0)

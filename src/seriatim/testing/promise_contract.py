@@ -14,9 +14,9 @@ from seriatim.testing.clauses import require_clause
 from seriatim.testing.promise import (
     Case,
     PromiseCase,
-    emptied_promise_case,
-    renumbered_promise_case,
-    turned_promise_case,
+    emptied_case,
+    renumbered_case,
+    turned_case,
 )
 
 _TELLING = 3
@@ -80,14 +80,14 @@ def _it_leaves_its_case_alone(asked: PromiseCase) -> None:
 def _the_order_says_nothing(asked: PromiseCase) -> None:
     """Classes, or rows of a history, in another order are judged alike."""
     for case in asked.cases:
-        _require_alike(asked.found(case), asked.found(turned_promise_case(case)))
+        _require_alike(asked.found(case), asked.found(turned_case(case)))
 
 
 def _numbers_of_people_values_and_groups_say_nothing(asked: PromiseCase) -> None:
     """A history with other numbers for the same people, values and groups is judged alike."""
     for case in asked.cases:
         if not isinstance(case, ClassCounts):
-            _require_alike(asked.found(case), asked.found(renumbered_promise_case(case)))
+            _require_alike(asked.found(case), asked.found(renumbered_case(case)))
 
 
 def _no_cell_is_quoted(asked: PromiseCase) -> None:
@@ -100,7 +100,7 @@ def _no_cell_is_quoted(asked: PromiseCase) -> None:
 
 def _nothing_is_no_accident(asked: PromiseCase) -> None:
     """A case without rows ends in a finding."""
-    found = asked.found(emptied_promise_case(asked.keeps))
+    found = asked.found(emptied_case(asked.keeps))
     require_clause(isinstance(found, Finding), f"a {type(found).__name__} instead of a Finding")
 
 

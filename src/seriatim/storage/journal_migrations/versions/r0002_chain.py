@@ -5,17 +5,8 @@ from typing import Any
 import sqlalchemy as sa
 from alembic import op
 
-from seriatim.storage.journal_chain import (
-    LINKED,
-    NOTHING,
-    SEALED,
-    chain_link,
-    chain_start,
-    seal_of,
-    seals_together,
-    segment_seal,
-    write_seal,
-)
+from seriatim.storage import journal_chain
+from seriatim.storage.journal_chain import LINKED, NOTHING, SEALED, seal_of, seals_together, segment_seal, write_seal
 from seriatim.storage.journal_schema import entries, gates, records, segments
 
 revision = "0002"
@@ -51,12 +42,12 @@ def upgrade() -> None:
 
 
 def _chain(connection: sa.Connection, gate: sa.Row[Any]) -> None:
-    head, seal = chain_start(gate.name, gate.secret, gate.made_at), ""
+    head, seal = journal_chain.start(gate.name, gate.secret, gate.made_at), ""
     runs = {row.last: row for row in connection.execute(sa.select(segments).where(segments.c.gate == gate.gate))}
     for seq in range(gate.last):
         own = (entries.c.gate == gate.gate, entries.c.seq == seq)
         row = connection.execute(sa.select(entries).where(*own)).one()
-        head = chain_link(head, [getattr(row, name) for name in LINKED])
+        head = journal_chain.link(head, [getattr(row, name) for name in LINKED])
         connection.execute(entries.update().where(*own).values(chain=head))
         if seq in runs:
             seal = segment_seal(seal, head, runs[seq].packed)
