@@ -56,6 +56,7 @@ class ConnectedParts:
         n_parts = int(self.part_of.max(initial=-1)) + 1
         by_class = np.bincount(self.part_of, weights=wide, minlength=n_parts)
         by_person = np.bincount(self.part_of, weights=wide * self.worlds.size, minlength=n_parts)
+        # many alike in a class: clauses would name each of them, an integer programme counts them together
         return np.asarray((by_person <= MOST_LITERALS) & (by_person <= MOST_ALIKE * by_class))
 
     def part(self, one: int) -> tuple[PartClauses, bool]:
@@ -94,6 +95,7 @@ class ConnectedParts:
         first = np.zeros(len(worlds.class_of), dtype=np.bool_)
         first[worlds.example] = True
         held = worlds.traces.value[episodes]
+        # the example comes first, since questions are asked about it
         order = np.lexsort((~first[episodes], held, worlds.class_of[episodes]))
         kind = worlds.class_of[episodes].astype(np.int64) * worlds.traces.n_values + held
         starts = np.flatnonzero(np.diff(kind[order], prepend=-1))
@@ -132,6 +134,7 @@ def connected_parts(worlds: Worlds) -> ConnectedParts:
     rows = np.concatenate((at, position[beside >= 0]))
     columns = np.concatenate((groups.astype(np.int64) + n_classes, beside[beside >= 0]))
     nodes = n_classes + worlds.traces.n_groups
+    # classes and groups are the nodes of one graph, groups numbered behind the classes
     _, part = connected_components(coo_matrix((np.ones(len(rows)), (rows, columns)), shape=(nodes, nodes)), False)
     _, numbers = np.unique(part[:n_classes], return_inverse=True)
     return ConnectedParts(worlds, numbers.astype(np.int32))
@@ -160,6 +163,7 @@ class PartClauses:
         out = worlds.possible[worlds.class_of[self.episodes]]
         position, near = self._beside
         outside = ~self._among(near)[1]
+        # the same value would join two episodes into one, which the history says are two
         out[position[outside], worlds.traces.value[near[outside]]] = False
         return out if self.only is None else out & self.only
 
@@ -198,6 +202,7 @@ class PartClauses:
         """
         at = int(np.searchsorted(self.episodes, self.worlds.example[one]))
         said, took = None, 0.0
+        # a quarter of the work: if no such world is near at hand, one close to the truth may be
         if self.far:  # such a world answers for many people at once
             said, took = self._asked(-int(self.true_literal[at]), work / 4, far=True)
             self.far = said is not None
@@ -237,6 +242,7 @@ class PartClauses:
         chosen = np.flatnonzero(model > 0)
         who, value = self._of_literal
         assert np.array_equal(who[chosen], np.arange(len(self.episodes))), "everyone holds one value"
+        # a bug in a solver or its clauses must not clear anybody: every world is counted again
         assert self._fits(value[chosen])
         return value[chosen], took
 
@@ -332,6 +338,7 @@ class PartClauses:
         exact = traces.counterfeits[groups] == 0
         row, column, sign = at[inside], who, np.ones(len(who), dtype=np.int64)
         if len(who) > SHORT:
+            # long rows are replaced by their differences, which say the same about few people
             members = membership(row, column, len(groups), len(self.episodes))
             differences = group_differences(members, exact)
             rows, room = (differences @ members).tocoo(), differences @ room
@@ -350,6 +357,7 @@ class PartClauses:
         """Return pairs of literals of which one must be false: a value that would follow itself in one person."""
         position, near = self._beside
         at, inside = self._among(near)
+        # each pair once: both of its episodes name the other
         later = inside & (near > self.episodes[position])
         one, other = self.literal[position[later]], self.literal[at[later]]
         both = (one > 0) & (other > 0)
@@ -378,6 +386,7 @@ def _at_most(solver: Any, literals: list[int], most: int) -> None:
     if most <= 0:
         for one in literals:
             solver.add_clause([-one])
+    # two literals make a plain clause, which propagates faster than a counter
     elif len(literals) == 2 and most == 1:
         solver.add_clause([-literals[0], -literals[1]])
     elif len(literals) > most:

@@ -73,6 +73,7 @@ class Exclusion:
     @property
     def n_breached(self) -> int:
         """Count the people breached, not their episodes."""
+        # somebody whose value changed has several episodes: one that is certain is enough, and counts once
         return len(np.unique(self.traces.respondent[(self.sizes == 1) & ~self.compromised]))
 
     @property
@@ -84,6 +85,7 @@ class Exclusion:
     def wrong(self) -> int:
         """Count the episodes whose true value is excluded: 0 if the history is true."""
         value = self.traces.value
+        # bit v of a row of 64-bit words says that value v is still possible: word v // 64, bit v % 64
         words = self.words[np.arange(len(value)), value >> 6]
         return int(((words >> (value & 63).astype(np.uint64)) & np.uint64(1) == 0).sum())
 
@@ -142,6 +144,7 @@ class PreparedHistory:
         numbers = np.array([past.number for past in traces.history], dtype=np.int64)
         texts = pc.cast(traces.history.respondents, pa.string())
         named = pc.is_in(texts, value_set=people).fill_null(False).to_numpy(zero_copy_only=False)
+        # an episode that began later is about another value than the one known then
         begun = numbers[traces.release_of[traces.groups[traces.person_ptr[:-1]]]] <= until
         own = np.flatnonzero(named[traces.respondent] & begun)
         last = np.append(traces.respondent[own][1:] != traces.respondent[own][:-1], True)[: len(own)]
@@ -149,9 +152,11 @@ class PreparedHistory:
 
     def compromise(self, episodes: Ints, keep_log: bool = True) -> Exclusion:
         """Iterate to the fixed point, knowing the values of these episodes."""
+        # the fixed point without compromised people is where every draw starts: rules only ever take values away
         words = self.settled.copy()
         told = _tell(words, episodes, self.traces.value)
         touched = [self.traces.groups[self.traces.person_ptr[e] : self.traces.person_ptr[e + 1]] for e in told]
+        # groups and, numbered behind them, episodes wait in one queue of what is looked at again
         first = np.concatenate([*touched, told + self.traces.n_groups]).astype(np.int32)
         log, conflicts = narrow_fully(self.board, self.links, words, first, keep_log)
         if self.cuts is not None:
@@ -215,6 +220,7 @@ def _narrow_by_cuts(board: Board, links: EpisodeLinks, cuts: Halvings, words: Wo
         conflicts += failed
         if not moved.any():
             return conflicts
+        # cuts move people one by one; only groups they are in can conclude anything new
         touched = [board.per[board.per_ptr[who] : board.per_ptr[who + 1]] for who in np.flatnonzero(moved)]
         first = np.unique(np.concatenate(touched)).astype(np.int32)
         conflicts += narrow_fully(board, links, words, first, False)[1]

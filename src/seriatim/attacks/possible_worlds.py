@@ -99,6 +99,7 @@ def _keys(traces: Traces, words: Words) -> npt.NDArray[np.uint64]:
     """Return a number per episode that is equal for interchangeable ones (but for a chance of 2^-64)."""
     chance = open_chance(0, "worlds")
     salt = chance.integers(1, 1 << 63, size=traces.n_groups + 1, dtype=np.uint64)
+    # the sum of a person's groups as random numbers, by differences of a running sum: overflow is harmless
     running = np.concatenate((np.zeros(1, dtype=np.uint64), np.cumsum(salt[traces.groups], dtype=np.uint64)))
     key = running[traces.person_ptr[1:]] - running[traces.person_ptr[:-1]]
     odd = chance.integers(1, 1 << 63, size=words.shape[1], dtype=np.uint64) * np.uint64(2) + np.uint64(1)
@@ -208,7 +209,9 @@ class _Programme:
         true = self.of_value == worlds.value[self.classes][self.of_class]
         asked = self.classes[self.of_class] == one
         upper = size[self.of_class].astype(np.float64)
+        # at least one of the class asked about must differ
         upper[true & asked] -= 1
+        # as many other classes as possible shall differ too: one world then clears them all
         goal = np.where(true & (worlds.pure & ~settled)[self.classes][self.of_class], 1.0, 0.0)
         found, work = self._solve(goal, np.zeros(len(upper)), upper)
         return (self._differs(found, true, size) if isinstance(found, np.ndarray) else found), work
@@ -252,6 +255,7 @@ class _Programme:
         work = relaxed.nit * step
         if relaxed.status != 0:
             return (False if relaxed.status == 2 else None), work
+        # rounding errors of the solver aside, whole counts are a world as they stand
         whole = np.round(relaxed.x)
         if np.abs(whole - relaxed.x).max() < 1e-6 and self._fits(whole):
             return whole, work
@@ -283,6 +287,7 @@ class _Programme:
             integrality=np.ones(self.n_variables),
             bounds=Bounds(lower, upper),
             constraints=LinearConstraint(self.matrix, self.low, self.high),
+            # the first world found will do, however far from the best: hence the huge gap
             options={"node_limit": max(int((MOST_WORK - ROOT * relaxed) / node), 1), "mip_rel_gap": 1e9},
         )
         work = (1 + ROOT) * relaxed + node * (found.mip_node_count or 0)
@@ -307,6 +312,7 @@ def _programme(worlds: Worlds, question: WorldQuestion) -> _Programme | None:
     np.logical_and.at(open_to, at, room[local] > 0)
     position, near = episodes_beside(worlds, classes)
     outside = ~np.isin(worlds.class_of[near], classes)
+    # an episode beside, outside the question, stays at the truth: its value is taken
     open_to[position[outside], traces.value[near[outside]]] = False
     of_class, of_value = np.nonzero(open_to)
     if not len(of_class):
@@ -348,6 +354,7 @@ def _room(worlds: Worlds, groups: Ints, classes: Ints) -> Longs:
     inside[classes] = True
     people, at = worlds.members_of(groups)
     out = ~inside[worlds.class_of[people]]
+    # an entry may occur several times, which a plain -= would count once
     np.subtract.at(room, (at[out], traces.value[people[out]]), 1)
     return room
 

@@ -116,6 +116,7 @@ def sequence(
     rows = appearances_of(history, times)
     model = known.model_for(rows, history)
     if known.classes:
+        # classes are numbered as the model knows them, so they come after the model
         rows = appearances_of(history, times, known.class_numbers(history, model))
     return beliefs_of_case(KnownHistory(history=history, rows=rows, model=model, adversary=known, look=look))
 
@@ -146,6 +147,7 @@ def beliefs_of_case(case: KnownHistory) -> SequenceBeliefs:
         return found
     before = case.before
     if before is not None:
+        # a shorter run has fewer states: what is believed of a run says what is believed of its last value
         before = SmoothingStart(case.model.beliefs_of(before.state), before.met, before.last)
     other = _believed(replace(case, model=shorter, before=before))
     back = None if found.back is None or other.back is None else _weighed(found.back, other.back)
@@ -185,6 +187,7 @@ def _looking_back(found: SequenceBeliefs, evidence: Bytes) -> SequenceBeliefs:
     An attacker could see as much by publishing people they know. Otherwise being wrong would pass for safety.
     """
     rows, model = found.rows, found.model
+    # only here can an attacker be careful: constants are exact, and runs are weighed with the last value below
     one_step = model.n_states == rows.n_values and not model.constant
     careful = (
         smoothing_back(rows, model, evidence, found.forward, SmoothingPace(fading=FADINGS[-1])) if one_step else None
@@ -222,6 +225,7 @@ def _told(rows: Appearances, known: SequentialAdversary, evidence: Bytes) -> Int
     n_counterfeits = len(rows.people.ptr) - 1 - rows.n_people
     hit = np.append(known.knows(rows.respondents), np.zeros(n_counterfeits, dtype=np.bool_))
     told = np.flatnonzero(hit[rows.person]).astype(np.int32)
+    # everything else is excluded for them, at every appearance
     evidence[told] = 0
     evidence[told, rows.value[told]] = 1
     return told

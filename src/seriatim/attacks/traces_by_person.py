@@ -66,6 +66,7 @@ class Traces:
     @cached_property
     def latest(self) -> Ints:
         """Return the last episode of each respondent in ``order``."""
+        # episodes stand person by person, in order of time
         return (np.searchsorted(self.respondent, self.order, side="right") - 1).astype(np.int32)
 
     def ids(self, episodes: npt.NDArray[Any]) -> list[Any]:
@@ -77,6 +78,7 @@ class Traces:
     def board(self) -> Board:
         sizes = np.diff(self.group_ptr)
         width = np.diff(self.sig_ptr)
+        # groups in which everyone holds another value, in one word: kernels decide them without counting
         plain = (self.counterfeits == 0) & (width == sizes) & (self.n_values <= 64)
         pair_ptr, pair = overlaps(self.group_ptr, self.people, self.person_ptr, self.groups, 2)
         return Board(
@@ -149,6 +151,7 @@ def trace_bit_words(flags: npt.NDArray[np.bool_]) -> Words:
     n_words = max(1, -(-flags.shape[1] // 64))
     padded = np.zeros((len(flags), 64 * n_words), dtype=np.bool_)
     padded[:, : flags.shape[1]] = flags
+    # value v is bit v % 64 of word v // 64 on every machine, whatever its byte order
     packed = np.packbits(padded, axis=1, bitorder="little")
     return np.ascontiguousarray(packed).view("<u8").astype(np.uint64)
 
@@ -172,11 +175,13 @@ def trace(history: History) -> Traces:
     _refuse_twice(who, when)
     held, entry, spot = value[real][order], person[real][order], group[real][order]
     fresh = np.ones(len(who), dtype=np.bool_)
+    # an episode ends where the value changes, or where the person is another entry of the history
     fresh[1:] = (who[1:] != who[:-1]) | (held[1:] != held[:-1]) | (entry[1:] != entry[:-1])
     begins = np.flatnonzero(fresh)
     episode = np.cumsum(fresh) - 1
     n_groups = int(group.max()) + 1 if len(group) else 0
     by_group = np.argsort(spot, kind="stable")
+    # a group's values and how often each is shown, by one sort of group and value together
     keys, counts = np.unique(group.astype(np.int64) * len(history.values) + value, return_counts=True)
     sig_group = keys // max(len(history.values), 1)
     release_of = np.zeros(n_groups, dtype=np.int32)
@@ -218,6 +223,7 @@ def _rows(history: History) -> tuple[Ints, Ints, Ints, Ints]:
 def _first_index(respondents: pa.Array) -> Ints:
     """Return for each entry the first entry with the same id; an erased person has no id and matches nobody."""
     codes = pc.dictionary_encode(respondents).indices.fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int64)
+    # each gets a code of its own, beyond those of ids
     codes[codes < 0] = len(codes) + np.flatnonzero(codes < 0)
     _, first, inverse = np.unique(codes, return_index=True, return_inverse=True)
     return first[inverse].astype(np.int32)

@@ -120,6 +120,7 @@ def certain_by_sharing(traces: Traces, words: Words, sets: Iterable[set[Any]]) -
     found = set()
     for held in sets:
         at = [place[who] for who in held if who in place]
+        # what all twins can hold is what any of them can
         if len(at) > 1 and np.bitwise_count(np.bitwise_and.reduce(words[at])).sum() == 1:
             undecided = np.bitwise_count(words[at]).sum(axis=1) > 1
             found |= {ids[episode] for episode, unsure in zip(at, undecided.tolist(), strict=True) if unsure}
@@ -284,9 +285,11 @@ def _project_parts(system: TwinSystem, large: Ints, vector: Longs) -> Ints:
     if len(part.row_col) > PROJECTED:
         vector[:, cols] = fresh[:, _joined(_one_apart(part), len(cols))]
         return cols
+    # three random vectors of the null space: columns that agree in all three are equal, but for chance
     shadow = open_chance(2, "twins").standard_normal((len(cols), 3))
     project_vectors(part.matrix, shadow, CLOSE * 1e-4, STEPS)
     cluster = _joined(np.concatenate((_near(shadow), _one_apart(part))), len(cols))
+    # a column that is 0 in every null vector is determined
     fresh[:, cluster[(np.abs(shadow) < CLOSE).all(axis=1)]] = 0
     vector[:, cols] = fresh[:, cluster]
     return cols
@@ -305,6 +308,7 @@ def _one_apart(system: TwinSystem) -> npt.NDArray[np.int64]:
     label = np.arange(system.n_cols)
     while True:
         held = label[system.row_col]
+        # the row without this entry: two rows with equal rests differ in that entry alone
         rest = _sums(salt[held], system.row_ptr)[row_of] - salt[held]
         order = np.argsort(rest, kind="stable")
         same = (rest[order][1:] == rest[order][:-1]) & (held[order][1:] != held[order][:-1])

@@ -110,9 +110,11 @@ def people_guessed(history: History, asked: GuessCertainty) -> Longs:
         out = _codes(past.withheld.value, domain)
         missing, everyone = _missing_and_everyone(past, shown, out, len(domain))
         guess = int(missing.argmax())
+        # the attacker guesses the value that most of the missing people hold: view less release shows it
         hits, n = int(missing[guess]), int(missing.sum())
         margin = everyone[guess] / everyone.sum()
         surplus = asked.m is not None and asked.m * everyone[guess] > everyone.sum()
+        # a surplus is certain by the method itself, however few people: no interval is needed
         sure = (hits / n if surplus else exact_interval(hits, n)[0]) > asked.above
         if sure and hits * (1 - margin) >= asked.raised * margin * (n - hits):
             found.append(past.withheld.person[out == guess].astype(np.int64))

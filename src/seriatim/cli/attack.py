@@ -188,14 +188,10 @@ def _show(report: HistoryReport, guessed: bool, out: Path | None) -> None:
         print_whole(_holders(report))
         print_text(f"the figures below are of {report.worst}")
     if result.sequence is not None:
-        from seriatim.usecases.attack import attack_page
-
         console.print("values change; for an attacker who knows how values usually change:")
         for line in (*attack_page.about_sequence(result.sequence), attack_page.about_appearances(result.sequence)):
             console.print(f"  {line}", soft_wrap=True, highlight=False)
     if result.n_unfollowed:
-        from seriatim.usecases.attack import attack_page
-
         print_text(attack_page.about_unfollowed(result.n_unfollowed))
     console.print("intersection, from the published groups alone:")
     console.print(_table(report, result.releases))
@@ -205,8 +201,6 @@ def _show(report: HistoryReport, guessed: bool, out: Path | None) -> None:
     for line in (*_sentences(result), *attack_page.about_method(result)):
         console.print(line, soft_wrap=True)
     if result.withheld is not None and result.withheld.series.n_withheld:
-        from seriatim.usecases.attack import attack_page
-
         console.print(f"withheld: {attack_page.about_withheld(result.withheld)}", soft_wrap=True)
     if out is not None:
         print_text(f"  report    {out}")

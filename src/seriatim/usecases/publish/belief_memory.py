@@ -48,6 +48,7 @@ class BeliefMemory:
             return None
         held = pc.is_valid(kept.column("respondent"))  # people who were erased have no id
         kept = kept.filter(held).combine_chunks()
+        # releases of an older version keep lists; both are read, columns are written
         values, beliefs = _of_lists(kept) if "weights" in kept.column_names else _of_columns(kept)
         upto = kept.column("upto").to_pylist()[:1]
         return cls(
@@ -150,12 +151,14 @@ def remembered_after(
     people = pa.concat_arrays([old, fresh])
     place, n_old = _places(ids, people), len(old)
     sure = np.concatenate((np.zeros(0, np.bool_) if kept is None else kept.sure, np.zeros(len(fresh), np.bool_)))
+    # once certain, always counted: later doubt does not take back what somebody knew
     sure[place] |= _sure_now(found)[named]
     names = pc.cast(found.values, pa.string())
     goes_on = kept is not None and kept.upto > 0
     values = pc.unique(pa.concat_arrays([kept.values, names])) if goes_on and kept is not None else names
     beliefs, last = np.zeros((len(people), len(values))), np.zeros(len(people), dtype=np.int64)
     if goes_on and kept is not None:
+        # values come and go between releases, so the columns of old and new differ
         beliefs[:n_old, _places(kept.values, values)] = kept.beliefs
         last[:n_old] = kept.last
     upto = 0

@@ -65,6 +65,7 @@ def followed_people(judged: JudgedHistory, policy: Policy, memory: Mapping[str, 
     whole = judged.history
     kept = _kept_by_attacker(policy, judged.column, memory)
     first = max(len(whole) - WINDOW, 0)
+    # a memory of another point in time would count some release twice or not at all
     if first and (kept[0] is None or not kept[0].continues(whole, first)):
         first, kept = 0, [None]
     window = whole.newest(len(whole) - first)
@@ -84,6 +85,7 @@ def followed_people(judged: JudgedHistory, policy: Policy, memory: Mapping[str, 
         found.append(believed)
         after.append(remembered_after(believed[0], own, _before_next_window(window, believed[0])))
     shares = [int(one.sure.sum()) / max(len(one.people), 1) for one in after]
+    # of attackers who do equally well the one who knows least is reported
     worst = max(range(n), key=lambda at: (shares[at], -at))
     if n > 1:
         names = ["stay", *(f"order {at}" for at in range(1, n))]

@@ -166,6 +166,7 @@ def _judged_by_column(case: JudgedDraft) -> tuple[dict[str | None, JudgedHistory
             attacked.append(attacked_by_exclusion(judged, case.policy, case.holders, _left(case)))
             found[column] = replace(judged, estimate=attacked[-1].judged_by(case.policy))
         if need == "belief" and judged.believed is None:
+            # this attack takes long: what was looked up for the next release is not looked up again
             known = case.followed.get(column) or _followed(judged, case)
             found[column] = replace(judged, believed=known.estimate)
     return found, attacked
@@ -215,6 +216,7 @@ def _followed(judged: JudgedHistory, case: JudgedDraft) -> FollowedPeople:
     from seriatim.usecases.publish.believed_people import believed_people
     from seriatim.usecases.publish.followed_people import followed_people
 
+    # exchangeability where it applies: leavers are known, and nobody states how values follow each other
     return believed_people(judged, case.policy) or followed_people(judged, case.policy, case.beliefs)
 
 

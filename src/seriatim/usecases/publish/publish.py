@@ -116,10 +116,12 @@ def publish(order: ReleaseOrder, parts: ReleaseParts) -> Release | Refusal:
     check_epoch(state, policy)
     check_epoch_columns(state, policy)
     _check_people(order, state)
+    # a series gets its secret with its first draft; it is kept once something is reserved
     secret = state.secret or secrets.token_bytes(32)
     state = replace(state, secret=secret).remembering(_remembered(order, parts.ledger))
     keys = record_keys(order.view, secret, parts.by_record)
     digest = digest_in_any_case(keys, secret)
+    # tables of their own have views of their own, which have keys of their own
     ordered = None if order.plan.own_tables else keys
     cases = [_drafted(one, parts, own, ordered) for one, own in _orders_by_table(order, state)]
     del keys, ordered  # two numbers per record, which nobody needs while a large draft is judged
@@ -131,6 +133,7 @@ def publish(order: ReleaseOrder, parts: ReleaseParts) -> Release | Refusal:
     verdict = replace(
         verdict, notes=(*verdict.notes, *notes, *remarks_on_other_series(parts.ledger, policy, order.view))
     )
+    # judged last: a view that comes again is a reason to refuse whatever the promises say
     again = found_again(state.views, digest, order.view.source.name)
     made = release(draft, judged_as_repeated(verdict, again, order.again))
     if isinstance(made, Release) and not order.dry_run:
@@ -283,6 +286,7 @@ def _holders(order: ReleaseOrder, parts: ReleaseParts, history: History) -> tupl
 
     kept = {past.number for past in history}  # recalled releases no longer count
     records = [one for one in parts.ledger.records(order.policy.series) if one.number in kept]
+    # the draft counts as a release that its recipients hold: the question is what they know afterwards
     draft = max(kept, default=0) + 1
     holdings = holdings_of([*((one.number, one.recipients) for one in records), (draft, order.recipients)])
     return holdings.holders(known.together, order.recipients)
@@ -345,6 +349,7 @@ def _histories(order: ReleaseOrder, ledger: Ledger, beliefs: Mapping[str, pa.Tab
     followed = [first] if policy.defence.serial else []
     followed += [promise.column or first for promise in plan.promises if promise.judges == "series"]
     asked = order.corrections
+    # corrections concern any release, so with them everything is read
     if asked is None and followed and _follows_newest(plan):
         from seriatim.usecases.publish.followed_people import history_to_follow  # brings the attack
 
@@ -381,6 +386,7 @@ def _staged(
     )
 
     assert state.secret is not None
+    # the number is taken for granted here; reserving fails if another writer was faster
     number = state.n_releases + 1
     codebook = columns_and_promises(order.policy, made.draft, made.verdict, number)
     with parts.ledger.stage() as folder:

@@ -54,6 +54,7 @@ def record_keys(view: View, secret: bytes, workers: Workers) -> RecordKeys:
         return hashes_of(view.cells(view.respondent), _key(secret, "respondent"))
 
     known, *cells = workers.map(numbers, (None, *names))
+    # a record withheld from the start differs from the same record published: both are views of their own
     content = np.where(view.suppressed, known ^ _WITHHELD, known)
     for column in cells:
         content = _mixed(content, column)
