@@ -12,8 +12,8 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from support.all_kept import keep, killed_at_steps
 from support.command_line import seriatim
+from support.kept_drafts import keep, killed_at_steps
 from support.ledgers import made_policy, publish
 
 import seriatim as sr
