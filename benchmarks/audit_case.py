@@ -19,7 +19,7 @@ import pyarrow.parquet as pq
 
 from benchmarks.peers import peer_python
 from benchmarks.timing import in_turns, row
-from seriatim.measures.leakage_given import GivenAttribute, leakage_given_pairs, leakage_given_subsets
+from seriatim.measures.leakage_given import KnownAttribute, all_column_pairs, all_column_sets
 from seriatim.model import ColumnRule, Policy, PromiseTerms, Role, Table
 from seriatim.tables.auditable import auditable, read_auditable
 from seriatim.usecases.audit.audit import audit
@@ -112,11 +112,11 @@ def pair_seconds(path: Path) -> float:
     """Seconds for all attribute pairs and all sets of up to three quasi-identifiers of an Adult-like file."""
     policy = _policy()
     coded = auditable(read_auditable(path), policy)
-    given = [GivenAttribute(c.name, c.codes, c.n_values) for c in coded.given]
-    target = GivenAttribute(SENSITIVE, coded.sensitive[0].codes, len(coded.sensitive[0].scale))
-    return in_turns(
-        {"all": lambda: (leakage_given_pairs([*given, target]), list(leakage_given_subsets(target, given, 3)))}, 3
-    )["all"]
+    given = [KnownAttribute(c.name, c.codes, c.n_values) for c in coded.given]
+    target = KnownAttribute(SENSITIVE, coded.sensitive[0].codes, len(coded.sensitive[0].scale))
+    return in_turns({"all": lambda: (all_column_pairs([*given, target]), list(all_column_sets(target, given, 3)))}, 3)[
+        "all"
+    ]
 
 
 def _texts(table: pa.Table) -> pa.Table:

@@ -17,13 +17,13 @@ import pyarrow as pa
 from benchmarks.timing import keep, row
 from seriatim.attacks import belief, complete_share, prepare, reveal_leavers
 from seriatim.attacks.complete_search import BUDGET, complete_sample
-from seriatim.defences.series.cohort.grouping import cohort_groups
-from seriatim.defences.series.cohort.memory import CohortMemory
+from seriatim.defences.series.cohort.grouping import update_groups
+from seriatim.defences.series.cohort.memory import SlotHistory
 from seriatim.defences.series.contract import SerialDraw, SerialGrouping, SerialRules, SerialView
 from seriatim.defences.series.memory import RememberedRows
 from seriatim.model.history import History, JudgedHistory, PastRelease
 from seriatim.model.scale import scale_of
-from seriatim.promises.series.fair_cells import CellsAsked, fair_cells
+from seriatim.promises.series.fair_cells import FairnessTerms, fair_cells
 
 SERIES = 500
 KNOWN = 0.1
@@ -75,10 +75,10 @@ class World:
 
 def _played(world: World) -> tuple[int, History]:
     m, views = world.drawn()
-    memory, rules = CohortMemory(), SerialRules(m, odds=1.5)
+    memory, rules = SlotHistory(), SerialRules(m, odds=1.5)
     pasts, n_people, n_values = [], 0, 0
     for release, view in enumerate(views):
-        made = cohort_groups(view, rules, memory, SerialDraw(b"series", release))
+        made = update_groups(view, rules, memory, SerialDraw(b"series", release))
         past = _published(view, made)
         memory.remember(past)
         assert past.lineage is not None
@@ -114,7 +114,7 @@ def _judged(world: World, counts: Counter[str]) -> None:
     counts[f"{label}: series"] += 1
     told = reveal_leavers(history)
     if not world.returns:
-        found = fair_cells(JudgedHistory(history), CellsAsked(m, 1.5))
+        found = fair_cells(JudgedHistory(history), FairnessTerms(m, 1.5))
         bounds = re.findall(r"about anyone at most ([\d.]+)%", found.detail)
         beliefs = belief(told)
         counts[f"{label}: people judged by exact counting"] += int(beliefs.exact[beliefs.cell].sum())

@@ -9,7 +9,7 @@ import polars as pl
 
 from benchmarks.timing import in_turns, row
 from seriatim.defences.single.class_tests import class_tests
-from seriatim.defences.single.curve.segments import SegmentDemand, curve_pieces
+from seriatim.defences.single.curve.segments import SegmentDemand, best_pieces
 from seriatim.engines.threads import Threads
 from seriatim.model import Policy, View
 from seriatim.policies import policy_from_dict
@@ -52,4 +52,4 @@ def _groups(view: View, policy: Policy, workers: Threads) -> int:
     tests = class_tests(view.sensitive, policy.terms.per_column)
     sensitive = view.sensitive if len(tests.kinds) else ()
     crowd = SegmentDemand(policy.terms.k or 1, tests)
-    return curve_pieces(view.quasi, sensitive, crowd, np.random.default_rng(1), workers).n_groups
+    return best_pieces(view.quasi, sensitive, crowd, np.random.default_rng(1), workers).n_groups

@@ -11,10 +11,10 @@ import numpy as np
 from benchmarks.timing import keep, row
 from seriatim.kernels.equivocation import areas_by_lanes, window_entropies
 from seriatim.measures import equivocation
-from seriatim.measures._equivocation import equivocation_pairs
-from seriatim.queries.query_bounds import query_bounds_chained
+from seriatim.measures._equivocation import pairs_by_difference
+from seriatim.queries import query_bounds
 from seriatim.queries.query_kinds import Query
-from seriatim.queries.range_bounds import linear_bounds
+from seriatim.queries.range_bounds import linear_programmes
 
 TRIED = 40
 """Breakpoints, or records, that the slow way is timed on; the rest is extrapolated."""
@@ -38,7 +38,7 @@ def _sweep(n: int) -> dict[str, Any]:
     equivocation(values[:20], np.full(20, 0.05))
     window_entropies(np.full((1, 2), 0.5), np.array([0, 1]))
     fast = _seconds(lambda: equivocation(values, shares))
-    widths = equivocation_pairs(values).widths
+    widths = pairs_by_difference(values).widths
     tried = widths[np.linspace(0, len(widths) - 1, TRIED).astype(int)]
     reaches = [np.searchsorted(values, values + width, side="right") - 1 for width in tried]
     slow = _seconds(lambda: [window_entropies(shares[None, :], reach) for reach in reaches]) * len(widths) / TRIED
@@ -51,7 +51,7 @@ def _batches() -> list[dict[str, Any]]:
     matrix = rng.dirichlet(np.ones(25), 60_000)
     rows = []
     for name, steps in (("even", np.arange(25)), ("uneven", np.unique(rng.integers(0, 10**6, 25)))):
-        pairs, areas = equivocation_pairs(steps), np.empty(len(matrix))
+        pairs, areas = pairs_by_difference(steps), np.empty(len(matrix))
         areas_by_lanes(pairs, matrix[:10], areas)
         found = len(matrix) / _seconds(lambda pairs=pairs, areas=areas: areas_by_lanes(pairs, matrix, areas))
         case = f"areas over 25 {name} values, one core"
@@ -68,12 +68,12 @@ def _queries() -> list[dict[str, Any]]:
     queries = [Query("sum", range(t * half, (t + 2) * half)) for t in range(len(totals))]
     low, high = np.full(n, domain[0]), np.full(n, domain[1])
     records = rng.choice(n, 6, replace=False).tolist()
-    linear_bounds(queries[:2], totals[:2], low, high, [0])
-    slow = _seconds(lambda: linear_bounds(queries, totals, low, high, records)) * n / len(records)
-    fast = _seconds(lambda: [query_bounds_chained(totals, half, n, domain) for _ in range(50)]) / 50
+    linear_programmes(queries[:2], totals[:2], low, high, [0])
+    slow = _seconds(lambda: linear_programmes(queries, totals, low, high, records)) * n / len(records)
+    fast = _seconds(lambda: [query_bounds.chained_sums(totals, half, n, domain) for _ in range(50)]) / 50
     many = rng.integers(1, 26, 1_000_000) * 10.0
     sums = many.reshape(-1, half).sum(axis=1)
-    seconds = _seconds(lambda: query_bounds_chained(sums[:-1] + sums[1:], half, len(many), domain))
+    seconds = _seconds(lambda: query_bounds.chained_sums(sums[:-1] + sums[1:], half, len(many), domain))
     case = f"bounds of {n:,} records in chained queries, against two programmes each ({len(records)} records timed)"
     return [
         row(case, slow / max(fast, 1e-6), 10_000, at_least=True),

@@ -14,13 +14,8 @@ import pyarrow as pa
 import pyarrow.csv as pc
 
 from benchmarks.timing import in_turns, row
-from seriatim.defences.single.lattice.generalisation import generalisation_task
-from seriatim.defences.single.lattice.optimum import (
-    OptimumNode,
-    OptimumSearch,
-    find_minimal_beside_optimum,
-    find_optimum,
-)
+from seriatim.defences.single.lattice.generalisation import search_task
+from seriatim.defences.single.lattice.optimum import AllowedNode, NodeSearch, find_best, find_minimal
 from seriatim.engines.threads import Threads
 from seriatim.model import Policy, View
 from seriatim.policies import policy_from_dict
@@ -87,14 +82,14 @@ def wide_view(n: int, quasi: tuple[str, ...]) -> tuple[View, Policy]:
     return _view(table, columns)
 
 
-def best_node(view: View, policy: Policy, workers: Threads) -> OptimumNode | None:
-    task = generalisation_task(view, policy, ~view.suppressed)
-    return find_optimum(OptimumSearch(task.lattice, task.finest, task.demand, workers))
+def best_node(view: View, policy: Policy, workers: Threads) -> AllowedNode | None:
+    task = search_task(view, policy, ~view.suppressed)
+    return find_best(NodeSearch(task.lattice, task.finest, task.demand, workers))
 
 
 def _all(view: View, policy: Policy, workers: Threads) -> int:
-    task = generalisation_task(view, policy, ~view.suppressed)
-    return len(find_minimal_beside_optimum(OptimumSearch(task.lattice, task.finest, task.demand, workers)))
+    task = search_task(view, policy, ~view.suppressed)
+    return len(find_minimal(NodeSearch(task.lattice, task.finest, task.demand, workers)))
 
 
 def adult_view(folder: Path) -> tuple[View, Policy]:

@@ -8,9 +8,9 @@ from typing import Any
 
 import polars as pl
 
-from seriatim.defences.series.cohort.memory import CohortMemory
+from seriatim.defences.series.cohort.memory import SlotHistory
 from seriatim.defences.series.contract import SerialDraw, SerialRules, SerialView
-from seriatim.defences.series.memory import RememberedRows, memory_rows
+from seriatim.defences.series.memory import RememberedRows, kept_rows
 from seriatim.engines.threads import Threads
 from seriatim_papers.cor_split import CorSplitMethod, cor_split_numbers, cor_split_scales
 from seriatim_papers.memory import GroupMemory
@@ -25,7 +25,7 @@ class Moment:
     """What a method remembers and the view it has to group next."""
 
     method: CorSplitMethod
-    memory: GroupMemory | CohortMemory
+    memory: GroupMemory | SlotHistory
     view: SerialView
     release: int
 
@@ -47,7 +47,7 @@ def moment(method: CorSplitMethod, people: CensusPeople, churn: CensusChurn) -> 
         )
         now = Moment(method, method.recall(published, number), view, release)
         if release < churn.releases:
-            published.append(memory_rows(view, now.group()))
+            published.append(kept_rows(view, now.group()))
     return now
 
 

@@ -23,7 +23,7 @@ from benchmarks.lattice_case import growth_rows, lattice_rows
 from benchmarks.peers import peer_python
 from benchmarks.timing import in_turns, keep, row
 from seriatim.defences.single.class_tests import class_tests
-from seriatim.defences.single.median import median, median_pieces
+from seriatim.defences.single.median import cut_pieces, median
 from seriatim.engines.threads import Threads
 from seriatim.kernels.single.median import CutRules
 from seriatim.model import Policy, SeriesState, View
@@ -91,7 +91,7 @@ def _cuts(view: View, policy: Policy, workers: Threads) -> None:
 
     tests = class_tests(view.sensitive, policy.terms.per_column)
     rows = np.arange(len(view), dtype=np.int32)
-    median_pieces(view.quasi, view.sensitive, rows, CutRules(policy.terms.k or 1, False, 0), tests, workers)
+    cut_pieces(view.quasi, view.sensitive, rows, CutRules(policy.terms.k or 1, False, 0), tests, workers)
 
 
 def _against_anonypy() -> dict[str, Any]:

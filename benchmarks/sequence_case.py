@@ -17,12 +17,12 @@ import polars as pl
 
 import seriatim as sr
 from benchmarks.timing import in_turns, keep, row
-from seriatim.defences.series.sequence.grouping import SKIP_COST, best_sequence_grouping
-from seriatim.defences.single.curve.order import curve_order
+from seriatim.defences.series.sequence.grouping import SKIP_COST, best_cut
+from seriatim.defences.single.curve.order import hilbert_rows
 from seriatim.engines.threads import Threads
 from seriatim.kernels.arrays import Singles
 from seriatim.kernels.series.belief_segments import SegmentRows, SegmentRules, cut_greedily, cut_optimally
-from seriatim.knowledge._posterior import BITS, entropies_for_divergence, posterior_of_groups
+from seriatim.knowledge._posterior import BITS, beliefs_after_groups, entropies_for_divergence
 from seriatim.knowledge.sequence_model import SequenceModel
 from seriatim.model.history import History, PastRelease
 from seriatim_papers import js_reduce
@@ -76,7 +76,7 @@ def sequence_works(n: int, model: SequenceModel) -> tuple[dict[str, Callable[[],
     rules = SegmentRules(20, 1, 0.5, 0, 0.6, whole, 60, 1.0)
 
     def laid_out() -> SegmentRows:
-        order, _ = curve_order(columns, np.random.default_rng(7), Threads())
+        order, _ = hilbert_rows(columns, np.random.default_rng(7), Threads())
         return SegmentRows(week.value[order], beliefs.take(order, axis=0), entropy[order], place.take(order, axis=0))
 
     bits = rules._replace(j=0.6 * BITS, skip=SKIP_COST)
@@ -85,16 +85,16 @@ def sequence_works(n: int, model: SequenceModel) -> tuple[dict[str, Callable[[],
     kept = np.flatnonzero(end >= 0)
     groups, _ = js_reduce._laid(end[kept], rows.value[kept])
     ordered = np.ascontiguousarray(rows.beliefs[kept])
-    order, _ = curve_order(columns, np.random.default_rng(7), Threads())
+    order, _ = hilbert_rows(columns, np.random.default_rng(7), Threads())
     cls = week.cls[order][kept]
-    after = posterior_of_groups(ordered, groups, "omega").beliefs
-    propagated = posterior_of_groups(ordered, groups, "bayes").n_propagated / max(len(kept), 1)
+    after = beliefs_after_groups(ordered, groups, "omega").beliefs
+    propagated = beliefs_after_groups(ordered, groups, "bayes").n_propagated / max(len(kept), 1)
     works: dict[str, Callable[[], Any]] = {
         "sort": lambda: frame.sort("age", "gender", "weight"),
         "greedy": lambda: cut_greedily(laid_out(), rules),
-        "optimal": lambda: best_sequence_grouping(laid_out(), bits),
-        "posterior, omega": lambda: posterior_of_groups(ordered, groups, "omega"),
-        "posterior, bayes": lambda: posterior_of_groups(ordered, groups, "bayes"),
+        "optimal": lambda: best_cut(laid_out(), bits),
+        "posterior, omega": lambda: beliefs_after_groups(ordered, groups, "omega"),
+        "posterior, bayes": lambda: beliefs_after_groups(ordered, groups, "bayes"),
         "revision": lambda: model.revise(None, after, classes=cls),
     }
     return works, propagated
@@ -140,7 +140,7 @@ def _status_bytes(status: Path, name: str) -> float:
 def smoothing_time() -> tuple[float, int]:
     """Return seconds of six sweeps over about 28,000 appearances, and how many they are."""
     from seriatim.knowledge.appearances import appearances_of
-    from seriatim.knowledge.smoothing import SmoothingPace, smoothing_back, smoothing_forward, smoothing_start
+    from seriatim.knowledge.smoothing import SweepPace, look_back, look_forward, no_evidence
 
     weeks, exact = patients_weeks("A", 15, 1_890, seed=4)
     model = patients_knowledge_of_one_step(exact)
@@ -156,10 +156,10 @@ def smoothing_time() -> tuple[float, int]:
 
     history = History(pa.array([str(i) for i in range(n_people)]), pa.array(VALUES), tuple(pasts))
     rows = appearances_of(history)
-    evidence = smoothing_start(rows)
-    forward = smoothing_forward(rows, model, "bayes", evidence)
-    smoothing_back(rows, model, evidence, forward, SmoothingPace(1))
-    work = {"six sweeps": lambda: smoothing_back(rows, model, evidence, forward, SmoothingPace(6))}
+    evidence = no_evidence(rows)
+    forward = look_forward(rows, model, "bayes", evidence)
+    look_back(rows, model, evidence, forward, SweepPace(1))
+    work = {"six sweeps": lambda: look_back(rows, model, evidence, forward, SweepPace(6))}
     return in_turns(work, 3)["six sweeps"], len(rows.person)
 
 

@@ -12,15 +12,15 @@ import pytest
 from support.command_line import seriatim
 
 from seriatim.errors import TableError
-from seriatim.measures.leakage_given import GivenAttribute
-from seriatim.measures.supplementary_knowledge import supplementary_knowledge, supplementary_knowledge_sets
+from seriatim.measures.leakage_given import KnownAttribute
+from seriatim.measures.supplementary_knowledge import attribute_sets, supplementary_knowledge
 from seriatim.model.classes import Classes
 from seriatim_papers.equivocation import equivocation_steps_by_prior, equivocation_technique_steps, study_equivocation
 from seriatim_papers.worlds.pums import DOMAINS, PumsMicrodata, made_pums, pums_shipped, read_pums
 
 DATA = made_pums(400)
 UNIQUE = PumsMicrodata(
-    "u", DATA.domain, DATA.confidential, (GivenAttribute("id", np.arange(400, dtype=np.int32), 400),), "K"
+    "u", DATA.domain, DATA.confidential, (KnownAttribute("id", np.arange(400, dtype=np.int32), 400),), "K"
 )
 
 
@@ -91,7 +91,7 @@ def test_tables_left_out_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_averages_by_combination_and_by_record_differ() -> None:
-    attribute = GivenAttribute("a", np.array([0, 0, 0, 1], dtype=np.int32), 2)
+    attribute = KnownAttribute("a", np.array([0, 0, 0, 1], dtype=np.int32), 2)
 
     def believed(chosen: tuple[int, ...], classes: Classes) -> np.ndarray:
         return np.array([[0.5, 0.5], [1.0, 0.0]])[: len(classes)]
@@ -102,10 +102,10 @@ def test_averages_by_combination_and_by_record_differ() -> None:
 
 
 def test_too_many_sets_are_sampled() -> None:
-    assert len(supplementary_knowledge_sets(6, 3)) == 20
-    drawn = supplementary_knowledge_sets(20, 8)
+    assert len(attribute_sets(6, 3)) == 20
+    drawn = attribute_sets(20, 8)
     assert len(drawn) == len(set(drawn)) == 70
-    assert drawn == supplementary_knowledge_sets(20, 8)
+    assert drawn == attribute_sets(20, 8)
 
 
 def test_a_real_extract_is_read(tmp_path: Path) -> None:

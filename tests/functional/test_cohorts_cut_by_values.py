@@ -13,7 +13,7 @@ from support.old_cut import OldCut
 import seriatim as sr
 from seriatim.defences.series import shuffle
 from seriatim.defences.series.cohort import newcomers
-from seriatim.defences.series.cohort.memory import CohortMaking
+from seriatim.defences.series.cohort.memory import SlotsInUse
 from seriatim.testing.hospital import hospital_months
 
 
@@ -35,7 +35,7 @@ def policy(**adversary: Any) -> sr.Policy:
     )
 
 
-def old_cells(making: CohortMaking, pool: Any, enters: Any, _: Any) -> list[Any]:
+def old_cells(making: SlotsInUse, pool: Any, enters: Any, _: Any) -> list[Any]:
     party = pool[enters]
     value = making.view.sensitive[party].astype(np.int64)
     return [party[one] for one in OldCut.of("cohort", value, 3, 1.5).cells(making.place[party], value)]

@@ -20,7 +20,7 @@ from seriatim.model.history import JudgedHistory, WithheldPeople, nothing_publis
 from seriatim.model.promises import PROMISES, PromiseSubject
 from seriatim.ports import Promise
 from seriatim.promises import promised_bounds, promises_of
-from seriatim.promises.series.breach_bounds import BreachChance, BreachShare, SureShare
+from seriatim.promises.series.breach_bounds import ClosedForm, SimulatedShare, SureShare
 from seriatim.promises.single.suppression import Suppression
 from seriatim.testing import ContractBroken, check_promise, published_counts
 from seriatim.testing.defence import Trial
@@ -225,12 +225,12 @@ OF_THE_ADVERSARY = ("breach", "breach_share", "sure_share")
 def test_the_bounds_of_the_adversary() -> None:
     keeps = JudgedHistory(STEADY, "ill", estimate=Estimate("exclusion", 0.01, 0.0, 0.02, n_people=12))
     breaks = JudgedHistory(STEADY, "ill", estimate=Estimate("exclusion", 0.5, 0.4, 0.6, n_people=12))
-    check_promise(BreachShare(0.1, "ill"), keeps=keeps, breaks=breaks)
+    check_promise(SimulatedShare(0.1, "ill"), keeps=keeps, breaks=breaks)
     detail = {"sure": 0.9, "hit_rate": 0.95, "column": "ill"}
     few, many = (Estimate("sequence", share, share, share, n_people=12, detail=detail) for share in (0.01, 0.5))
     follows = JudgedHistory(STEADY, "ill")
     check_promise(SureShare(0.1, "ill"), keeps=replace(follows, believed=few), breaks=replace(follows, believed=many))
-    rare, sure = (BreachChance(allowed=allowed, compromised=0.1, lifespan=5, m=3, n=2) for allowed in (1.0, 0.0))
+    rare, sure = (ClosedForm(allowed=allowed, compromised=0.1, lifespan=5, m=3, n=2) for allowed in (1.0, 0.0))
     with pytest.raises(ContractBroken, match=r"\Ait_is_broken_where_it_must_be: .*\Z"):
         check_promise(rare, keeps=STEADY, breaks=STEADY)
     with pytest.raises(ContractBroken, match=r"\Ait_is_kept_where_it_must_be: .*\Z"):

@@ -10,7 +10,7 @@ import pytest
 from support.command_line import seriatim
 
 from seriatim import api
-from seriatim.knowledge.knowledge_files import read_knowledge_file
+from seriatim.knowledge.knowledge_files import read_model
 
 
 @pytest.fixture
@@ -38,7 +38,7 @@ def test_mined_knowledge_is_written_read_and_explained(corpus: Path) -> None:
     made = api.mine_knowledge_file(
         corpus / "corpus.csv", respondent="id", time="year", value="job", cls="school", order=2
     )
-    again = read_knowledge_file(corpus / "knowledge.toml")
+    again = read_model(corpus / "knowledge.toml")
     seen = np.array([[0.2, 0.5, 0.3]])
     one, two = made.model.revise(None, seen), again.revise(None, seen)
     np.testing.assert_allclose(one.beliefs, two.beliefs)

@@ -13,8 +13,8 @@ import pandas as pd
 import pytest
 
 import seriatim as sr
-from seriatim.defences.single.noise import binomial_noise_at, noise_by_index, noise_trials
-from seriatim.measures.averaged_noise import averaged_noise_hits
+from seriatim.defences.single.noise import binomial_quantiles, binomial_trials, moved_codes
+from seriatim.measures import averaged_noise
 from seriatim.model.nearness import window_of
 from seriatim.model.noise_bell import amounts_of
 
@@ -204,17 +204,17 @@ def test_noise_may_leave_a_small_type(tmp_path: Path, kind: str, most: int, engi
 
 
 def test_the_papers_noise() -> None:
-    assert [noise_trials(share, 25) for share in (0.1, 0.2, 0.5, 1.0)] == [2, 4, 12, 24]
-    assert noise_trials(0.5, 3) == 2, "a tie rounds up"
-    drawn = binomial_noise_at(np.linspace(0.0005, 0.9995, 1000), 4)
+    assert [binomial_trials(share, 25) for share in (0.1, 0.2, 0.5, 1.0)] == [2, 4, 12, 24]
+    assert binomial_trials(0.5, 3) == 2, "a tie rounds up"
+    drawn = binomial_quantiles(np.linspace(0.0005, 0.9995, 1000), 4)
     assert np.bincount(drawn.astype(int)).tolist() == pytest.approx([62, 250, 376, 250, 62], abs=2)
-    moved = noise_by_index(np.zeros(1000, dtype=np.int32), 5, 1.0, np.linspace(0.0005, 0.9995, 1000))
+    moved = moved_codes(np.zeros(1000, dtype=np.int32), 5, 1.0, np.linspace(0.0005, 0.9995, 1000))
     assert set(moved.tolist()) == {0, 1, 2}
 
 
 def test_fresh_noise_would_average_away() -> None:
     values, near = np.full(2000, 1000.0), window_of("±5%")
-    shares = [averaged_noise_hits(values, "50%", releases, near) for releases in (1, 8, 64)]
+    shares = [averaged_noise.share_of_hits(values, "50%", releases, near) for releases in (1, 8, 64)]
     assert shares[0] < shares[1] < shares[2]
     assert shares[2] > 0.99
 
@@ -224,7 +224,7 @@ def test_the_verdict_says_what_fresh_noise_would_give(tmp_path: Path) -> None:
     release = sr.publish(people(), policy(method="noise", noise={"income": "50%"}), ledger)
     found = {measure.name: measure for measure in release.verdict.measures}
     values = people().income.to_numpy(dtype=float)
-    assert found["fresh_noise_near"].value == averaged_noise_hits(values, "50%", 8, window_of("±5%"))
+    assert found["fresh_noise_near"].value == averaged_noise.share_of_hits(values, "50%", 8, window_of("±5%"))
     assert found["noise_near"].value < 0.7 < found["fresh_noise_near"].value
     reports = [path.read_text() for path in tmp_path.rglob("report.html")]
     assert any("If every release had fresh noise" in report for report in reports), "in the publisher's own report"

@@ -14,7 +14,7 @@ import pytest
 from pyarrow import csv
 
 import seriatim as sr
-from seriatim.defences.single.noise import noise_trials
+from seriatim.defences.single.noise import binomial_trials
 from seriatim.kernels.equivocation import window_hit_chances
 from seriatim.model.nearness import window_of
 
@@ -54,7 +54,7 @@ def test_incomes_are_swept_exactly(incomes: np.ndarray) -> None:
 
 def test_index_noise_protects_nobody(incomes: np.ndarray) -> None:
     domain, codes = np.unique(incomes, return_inverse=True)
-    trials = noise_trials(1.0, len(domain))
+    trials = binomial_trials(1.0, len(domain))
     moved = codes + np.random.default_rng(1).binomial(trials, 0.5, len(codes)) - trials // 2
     off = np.abs(domain[np.clip(moved, 0, len(domain) - 1)] - incomes) / incomes
     assert np.median(off) == pytest.approx(0.026, abs=0.005)
@@ -67,7 +67,7 @@ def test_an_attacker_behind_index_noise(incomes: np.ndarray) -> None:
     Over all that may be shown, not over one draw.
     """
     domain, shares = distribution(incomes)
-    trials, codes = noise_trials(1.0, len(domain)), np.arange(len(domain))
+    trials, codes = binomial_trials(1.0, len(domain)), np.arange(len(domain))
     shown = np.arange(-trials // 2, len(domain) + trials // 2)
     binomial = np.array([comb(trials, heads) / 2**trials for heads in range(trials + 1)])
     heads = shown[:, None] - codes + trials // 2
@@ -82,7 +82,7 @@ def test_an_attacker_behind_index_noise(incomes: np.ndarray) -> None:
 def test_the_mean_of_eight_fresh_releases(incomes: np.ndarray) -> None:
     """97 % within 5 % of the truth: by the mean place among the incomes; 95 % by the mean income."""
     domain, codes = np.unique(incomes, return_inverse=True)
-    trials = noise_trials(0.5, len(domain))
+    trials = binomial_trials(0.5, len(domain))
     moved = codes + np.random.default_rng(1).binomial(trials, 0.5, (8, len(codes))) - trials // 2
     inside = np.clip(moved, 0, len(domain) - 1)
     by_place = domain[np.rint(inside.mean(axis=0)).astype(int)]

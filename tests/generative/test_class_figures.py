@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from seriatim.kernels.check.class_figures import FIGURES
 from seriatim.kernels.check.classes import class_ids, number_by_hash
-from seriatim.measures._leakage import leakage_by_class
+from seriatim.measures._leakage import figures_by_class
 from seriatim.model.class_counts import ValueCounts
 from seriatim.model.classes import numbered_alike
 
@@ -101,7 +101,7 @@ def test_figures_equal_the_plain_ones(table: tuple[np.ndarray, np.ndarray, int],
     classes = numbered_alike(list(codes), [4] * len(codes), codes.shape[1])
     tab = ValueCounts.of(classes, values, m)
     prior = np.full(m, 1 / m) if uniform else tab.margin
-    found = leakage_by_class(tab, prior)
+    found = figures_by_class(tab, prior)
     for c in range(len(classes)):
         members = values[classes.of_record == c].tolist()
         expected = plain_figures(members, values.tolist(), prior.tolist())
@@ -116,7 +116,7 @@ def test_identities_of_the_published_margin(table: tuple[np.ndarray, np.ndarray,
     codes, values, m = table
     classes = numbered_alike(list(codes), [4] * len(codes), codes.shape[1])
     tab = ValueCounts.of(classes, values, m)
-    found = leakage_by_class(tab)
+    found = figures_by_class(tab)
     weight = classes.sizes / len(values)
     joint = tab.dense() / len(values)
     information = sum(
@@ -150,7 +150,7 @@ def test_emptying_classes_equals_tabulating_the_rest(table: tuple[np.ndarray, np
 
 def test_a_value_that_is_not_published_counts_for_the_size_only():
     classes = numbered_alike([np.array([0, 0, 1], np.int32)], [2], 3)
-    found = leakage_by_class(ValueCounts.of(classes, np.array([0, -1, -1], np.int32), 2), np.array([0.5, 0.5]))
+    found = figures_by_class(ValueCounts.of(classes, np.array([0, -1, -1], np.int32), 2), np.array([0.5, 0.5]))
     assert found["size"].tolist() == [2, 1]
     assert found["n_valued"].tolist() == [1, 0]
     assert found["max_p"][0] == 1.0

@@ -17,17 +17,17 @@ from support.stands import remembered
 import seriatim as sr
 from seriatim.attacks import belief, prepare, reveal_leavers
 from seriatim.attacks.complete_search import complete_sample
-from seriatim.defences.series.cohort.grouping import cohort_groups
-from seriatim.defences.series.cohort.memory import CohortMemory
+from seriatim.defences.series.cohort.grouping import update_groups
+from seriatim.defences.series.cohort.memory import SlotHistory
 from seriatim.defences.series.contract import SerialDraw, SerialRules
 from seriatim.model.history import History, JudgedHistory
-from seriatim.promises.series.fair_cells import CellsAsked, fair_cells
+from seriatim.promises.series.fair_cells import FairnessTerms, fair_cells
 
 
 def played(world: ComingAndGoing) -> History:
-    memory, history = CohortMemory(), []
+    memory, history = SlotHistory(), []
     for release, view in enumerate(world.views()):
-        made = cohort_groups(view, SerialRules(world.m, odds=1.5), memory, SerialDraw(b"secret", release))
+        made = update_groups(view, SerialRules(world.m, odds=1.5), memory, SerialDraw(b"secret", release))
         history.append(published(view, made))
         memory.remember(history[-1])
     return remembered(history)
@@ -41,7 +41,7 @@ def test_belief_is_exact_and_below_the_bound_and_nobody_is_certain(world: Coming
     found = belief(told)
     assert found.exact.all()
     assert found.n_unjudged == 0
-    law = fair_cells(JudgedHistory(history), CellsAsked(world.m, 1.5))
+    law = fair_cells(JudgedHistory(history), FairnessTerms(world.m, 1.5))
     assert law.kept
     if len(found.people):
         stated = float(law.detail.partition("at most ")[2].partition("%")[0]) / 100

@@ -14,21 +14,21 @@ from support.cohort_worlds import ComingAndGoing, worlds
 from support.random_series import assert_complete, equal_groupings, published
 from support.stands import remembered
 
-from seriatim.defences.series.cohort.grouping import cohort_groups
-from seriatim.defences.series.cohort.memory import CohortMemory
+from seriatim.defences.series.cohort.grouping import update_groups
+from seriatim.defences.series.cohort.memory import SlotHistory
 from seriatim.defences.series.contract import SerialDraw, SerialRules, SerialView, WithheldReason
 from seriatim.defences.series.memory import RememberedRows
 from seriatim.errors import InputError
 from seriatim.model.history import JudgedHistory
-from seriatim.promises.series.fair_cells import CellsAsked, _known_at_most, fair_cells
+from seriatim.promises.series.fair_cells import FairnessTerms, _known_at_most, fair_cells
 
 
 def played(world: ComingAndGoing, rules: SerialRules) -> list[RememberedRows]:
-    memory, history = CohortMemory(), []
+    memory, history = SlotHistory(), []
     for release, view in enumerate(world.views()):
-        made = cohort_groups(view, rules, memory, SerialDraw(b"secret", release))
+        made = update_groups(view, rules, memory, SerialDraw(b"secret", release))
         assert_complete(view, made)
-        assert equal_groupings(made, cohort_groups(view, rules, memory, SerialDraw(b"secret", release)))
+        assert equal_groupings(made, update_groups(view, rules, memory, SerialDraw(b"secret", release)))
         history.append(published(view, made))
         memory.remember(history[-1])
     return history
@@ -91,7 +91,7 @@ def test_beliefs_stay_below_the_stated_bound(world: ComingAndGoing, odds: float 
     except InputError as error:
         assert "says nothing" in str(error)  # noqa: PT017 - the only refusal that such a world may meet
         return
-    found = fair_cells(JudgedHistory(remembered(history)), CellsAsked(world.m, odds))
+    found = fair_cells(JudgedHistory(remembered(history)), FairnessTerms(world.m, odds))
     assert found.kept, found.detail
     caps = caps_by_hand(history, rules)
     believed = beliefs(history)
@@ -112,7 +112,7 @@ def test_who_returns_enters_another_cohort_and_is_told(world: ComingAndGoing, od
         history = played(world, rules)
     except InputError:
         return
-    found = fair_cells(JudgedHistory(remembered(history)), CellsAsked(world.m, odds))
+    found = fair_cells(JudgedHistory(remembered(history)), FairnessTerms(world.m, odds))
     assert found.kept, found.detail
     cohorts: dict[int, set[int]] = defaultdict(set)
     for past in history:
@@ -132,10 +132,10 @@ WORLD = ComingAndGoing(
 
 
 def test_nobody_is_withheld_and_leavers_go() -> None:
-    memory, rules = CohortMemory(), SerialRules(3, odds=1.5)
+    memory, rules = SlotHistory(), SerialRules(3, odds=1.5)
     exited = 0
     for release, view in enumerate(WORLD.views()):
-        made = cohort_groups(view, rules, memory, SerialDraw(b"secret", release))
+        made = update_groups(view, rules, memory, SerialDraw(b"secret", release))
         assert made.n_withheld() == 0
         exited += made.counters["exited"]
         memory.remember(published(view, made))
@@ -144,13 +144,13 @@ def test_nobody_is_withheld_and_leavers_go() -> None:
 
 def test_someone_who_returns_in_time_gets_their_own_slot() -> None:
     views = list(WORLD.views())
-    memory, rules = CohortMemory(), SerialRules(3)
-    first = cohort_groups(views[0], rules, memory, SerialDraw(b"s", 0))
+    memory, rules = SlotHistory(), SerialRules(3)
+    first = update_groups(views[0], rules, memory, SerialDraw(b"s", 0))
     memory.remember(published(views[0], first))
     few = np.arange(len(views[0])) >= 5
     away = _some(views[0], few)
-    memory.remember(published(away, cohort_groups(away, rules, memory, SerialDraw(b"s", 1))))
-    again = cohort_groups(views[0], rules, memory, SerialDraw(b"s", 2))
+    memory.remember(published(away, update_groups(away, rules, memory, SerialDraw(b"s", 1))))
+    again = update_groups(views[0], rules, memory, SerialDraw(b"s", 2))
     assert again.counters["returned"] == 5
     assert first.slots is not None
     assert again.slots is not None
@@ -165,7 +165,7 @@ def _some(view: SerialView, which: np.ndarray) -> SerialView:
 def test_each_way_of_breaking_the_claim_is_found() -> None:
     rules = SerialRules(3, odds=1.5, cohort=60)
     history = played(WORLD, rules)
-    asked = CellsAsked(3, 1.5, 0.1)
+    asked = FairnessTerms(3, 1.5, 0.1)
     assert fair_cells(JudgedHistory(remembered(history)), asked).kept
 
     def broken(change) -> str:
@@ -199,7 +199,7 @@ def test_each_way_of_breaking_the_claim_is_found() -> None:
             past.value[past.lineage == 0] = 0
 
     assert "too much of a value" in broken(all_alike)
-    assert not fair_cells(JudgedHistory(remembered(history)), CellsAsked(6, 1.5)).kept
+    assert not fair_cells(JudgedHistory(remembered(history)), FairnessTerms(6, 1.5)).kept
 
 
 def _columns(past: RememberedRows):

@@ -10,7 +10,7 @@ import pyarrow as pa
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from seriatim.defences.labels import LabelPieces, group_labels
+from seriatim.defences.labels import LabelPieces, column_labels
 from seriatim.model import CodedColumn, Generalised
 from seriatim.model.scale import Scale, scale_of
 from seriatim.promises.series.coverage import _covered
@@ -53,7 +53,7 @@ def test_all_at_once_is_one_by_one(data: st.DataObject) -> None:
     codes = np.array(data.draw(st.lists(st.integers(0, len(scale) - 1), min_size=1, max_size=12)), dtype=np.int32)
     cuts = sorted(data.draw(st.sets(st.integers(1, len(codes)), max_size=4)) | {0, len(codes)})
     column = CodedColumn("q", codes, scale)
-    shown = group_labels(column, LabelPieces(np.arange(len(codes)), np.array(cuts, dtype=np.int64)))
+    shown = column_labels(column, LabelPieces(np.arange(len(codes)), np.array(cuts, dtype=np.int64)))
     group = np.repeat(np.arange(len(cuts) - 1), np.diff(cuts))
     label = shown.label_of_group[group]
     assert _covered(column, shown, label, codes).all()
@@ -67,7 +67,7 @@ def test_a_missing_value_is_under_no_branch_but_the_whole() -> None:
     levels = [("high", "high", "high"), ("*", "*", "*")]
     scale = scale_of("node", pa.array(["a", "b", None]), np.arange(3.0), levels, 1)
     column = CodedColumn("q", np.array([0, 1, 2], dtype=np.int32), scale)
-    shown = group_labels(column, LabelPieces(np.arange(3), np.array([0, 2, 3])))
+    shown = column_labels(column, LabelPieces(np.arange(3), np.array([0, 2, 3])))
     high = shown.label_of_group[[0, 0, 0]].astype(np.int32)
     assert [shown.labels[at] for at in high] == ["high"] * 3
     assert _covered(column, shown, high, column.codes).tolist() == [True, True, False]

@@ -16,8 +16,8 @@ from support import plain_promises
 from support import random_lattices as plain
 
 from seriatim.defences.single.class_tests import class_tests
-from seriatim.defences.single.curve.order import curve_order, curve_order_axes, rows_in_order
-from seriatim.defences.single.curve.segments import SegmentDemand, curve_pieces, widths_of
+from seriatim.defences.single.curve.order import cell_axes, hilbert_rows, packed_records
+from seriatim.defences.single.curve.segments import SegmentDemand, best_pieces, widths_of
 from seriatim.engines.threads import Threads
 from seriatim.kernels.single.hilbert import RowScramble, curve_keys, fetch_packed_rows
 from seriatim.kernels.single.segments import (
@@ -40,10 +40,10 @@ NO_SCRAMBLE = [np.array([1], dtype=np.uint64), np.array([1], dtype=np.uint64), n
 def test_the_curve_visits_every_cell_once_in_steps_of_one(d, bits):
     side = 1 << bits
     points = np.array(list(itertools.product(range(side), repeat=d)), dtype=np.int32)
-    packed = rows_in_order(
+    packed = packed_records(
         [CodedColumn(f"q{i}", np.ascontiguousarray(points[:, i]), _scale("set", side)) for i in range(d)]
     )
-    axes = curve_order_axes(np.tile(np.arange(side, dtype=np.uint16), (d, 1)), np.arange(d), bits)
+    axes = cell_axes(np.tile(np.arange(side, dtype=np.uint16), (d, 1)), np.arange(d), bits)
     keys = np.empty(len(points), dtype=np.uint64)
     curve_keys(packed.words, packed.layout, axes, RowScramble(16, *NO_SCRAMBLE), 0, keys)
     places = keys >> np.uint64(16)
@@ -56,13 +56,13 @@ def test_the_curve_visits_every_cell_once_in_steps_of_one(d, bits):
 @given(st.integers(1, 3000), st.integers(0, 2**32))
 def test_the_scramble_gives_every_row_back(n, seed):
     column = CodedColumn("q", np.zeros(n, dtype=np.int32), _scale("interval", 3))
-    order, _ = curve_order([column], np.random.default_rng(seed), TWO)
+    order, _ = hilbert_rows([column], np.random.default_rng(seed), TWO)
     assert sorted(order.tolist()) == list(range(n))
 
 
 def test_ties_follow_the_secret_and_not_the_input():
     column = CodedColumn("q", np.zeros(1000, dtype=np.int32), _scale("interval", 3))
-    orders = [curve_order([column], np.random.default_rng(seed), ONE)[0] for seed in (1, 1, 2)]
+    orders = [hilbert_rows([column], np.random.default_rng(seed), ONE)[0] for seed in (1, 1, 2)]
     assert (orders[0] == orders[1]).all()
     assert (orders[0] != orders[2]).any()
     assert abs(np.corrcoef(orders[0], np.arange(1000))[0, 1]) < 0.2
@@ -74,7 +74,7 @@ def test_packed_rows_give_every_code_back(sizes):
     columns = [
         CodedColumn(f"q{i}", rng.integers(0, n, 500).astype(np.int32), _scale("set", n)) for i, n in enumerate(sizes)
     ]
-    order, packed = curve_order(columns, rng, TWO)
+    order, packed = hilbert_rows(columns, rng, TWO)
     words, layout = fetch_packed_rows(packed.words, order), packed.layout
     for index, column in enumerate(columns):
         codes = (words[layout.words[index]] >> layout.shifts[index]) & layout.masks[index]
@@ -118,7 +118,7 @@ def plain_width(scale: Scale, codes: list[int]) -> float:
 
 
 def lanes(columns: list[CodedColumn]) -> WindowLanes:
-    packed = rows_in_order(columns)
+    packed = packed_records(columns)
     return WindowLanes(*window_cost_lanes(packed.words, packed.layout, widths_of([column.scale for column in columns])))
 
 
@@ -257,7 +257,7 @@ def test_many_blocks_keep_every_promise_and_workers_change_nothing(asked, monkey
     shown = () if asked is None else (sensitive,)
     tests = class_tests(shown, {"s": asked} if asked else {})
     both = [
-        curve_pieces(columns, shown, SegmentDemand(4, tests), np.random.default_rng(7), workers)
+        best_pieces(columns, shown, SegmentDemand(4, tests), np.random.default_rng(7), workers)
         for workers in (ONE, TWO)
     ]
     assert (both[0].order == both[1].order).all()
@@ -282,7 +282,7 @@ def test_many_blocks_keep_every_promise_and_workers_change_nothing(asked, monkey
 def test_a_crowd_larger_than_a_block_is_still_a_crowd(k, monkeypatch):
     monkeypatch.setattr("seriatim.defences.single.curve.segments._BLOCK", 10)
     columns, _ = _world(99, 3)
-    pieces = curve_pieces(columns, (), SegmentDemand(k, NO_TESTS), np.random.default_rng(1), ONE)
+    pieces = best_pieces(columns, (), SegmentDemand(k, NO_TESTS), np.random.default_rng(1), ONE)
     assert np.diff(pieces.bounds).min() >= k
 
 
@@ -290,5 +290,5 @@ def test_what_no_segment_can_keep_is_one_group_of_all():
     columns, _ = _world(50, 2)
     constant = CodedColumn("s", np.zeros(50, dtype=np.int32), _scale("set", 4))
     tests = class_tests((constant,), {"s": Thresholds(l=2)})
-    pieces = curve_pieces(columns, (constant,), SegmentDemand(3, tests), np.random.default_rng(1), ONE)
+    pieces = best_pieces(columns, (constant,), SegmentDemand(3, tests), np.random.default_rng(1), ONE)
     assert pieces.bounds.tolist() == [0, 50]

@@ -16,18 +16,9 @@ from support import random_lattices as plain
 
 from seriatim.defences.single.class_tests import class_tests
 from seriatim.defences.single.lattice import optimum
-from seriatim.defences.single.lattice.generalisation import (
-    GeneralisationTask,
-    generalisation_bars,
-    generalisation_pieces,
-)
-from seriatim.defences.single.lattice.nodes import LatticeLoss, finest_node_classes, nodes_of_lattice
-from seriatim.defences.single.lattice.optimum import (
-    OptimumDemand,
-    OptimumSearch,
-    find_minimal_beside_optimum,
-    find_optimum,
-)
+from seriatim.defences.single.lattice.generalisation import SearchTask, pruning_bars, published_pieces
+from seriatim.defences.single.lattice.nodes import LossKind, all_heights, finest_node_classes
+from seriatim.defences.single.lattice.optimum import NodeDemand, NodeSearch, find_best, find_minimal
 from seriatim.engines.threads import Threads
 from seriatim.kernels.single.rollup import NodeClasses, count_values
 from seriatim.kernels.single.shortfall import shortfall
@@ -61,17 +52,17 @@ def cases(draw: Any) -> tuple[list[CodedColumn], CodedColumn, Thresholds | None,
 
 
 def task_of(
-    columns: list[CodedColumn], sensitive: CodedColumn, asked: Thresholds | None, k: int, budget: int, loss: LatticeLoss
-) -> GeneralisationTask:
-    lattice = nodes_of_lattice(columns, loss)
+    columns: list[CodedColumn], sensitive: CodedColumn, asked: Thresholds | None, k: int, budget: int, loss: LossKind
+) -> SearchTask:
+    lattice = all_heights(columns, loss)
     finest, ids = finest_node_classes(columns, lattice)
     shown = () if asked is None else (sensitive,)
     tests = class_tests(shown, {} if asked is None else {"s": asked})
     if asked is not None:
         values = count_values(ids, len(finest.sizes), sensitive.codes[None, :], int(tests.offsets[-1]))
         finest = NodeClasses(finest.codes, finest.sizes, *values)
-    demand = OptimumDemand(generalisation_bars(tests, k, budget), loss, len(sensitive.codes))
-    return GeneralisationTask(
+    demand = NodeDemand(pruning_bars(tests, k, budget), loss, len(sensitive.codes))
+    return SearchTask(
         quasi=tuple(columns), sensitive=shown, lattice=lattice, demand=demand, finest=finest, class_of_record=ids
     )
 
@@ -145,34 +136,34 @@ def test_minimal_nodes_are_those_of_brute_force(small, made):
         if n - sum(map(len, plain_kept(columns, sensitive, asked, k, node))) <= budget
     ]
     expected = sorted(node for node in allowed if not any(plain.below(other, node) for other in allowed))
-    task = task_of(columns, sensitive, asked, k, budget, LatticeLoss.NCP)
+    task = task_of(columns, sensitive, asked, k, budget, LossKind.NCP)
     with few_being(small):
-        found = find_minimal_beside_optimum(OptimumSearch(task.lattice, task.finest, task.demand, ONE))
+        found = find_minimal(NodeSearch(task.lattice, task.finest, task.demand, ONE))
     assert [tuple(row) for row in found.tolist()] == expected
 
 
 PLAIN_LOSS = {
-    LatticeLoss.NCP: plain.plain_ncp,
-    LatticeLoss.PRECISION: plain.plain_precision,
-    LatticeLoss.ENTROPY: plain.plain_entropy_loss,
-    LatticeLoss.DISCERNIBILITY: None,
-    LatticeLoss.CLASS_SIZE: None,
+    LossKind.NCP: plain.plain_ncp,
+    LossKind.PRECISION: plain.plain_precision,
+    LossKind.ENTROPY: plain.plain_entropy_loss,
+    LossKind.DISCERNIBILITY: None,
+    LossKind.CLASS_SIZE: None,
 }
 
 
-def plain_cost(loss: LatticeLoss, columns: list[CodedColumn], heights: Any, kept: list[Any]) -> float:
+def plain_cost(loss: LossKind, columns: list[CodedColumn], heights: Any, kept: list[Any]) -> float:
     n = len(columns[0].codes)
     suppressed = set(range(n)) - {row for rows in kept for row in rows}
     additive = PLAIN_LOSS[loss]
     if additive is not None:
         return additive(columns, heights, suppressed)
-    if loss is LatticeLoss.DISCERNIBILITY:
+    if loss is LossKind.DISCERNIBILITY:
         return sum(len(rows) ** 2 for rows in kept) + n * len(suppressed)
     return n - len(kept) - (len(suppressed) > 0)
 
 
 @SMALL
-@pytest.mark.parametrize("loss", list(LatticeLoss))
+@pytest.mark.parametrize("loss", list(LossKind))
 @settings(max_examples=60, deadline=None)
 @given(made=cases())
 def test_the_optimum_is_that_of_brute_force(loss, small, made):
@@ -185,7 +176,7 @@ def test_the_optimum_is_that_of_brute_force(loss, small, made):
             costs[node] = plain_cost(loss, columns, node, kept)
     task = task_of(columns, sensitive, asked, k, budget, loss)
     with few_being(small):
-        found = find_optimum(OptimumSearch(task.lattice, task.finest, task.demand, ONE))
+        found = find_best(NodeSearch(task.lattice, task.finest, task.demand, ONE))
     if not costs:
         assert found is None
         return
@@ -200,7 +191,7 @@ def test_the_optimum_is_that_of_brute_force(loss, small, made):
 @given(cases())
 def test_a_shortfall_is_never_more_than_there_is(made):
     columns, sensitive, _, k, budget = made
-    task = task_of(columns, sensitive, None, k, budget, LatticeLoss.NCP)
+    task = task_of(columns, sensitive, None, k, budget, LossKind.NCP)
     for heights in plain.all_nodes(columns)[:20]:
         lacking = sum(len(rows) for rows in plain.plain_classes(columns, heights) if len(rows) < k)
         node = task.lattice.node(np.array(heights))
@@ -211,7 +202,7 @@ def test_a_shortfall_is_never_more_than_there_is(made):
 def test_a_shortfall_of_many_classes_is_nearly_all_of_it():
     rng = np.random.default_rng(5)
     columns = [_flat(f"q{i}", rng.integers(0, size, 40_000), size) for i, size in enumerate([300, 40, 9])]
-    task = task_of(columns, columns[2], None, 4, 8_000, LatticeLoss.NCP)
+    task = task_of(columns, columns[2], None, 4, 8_000, LossKind.NCP)
     for heights in plain.all_nodes(columns):
         joined = sum(c.codes.astype(np.int64) * 1000**i for i, c in enumerate(columns) if not heights[i])
         counts = np.unique(np.broadcast_to(joined, 40_000), return_counts=True)[1]
@@ -230,10 +221,10 @@ def _flat(name: str, codes: Any, size: int) -> CodedColumn:
 @given(cases())
 def test_pieces_hold_exactly_the_kept_classes(made):
     columns, sensitive, asked, k, budget = made
-    task = task_of(columns, sensitive, asked, k, budget, LatticeLoss.NCP)
+    task = task_of(columns, sensitive, asked, k, budget, LossKind.NCP)
     for node in plain.all_nodes(columns)[:20]:
         rows = np.arange(len(sensitive.codes)) * 3
-        pieces = generalisation_pieces(task, np.array(node, dtype=np.int64), rows)
+        pieces = published_pieces(task, np.array(node, dtype=np.int64), rows)
         found = [
             sorted((pieces.order[a:b] // 3).tolist()) for a, b in zip(pieces.bounds, pieces.bounds[1:], strict=False)
         ]
@@ -245,8 +236,8 @@ def test_without_a_budget_classes_still_face_the_margin_of_what_is_kept():
     column = _flat("q", np.array([0, 0, 0, 2, 0, 0, 0, 0, 0, 1, 0, 1]), 3)
     sensitive = _flat("s", np.array([0, 1, 1, 0, 1, 1, 1, 1, 1, 0, 1, 1]), 2)
     asked = Thresholds(beta=1.0, beta_kind="enhanced")
-    task = task_of([column], sensitive, asked, 1, 0, LatticeLoss.NCP)
-    pieces = generalisation_pieces(task, np.zeros(1, dtype=np.int64), np.arange(12))
+    task = task_of([column], sensitive, asked, 1, 0, LossKind.NCP)
+    pieces = published_pieces(task, np.zeros(1, dtype=np.int64), np.arange(12))
     assert pieces.order.tolist() == [0, 1, 2, 4, 5, 6, 7, 8, 10]
     assert pieces.bounds.tolist() == [0, 9]
 
@@ -262,7 +253,7 @@ def test_neither_the_order_of_records_nor_of_workers_matters(made, seed):
         (columns, sensitive, ONE),
         (turned, CodedColumn("s", sensitive.codes[turn], sensitive.scale), Threads(2)),
     ):
-        task = task_of(cols, sens, asked, k, budget, LatticeLoss.NCP)
-        found = find_optimum(OptimumSearch(task.lattice, task.finest, task.demand, workers))
+        task = task_of(cols, sens, asked, k, budget, LossKind.NCP)
+        found = find_best(NodeSearch(task.lattice, task.finest, task.demand, workers))
         results.append(None if found is None else (tuple(found.heights.tolist()), found.cost))
     assert results[0] == results[1]

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from support import plain_equivocation as plain
 
 import seriatim as sr
-from seriatim.measures.equivocation_rows import equivocation_areas
+from seriatim.measures.equivocation_rows import class_areas
 from seriatim.model import CodedColumn, Finding, scale_of
 from seriatim.model.class_counts import ClassCounts
 from seriatim.model.classes import PublishedTable, classes_of
@@ -41,7 +41,7 @@ def by_class(rows: list[tuple[int, int]]) -> list[list[int]]:
 
 def areas_of(counts: ClassCounts) -> list[float]:
     """The area of every class, the smallest first."""
-    return sorted(equivocation_areas(counts.values["s"], positions_or_nan(counts.scales["s"])).tolist())
+    return sorted(class_areas(counts.values["s"], positions_or_nan(counts.scales["s"])).tolist())
 
 
 def near(low: int, high: int, width: str) -> bool:
@@ -64,9 +64,9 @@ def test_hit_chances(rows: list[tuple[int, int]], width: str) -> None:
     table = published(rows)
     chances = [hit_chance(values, width) for values in by_class(rows)]
     whole = hit_chance([v for _, v in rows], width)
-    finding = equivocation.equivocation_hit_chance_bound("s", {width: 0.0}, "chance").check(table)
+    finding = equivocation.hit_chance("s", {width: 0.0}, "chance").check(table)
     assert finding.worst == pytest.approx(max(chances))
-    lifted = equivocation.equivocation_hit_chance_bound("s", {width: 0.5}).check(table)
+    lifted = equivocation.hit_chance("s", {width: 0.5}).check(table)
     lifts = [max((chance - whole) / (1 - whole), 0) if whole < 1 else 0 for chance in chances]
     assert lifted.worst == pytest.approx(max(lifts))
     assert lifted.kept == (max(lifts) <= 0.5 + 1e-9)
@@ -81,9 +81,7 @@ def test_entropies_and_areas(rows: list[tuple[int, int]], width: int) -> None:
         counts = Counter(values)
         twins.append(plain.merged(list(counts), [n / len(values) for n in counts.values()]))
     least = min(plain.by_recurrence(twin, Fraction(width)) for twin in twins)
-    assert equivocation.equivocation_entropy_bound("s", {str(width): 9.0}).check(table).worst == pytest.approx(
-        least, abs=1e-9
-    )
+    assert equivocation.least_entropy("s", {str(width): 9.0}).check(table).worst == pytest.approx(least, abs=1e-9)
     assert areas_of(table) == pytest.approx(sorted(plain.area(twin) for twin in twins), abs=1e-9)
 
 

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from seriatim.knowledge import posterior
-from seriatim.knowledge._posterior import MessageGroups, posterior_messages, posterior_of_groups
+from seriatim.knowledge._posterior import MessageGroups, beliefs_after_groups, write_messages
 
 LEVELS = (0.0, 0.0, 1e-4, 0.02, 0.1, 0.1, 0.3, 0.9)
 
@@ -89,7 +89,7 @@ def test_belief_propagation_keeps_the_counts_and_is_near_exact(k: int) -> None:
     here = np.flatnonzero(counts).astype(np.int32)
     one = MessageGroups(np.array([0, k]), np.array([0, len(here)]), here, counts[here].astype(np.int32))
     lam = np.empty_like(beliefs)
-    assert posterior_messages(beliefs, one, lam, exact_states=1).tolist() == [1]
+    assert write_messages(beliefs, one, lam, exact_states=1).tolist() == [1]
     near = beliefs * lam
     near /= near.sum(axis=1, keepdims=True)
     np.testing.assert_allclose(near.sum(axis=0), counts, atol=1e-5)
@@ -101,7 +101,7 @@ def test_large_groups_are_propagated_and_told() -> None:
     beliefs = rng.dirichlet(np.full(12, 0.7), 40)
     counts = np.bincount(np.arange(40) % 12, minlength=12).astype(np.int32)
     one = MessageGroups(np.array([0, 40]), np.array([0, 12]), np.arange(12, dtype=np.int32), counts)
-    found = posterior_of_groups(beliefs, one)
+    found = beliefs_after_groups(beliefs, one)
     assert (found.n_exact, found.n_propagated, found.n_impossible) == (0, 40, 0)
     np.testing.assert_allclose(found.beliefs.sum(axis=0), counts, atol=1e-6)
     np.testing.assert_allclose(found.beliefs.sum(axis=1), 1.0, atol=1e-6)

@@ -9,7 +9,7 @@ from support.joint_sampling import sampled_beliefs
 
 from seriatim.attacks import exclusion, sequence
 from seriatim.knowledge import SequenceModel
-from seriatim.knowledge.smoothing import SmoothingPace, smoothing_back, smoothing_is_bold, smoothing_start
+from seriatim.knowledge.smoothing import SweepPace, is_bold, look_back, no_evidence
 
 
 def sticky_table(n_values: int, stay: float, rng: np.random.Generator) -> np.ndarray:
@@ -136,10 +136,9 @@ def test_a_fifth_of_a_belief_is_the_careful_reading_and_nothing_impossible_becom
     model = SequenceModel.from_matrix(T, "abc", [0.5, 0.3, 0.2])
     groups, values = np.zeros((3, 4), dtype=int), np.array([[0, 0, 1, 2], [0, 1, 1, 2], [1, 1, 2, 2]])
     found = sequence(history_of_arrays(groups, values, "abc"), model, "back")
-    evidence = smoothing_start(found.rows)
+    evidence = no_evidence(found.rows)
     bold, careful = (
-        smoothing_back(found.rows, model, evidence, found.forward, SmoothingPace(fading=fading)).beliefs
-        for fading in (1.5, 0.0)
+        look_back(found.rows, model, evidence, found.forward, SweepPace(fading=fading)).beliefs for fading in (1.5, 0.0)
     )
     assert ((found.beliefs > 0) == (bold > 0)).all()
     assert np.abs(bold - careful).max() > 0.01
@@ -150,10 +149,10 @@ def test_beliefs_that_claim_more_than_they_know_are_told() -> None:
     rng = np.random.default_rng(8)
     beliefs = rng.dirichlet(np.ones(4), 2_000)
     truth = (rng.random(2_000)[:, None] > beliefs.cumsum(axis=1)).sum(axis=1)
-    assert not smoothing_is_bold(beliefs, truth)
+    assert not is_bold(beliefs, truth)
     bolder = beliefs**2 / (beliefs**2).sum(axis=1, keepdims=True)
-    assert smoothing_is_bold(bolder, truth)
-    assert not smoothing_is_bold(bolder[:20], truth[:20])  # too few to tell
+    assert is_bold(bolder, truth)
+    assert not is_bold(bolder[:20], truth[:20])  # too few to tell
 
 
 def test_forty_seven_values() -> None:

@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.random_series import OneWorker, Series, assert_complete, groups_of, plain_view, published, series
 
-from seriatim.defences.series.cohort.grouping import cohort_groups
-from seriatim.defences.series.cohort.memory import CohortMemory
+from seriatim.defences.series.cohort.grouping import update_groups
+from seriatim.defences.series.cohort.memory import SlotHistory
 from seriatim.defences.series.contract import SerialDraw, SerialPriors, SerialRules, WhenNotEligible
 from seriatim.defences.series.memory import RememberedRows
 from seriatim.errors import TableError
@@ -22,7 +22,7 @@ from seriatim_papers.memory import GroupMemory, Memory
 METHODS = {
     "invariant": (Memory.of, invariant_groups),
     "historical": (GroupMemory.of, historical_groups),
-    "cohort": (lambda pasts, _: CohortMemory.of(pasts), lambda *given: cohort_groups(*given[:4])),
+    "cohort": (lambda pasts, _: SlotHistory.of(pasts), lambda *given: update_groups(*given[:4])),
 }
 
 

@@ -11,7 +11,7 @@ import pyarrow as pa
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from seriatim.defences.series.boxes import boxes_along_hierarchies, boxes_of_groups, number_serial_boxes
+from seriatim.defences.series.boxes import cuts_along_hierarchies, number_groups, number_runs
 from seriatim.defences.series.contract import SerialView
 from seriatim.model.scale import scale_of
 
@@ -40,8 +40,8 @@ def test_boxes_hold_enough_people_of_one_run(runs: list[int], m: int, seed: int)
     view = view_of(sum(runs), seed)
     starts = np.concatenate(([0], np.cumsum(runs))).astype(np.int64)
     records = np.random.default_rng(seed).permutation(len(view)).astype(np.int32)
-    box = number_serial_boxes(view, records, starts, view.place(), m)
-    assert boxes_along_hierarchies(view)
+    box = number_runs(view, records, starts, view.place(), m)
+    assert cuts_along_hierarchies(view)
     assert (box >= 0).all()
     for lo, hi in pairwise(starts):
         sizes = Counter(box[records[lo:hi]].tolist())
@@ -55,7 +55,7 @@ def test_boxes_hold_enough_people_of_one_run(runs: list[int], m: int, seed: int)
 def test_a_box_is_left_whole_only_if_no_column_can_be_cut(n: int, m: int, seed: int) -> None:
     view = view_of(n, seed)
     records = np.arange(n, dtype=np.int32)
-    box = number_serial_boxes(view, records, np.array([0, n]), view.place(), m)
+    box = number_runs(view, records, np.array([0, n]), view.place(), m)
     for one in np.flatnonzero(np.bincount(box) >= 2 * m):
         inside = view.quasi[box == one]
         assert (inside[:, 1] == inside[0, 1]).all(), "ages can always be halved"
@@ -97,7 +97,7 @@ def plainly_cut(view: SerialView, rows: list[int], m: int) -> list[list[int]]:
 @given(st.integers(2, 40), st.integers(3, 5), st.integers(0, 999))
 def test_few_people_are_cut_where_both_sides_lose_least(n: int, m: int, seed: int) -> None:
     view = view_of(n, seed)
-    box = number_serial_boxes(view, np.arange(n, dtype=np.int32), np.array([0, n]), view.place(), m)
+    box = number_runs(view, np.arange(n, dtype=np.int32), np.array([0, n]), view.place(), m)
     found = sum(
         len(rows) * lost(view, rows) for one in range(box.max() + 1) if (rows := np.flatnonzero(box == one).tolist())
     )
@@ -107,7 +107,7 @@ def test_few_people_are_cut_where_both_sides_lose_least(n: int, m: int, seed: in
 
 def test_boundaries_are_respected() -> None:
     view = view_of(2_000, 1)
-    box = number_serial_boxes(view, np.arange(2_000, dtype=np.int32), np.array([0, 2_000]), view.place(), 3)
+    box = number_runs(view, np.arange(2_000, dtype=np.int32), np.array([0, 2_000]), view.place(), 3)
     top = view.quasi[:, 0] // 6
     crossing = sum(len(set(top[box == one].tolist())) > 1 for one in range(box.max() + 1))
     assert crossing < 0.05 * (box.max() + 1)
@@ -116,11 +116,11 @@ def test_boundaries_are_respected() -> None:
 def test_small_groups_have_boxes_of_the_table_along_a_hierarchy() -> None:
     view = view_of(900, 2)
     group = np.where(np.arange(900) < 20, -1, np.arange(900) // 3).astype(np.int32)
-    box = boxes_of_groups(view, group, view.place(), 3)
+    box = number_groups(view, group, view.place(), 3)
     assert ((box < 0) == (group < 0)).all()
     assert min(Counter(box[box >= 0].tolist()).values()) >= 3
     crossing = sum(len(set((view.quasi[box == one, 0] // 6).tolist())) > 1 for one in range(box.max() + 1))
     assert crossing < 0.1 * (box.max() + 1)
-    assert boxes_of_groups(replace(view, plain=True), group, view.place(), 3) is group
+    assert number_groups(replace(view, plain=True), group, view.place(), 3) is group
     flat = replace(view, quasi=view.quasi[:, 1:], scales=view.scales[1:])
-    assert boxes_of_groups(flat, group, flat.place(), 3) is group
+    assert number_groups(flat, group, flat.place(), 3) is group

@@ -13,8 +13,8 @@ from support.cohort_worlds import SCALES, ComingAndGoing, worlds
 from support.random_series import published
 
 from seriatim.defences.series.caps import Caps
-from seriatim.defences.series.cohort.grouping import cohort_groups
-from seriatim.defences.series.cohort.memory import CohortMemory
+from seriatim.defences.series.cohort.grouping import update_groups
+from seriatim.defences.series.cohort.memory import SlotHistory
 from seriatim.defences.series.cohort.newcomers import planned_cells
 from seriatim.defences.series.contract import SerialDraw, SerialGrouping, SerialRules, SerialView
 from seriatim.errors import InputError
@@ -24,11 +24,11 @@ Made = list[tuple[SerialView, SerialGrouping]]
 
 def played(world: ComingAndGoing, rules: SerialRules, other: Mapping[int, int]) -> Made:
     """Publish a world in which some people hold other values."""
-    memory, out = CohortMemory(), []
+    memory, out = SlotHistory(), []
     for release, view in enumerate(world.views()):
         value = np.array([other.get(p, v) for p, v in zip(view.person.tolist(), view.sensitive.tolist(), strict=True)])
         changed = replace(view, sensitive=value.astype(np.int32))
-        made = cohort_groups(changed, rules, memory, SerialDraw(b"secret", release))
+        made = update_groups(changed, rules, memory, SerialDraw(b"secret", release))
         memory.remember(published(changed, made))
         out.append((changed, made))
     return out
@@ -132,10 +132,10 @@ def test_what_leavers_held_deals_no_cell() -> None:
     for leavers in (np.arange(12, 144, 12), np.arange(13, 145, 12)):
         value = came.copy()
         value[:11], value[leavers] = came[leavers], came[:11]
-        memory, made = CohortMemory(), []
+        memory, made = SlotHistory(), []
         for release, who in enumerate((np.arange(600), np.arange(11, len(came)))):
             view = SerialView(quasi=places[who], scales=SCALES, sensitive=value[who], n_values=12, person=who)
-            made.append(cohort_groups(view, rules, memory, SerialDraw(b"secret", release)))
+            made.append(update_groups(view, rules, memory, SerialDraw(b"secret", release)))
             memory.remember(published(view, made[-1]))
         assert (made[1].n_counterfeits, made[1].n_groups) == (11, made[0].n_groups + 2)
         found.append(made)
@@ -149,10 +149,10 @@ def test_people_who_wait_do_not_all_hold_the_value_that_was_too_frequent() -> No
     for secret in (b"one", b"two", b"three"):
         value = chance.integers(0, 8, 1200).astype(np.int32)
         places = chance.integers(0, 12, (1200, 2)).astype(np.int32)
-        memory, here = CohortMemory(), np.arange(600)
+        memory, here = SlotHistory(), np.arange(600)
         for release in range(6):
             view = SerialView(quasi=places[here], scales=SCALES, sensitive=value[here], n_values=8, person=here)
-            made = cohort_groups(view, SerialRules(6, odds=1.5), memory, SerialDraw(secret, release))
+            made = update_groups(view, SerialRules(6, odds=1.5), memory, SerialDraw(secret, release))
             memory.remember(published(view, made))
             out = value[here[made.group < 0]]
             assert not len(out) or np.bincount(out).max() < 0.75 * len(out)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from seriatim.errors import AdversaryError
-from seriatim.knowledge.breach import breach_degree_or_error, breach_probability, choose_n
+from seriatim.knowledge.breach import breach_probability, choose_n, degree_or_error
 
 
 @pytest.mark.parametrize(("n", "total"), [(1, 0.9858), (2, 0.1192), (3, 0.0956)])
@@ -29,7 +29,7 @@ def test_n_choose(lifespan: int, n: int | None):
 
 def test_refusal_says_what_to_change_and_that_it_helps():
     with pytest.raises(AdversaryError, match="lifespan at most 24, or m at least 7"):
-        breach_degree_or_error(0.04, 25, 6, 0.1)
+        degree_or_error(0.04, 25, 6, 0.1)
     assert choose_n(0.04, 24, 6, 0.1)
     assert choose_n(0.04, 25, 7, 0.1)
 

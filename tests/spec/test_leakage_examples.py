@@ -5,14 +5,14 @@ import math
 import numpy as np
 import pytest
 
-from seriatim.measures._leakage import leakage, leakage_by_class
+from seriatim.measures._leakage import figures_by_class, leakage
 from seriatim.model.class_counts import ValueCounts
 from seriatim.model.classes import numbered_alike
 
 
 def figures(values: list[int], classes: list[int], n_values: int) -> dict[str, np.ndarray]:
     found = numbered_alike([np.array(classes, np.int32)], [max(classes) + 1], len(classes))
-    return leakage_by_class(ValueCounts.of(found, np.array(values, np.int32), n_values))
+    return figures_by_class(ValueCounts.of(found, np.array(values, np.int32), n_values))
 
 
 def test_example_1_third_class_leaks_root_32_over_12():
@@ -70,7 +70,7 @@ def test_example_4_ordered_distances(salaries: list[int], emd: float):
     values = [s - 3 for s in salaries]
     classes = numbered_alike([np.array([0, 0, 0], np.int32)], [1], 3)
     uniform = np.full(9, 1 / 9)
-    found = leakage_by_class(ValueCounts.of(classes, np.array(values, np.int32), 9), uniform)
+    found = figures_by_class(ValueCounts.of(classes, np.array(values, np.int32), 9), uniform)
     assert found["emd"][0] == pytest.approx(emd, abs=1e-4)
 
 

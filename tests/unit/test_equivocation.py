@@ -11,7 +11,7 @@ import pytest
 
 import seriatim as sr
 from seriatim.measures import _equivocation
-from seriatim.measures.equivocation_rows import equivocation_areas
+from seriatim.measures.equivocation_rows import class_areas
 from seriatim.model.class_counts import ValueCounts
 from seriatim.model.classes import Classes
 from seriatim.model.nearness import value_grid
@@ -175,7 +175,7 @@ def test_areas_by_class_leave_out_what_has_no_position() -> None:
     of_record = np.array([0, 0, 0, 1, 1, 2], dtype=np.int32)
     values = np.array([0, 1, 3, 2, 2, 3], dtype=np.int32)
     tabulation = ValueCounts.of(Classes(of_record, np.array([3, 2, 1])), values, 4)
-    areas = equivocation_areas(tabulation, np.array([50.0, 107.0, 80.0, np.nan]))
+    areas = class_areas(tabulation, np.array([50.0, 107.0, 80.0, np.nan]))
     assert areas[:2].tolist() == [57.0, 0.0]
     assert np.isnan(areas[2])
 

@@ -12,34 +12,29 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from seriatim.errors import InputError
-from seriatim.measures._leakage import leakage, leakage_by_class
+from seriatim.measures._leakage import figures_by_class, leakage
 from seriatim.measures.against_original import distance_linkage
 from seriatim.measures.exposure import (
+    chance_given_unique,
+    count_uniques,
+    disclosure_risk,
     exposed_domain_size,
-    exposure_given_unique,
-    exposure_n_uniques,
-    exposure_risk,
-    exposure_to_journalist,
-    exposure_to_marketer,
-    exposure_to_prosecutor,
-    is_exposure_none,
+    journalist_chances,
+    marketer_share,
+    prosecutor_chances,
+    reveals_nothing,
 )
-from seriatim.measures.information_loss import (
-    information_measures,
-    information_precision,
-    range_loss_bits,
-    set_loss_bits,
-)
+from seriatim.measures.information_loss import bits_in_ranges, bits_in_sets, entropy_and_precision, sweeney_precision
 from seriatim.measures.leakage_given import (
-    GivenAttribute,
-    chance_leakage_p_values,
-    leakage_by_chance,
+    KnownAttribute,
+    all_column_pairs,
+    all_column_sets,
+    chance_p_values,
+    expected_by_chance,
     leakage_given,
-    leakage_given_pairs,
-    leakage_given_subsets,
-    worst_leakage_given_records,
+    worst_of_records,
 )
-from seriatim.measures.uniqueness import special_uniqueness
+from seriatim.measures.uniqueness import find_special_uniques
 from seriatim.model import CodedColumn, Draft, Generalised, Grouping, Table, View, scale_of
 from seriatim.model.class_counts import ValueCounts
 from seriatim.model.classes import Classes, numbered_alike
@@ -51,43 +46,43 @@ def classes_of(*codes: int) -> Classes:
 
 def test_prosecutor_journalist_and_marketer():
     classes = classes_of(0, 1, 1, 2, 2, 2)  # sizes 1, 2, 3
-    found = exposure_to_prosecutor(classes.sizes, threshold=0.4)
+    found = prosecutor_chances(classes.sizes, threshold=0.4)
     assert (found.highest, found.mean) == (1.0, pytest.approx(3 / 6))
     assert found.share_at_risk == pytest.approx(3 / 6)
-    wider = exposure_to_journalist(classes.sizes, np.array([10, 2, 6]))
+    wider = journalist_chances(classes.sizes, np.array([10, 2, 6]))
     assert (wider.highest, wider.mean) == (0.5, pytest.approx((1 / 10 + 2 / 2 + 3 / 6) / 6))
-    assert exposure_to_marketer(classes.sizes) == pytest.approx(0.5)
-    assert exposure_to_marketer(classes.sizes, np.array([10, 2, 6])) == pytest.approx(wider.mean)
+    assert marketer_share(classes.sizes) == pytest.approx(0.5)
+    assert marketer_share(classes.sizes, np.array([10, 2, 6])) == pytest.approx(wider.mean)
     with pytest.raises(InputError, match="1 of them smaller"):
-        exposure_to_journalist(classes.sizes, np.array([10, 2, 2]))
+        journalist_chances(classes.sizes, np.array([10, 2, 2]))
 
 
 def test_a_unique_of_a_sample_is_not_always_unique():
     classes = classes_of(0, 1, 2, 2, 3, 3, 4, 4, 4)
-    assert exposure_n_uniques(classes.sizes) == 2
-    assert exposure_given_unique(classes.sizes, 0.1) == pytest.approx(0.1 * 2 / (0.1 * 2 + 2 * 0.9 * 2))
-    assert exposure_given_unique(classes.sizes, 1.0) == 1.0
-    assert math.isnan(exposure_given_unique(classes_of(0, 0, 0).sizes, 0.1))
+    assert count_uniques(classes.sizes) == 2
+    assert chance_given_unique(classes.sizes, 0.1) == pytest.approx(0.1 * 2 / (0.1 * 2 + 2 * 0.9 * 2))
+    assert chance_given_unique(classes.sizes, 1.0) == 1.0
+    assert math.isnan(chance_given_unique(classes_of(0, 0, 0).sizes, 0.1))
     with pytest.raises(InputError):
-        exposure_given_unique(classes.sizes, 0.0)
+        chance_given_unique(classes.sizes, 0.0)
 
 
 def test_truta_bounds_the_risk():
     original, masked = classes_of(0, 1, 2, 3, 3, 4), classes_of(0, 1, 1, 1, 1, 1)
-    risk = exposure_risk(original, masked)
+    risk = disclosure_risk(original, masked)
     assert risk.minimal == pytest.approx(1 / 6)
     assert risk.maximal == pytest.approx(2 / 6)
     assert risk.weighted == pytest.approx((1 + 5 / 25) / 6)
-    only_uniques = exposure_risk(original, masked, np.array([[1.0, 0.0], [0.0, 0.0]]))
+    only_uniques = disclosure_risk(original, masked, np.array([[1.0, 0.0], [0.0, 0.0]]))
     assert only_uniques.weighted == pytest.approx(only_uniques.minimal)
     with pytest.raises(InputError):
-        exposure_risk(original, masked, np.array([[0.5, 1.0]]))
+        disclosure_risk(original, masked, np.array([[0.5, 1.0]]))
 
 
 def test_a_perfect_table_says_nothing():
     classes = classes_of(0, 0, 1, 1)
-    assert is_exposure_none(leakage_by_class(ValueCounts.of(classes, np.array([0, 1, 0, 1], np.int32), 2))["tv"])
-    assert not is_exposure_none(leakage_by_class(ValueCounts.of(classes, np.array([0, 0, 0, 1], np.int32), 2))["tv"])
+    assert reveals_nothing(figures_by_class(ValueCounts.of(classes, np.array([0, 1, 0, 1], np.int32), 2))["tv"])
+    assert not reveals_nothing(figures_by_class(ValueCounts.of(classes, np.array([0, 0, 0, 1], np.int32), 2))["tv"])
 
 
 def test_a_star_is_not_a_value():
@@ -101,7 +96,7 @@ def test_a_star_is_not_a_value():
 @given(st.lists(st.tuples(st.integers(0, 2), st.integers(0, 2), st.integers(0, 2)), min_size=1, max_size=25))
 def test_special_uniques_equal_the_plain_search(rows: list[tuple[int, int, int]]):
     columns = [np.array(c, np.int32) for c in zip(*rows, strict=True)]
-    found = special_uniqueness(columns, [3, 3, 3])
+    found = find_special_uniques(columns, [3, 3, 3])
     for i, row in enumerate(rows):
         sets = [
             chosen
@@ -132,10 +127,10 @@ def test_non_uniform_entropy_and_precision():
     counts = np.array([3, 1, 1, 1])
     first, pair = (3 * math.log2(4 / 3) + math.log2(4)) / 4, 1.0
     low, high = np.array([0, 2, 1], np.int32), np.array([1, 3, 1], np.int32)
-    assert range_loss_bits(counts, low, high).tolist() == pytest.approx([first, pair, 0.0])
+    assert bits_in_ranges(counts, low, high).tolist() == pytest.approx([first, pair, 0.0])
     owner, codes = np.array([0, 0, 1, 1, 2]), np.array([0, 1, 2, 3, 1], np.int32)
-    assert set_loss_bits(counts, owner, codes, 3).tolist() == pytest.approx([first, pair, 0.0])
-    assert information_precision(np.array([[0.0, 2.0], [1.0, 2.0]]), np.array([2.0, 2.0])) == pytest.approx(
+    assert bits_in_sets(counts, owner, codes, 3).tolist() == pytest.approx([first, pair, 0.0])
+    assert sweeney_precision(np.array([[0.0, 2.0], [1.0, 2.0]]), np.array([2.0, 2.0])) == pytest.approx(
         1 - (0 + 1 + 0.5 + 1) / 4
     )
 
@@ -164,7 +159,7 @@ def test_what_generalising_a_hierarchy_cost():
     grouping = Grouping(np.array([0, 0, 0, 1, 1, -1], np.int32), 2)
     files = {"table": pa.table({"q": ["x", "x", "x", "c", "c"]})}
     draft = Draft(files=files, quasi=("q",), sensitive={}, grouping=grouping, generalised=(shown,), groups=pa.table({}))
-    entropy, kept = information_measures(view, draft)
+    entropy, kept = entropy_and_precision(view, draft)
     withheld = 2 * (1 / 6 * math.log2(6) + 1 / 3 * math.log2(3))
     assert entropy.value == pytest.approx((math.log2(3) + 2 * math.log2(1.5) + withheld) / 6)
     assert kept.value == pytest.approx(1 - (3 * 0.5 + 1) / 6)
@@ -173,23 +168,23 @@ def test_what_generalising_a_hierarchy_cost():
 def test_scores_of_very_many_attributes_are_finite_and_few_bytes_are_held():
     chance = np.random.default_rng(5)
     columns = [chance.integers(0, 4, 40).astype(np.int32) for _ in range(200)]
-    found = special_uniqueness(columns, [4] * 200)
+    found = find_special_uniques(columns, [4] * 200)
     assert found.up_to == 2
     assert np.isfinite(found.log_score[found.n_sets > 0]).all()
     assert (found.log_score[found.n_sets == 0] == -np.inf).all()
     assert found.log_score.max() > 500
     tracemalloc.start()
-    special_uniqueness([column % 2 for column in columns[:20]], [2] * 20)
+    find_special_uniques([column % 2 for column in columns[:20]], [2] * 20)
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert peak < 200_000, "the sets of three are not kept"
 
 
-def attributes() -> list[GivenAttribute]:
+def attributes() -> list[KnownAttribute]:
     return [
-        GivenAttribute("one", np.array([0, 0, 1, 1, 2, 2], np.int32), 3),
-        GivenAttribute("two", np.array([0, 1, 0, 1, 0, 1], np.int32), 2),
-        GivenAttribute("target", np.array([0, 0, 1, 1, 0, 1], np.int32), 2),
+        KnownAttribute("one", np.array([0, 0, 1, 1, 2, 2], np.int32), 3),
+        KnownAttribute("two", np.array([0, 1, 0, 1, 0, 1], np.int32), 2),
+        KnownAttribute("target", np.array([0, 0, 1, 1, 0, 1], np.int32), 2),
     ]
 
 
@@ -198,13 +193,13 @@ def test_leakage_in_every_direction():
     assert leakage_given(target, [one]).mean_l_e == pytest.approx(leakage_given(one, [target]).mean_l_e)
     both = leakage_given(target, [one, two])
     assert (both.n_classes, both.mean_l_e, both.max_l_d) == (6, pytest.approx(1.0), pytest.approx(math.sqrt(0.5)))
-    assert [(p.target, *p.given) for p in leakage_given_pairs(attributes())][:2] == [("one", "two"), ("one", "target")]
-    assert [s.given for s in leakage_given_subsets(target, [one, two])] == [("one",), ("two",), ("one", "two")]
+    assert [(p.target, *p.given) for p in all_column_pairs(attributes())][:2] == [("one", "two"), ("one", "target")]
+    assert [s.given for s in all_column_sets(target, [one, two])] == [("one",), ("two",), ("one", "two")]
 
 
 def test_the_worst_set_of_each_record_is_the_smallest_that_tells_most():
     one, two, target = attributes()
-    found = worst_leakage_given_records(target, [one, two])
+    found = worst_of_records(target, [one, two])
     assert [found.sets[w] for w in found.which] == [("one",)] * 4 + [("one", "two")] * 2
     assert found.l_d.tolist() == pytest.approx([math.sqrt(0.5)] * 6)
 
@@ -216,7 +211,7 @@ def test_the_null_is_the_mean_of_random_classes():
     squares = [
         ((np.bincount(everyone[list(chosen)], minlength=4) / k - a) ** 2).sum() for chosen in combinations(range(12), k)
     ]
-    assert leakage_by_chance(totals, np.array([float(k)]))[0] == pytest.approx(np.mean(squares), abs=1e-12)
+    assert expected_by_chance(totals, np.array([float(k)]))[0] == pytest.approx(np.mean(squares), abs=1e-12)
 
 
 def test_p_values_of_small_classes_are_near_the_exact_ones():
@@ -228,7 +223,7 @@ def test_p_values_of_small_classes_are_near_the_exact_ones():
     )
     observed = np.unique(leaks.round(12))
     exact = [(leaks >= leak - 1e-9).mean() for leak in observed]
-    found = chance_leakage_p_values(totals, np.full(len(observed), float(k)), observed)
+    found = chance_p_values(totals, np.full(len(observed), float(k)), observed)
     assert found.tolist() == pytest.approx(exact, abs=0.02)
 
 
@@ -237,7 +232,7 @@ def test_p_values_of_large_classes_are_near_uniform_under_the_null():
     totals = np.array([4000, 3000, 2000, 800, 200])
     draws = chance.multivariate_hypergeometric(totals, 200, size=2000)
     l_d = np.linalg.norm(draws / 200 - totals / totals.sum(), axis=1)
-    found = chance_leakage_p_values(totals, np.full(2000, 200.0), l_d)
+    found = chance_p_values(totals, np.full(2000, 200.0), l_d)
     for level in (0.01, 0.05, 0.25, 0.5, 0.9):
         assert (found <= level).mean() == pytest.approx(level, abs=0.035)
 
@@ -288,4 +283,4 @@ def test_mappings_are_matched_by_value():
 def test_a_prior_that_misses_a_published_value_is_refused():
     tab = ValueCounts.of(classes_of(0, 0, 1, 1), np.array([0, 1, 0, 1], np.int32), 2)
     with pytest.raises(InputError, match="1 published value"):
-        leakage_by_class(tab, np.array([1.0, 0.0]))
+        figures_by_class(tab, np.array([1.0, 0.0]))

@@ -15,7 +15,7 @@ import seriatim as sr
 from seriatim.attacks import sequence
 from seriatim.errors import AdversaryError
 from seriatim.knowledge import SequenceModel
-from seriatim.knowledge.knowledge_files import knowledge_file_bytes, read_knowledge_file
+from seriatim.knowledge.knowledge_files import model_bytes, read_model
 
 TWO_STEPS = np.array([[[0.9, 0.1], [0.2, 0.8]], [[0.5, 0.5], [0.3, 0.7]]])
 """The chance of c after a, b: a table over two steps."""
@@ -99,9 +99,9 @@ def test_an_automaton_remembers_more_than_the_last_value() -> None:
     ],
 )
 def test_what_is_stated_can_be_written_and_read(tmp_path: Path, model: SequenceModel) -> None:
-    for path, data in knowledge_file_bytes(model, tmp_path / "k.toml").items():
+    for path, data in model_bytes(model, tmp_path / "k.toml").items():
         path.write_bytes(data)
-    again = read_knowledge_file(tmp_path / "k.toml")
+    again = read_model(tmp_path / "k.toml")
     assert (again.values, again.classes, again.kind) == (tuple(model.values), model.classes, model.kind)
     seen = np.array([[0.8, 0.2], [0.1, 0.9]])
     classes = [model.classes[-1]] * 2
@@ -173,17 +173,17 @@ def test_a_knowledge_file_is_parsed_once_and_again_when_it_changes(tmp_path: Pat
     path = tmp_path / "k.toml"
 
     def write(chances: list[list[float]]) -> list[int]:
-        made = knowledge_file_bytes(SequenceModel.from_matrix(chances, ["a", "b"]), path)
+        made = model_bytes(SequenceModel.from_matrix(chances, ["a", "b"]), path)
         for file, content in made.items():
             file.write_bytes(content)
             os.utime(file, (1, 1))
         return [len(content) for content in made.values()]
 
     before = write([[0.25, 0.75], [0.5, 0.5]])
-    first = read_knowledge_file(path)
-    assert read_knowledge_file(path) is first
+    first = read_model(path)
+    assert read_model(path) is first
     assert write([[0.75, 0.25], [0.5, 0.5]]) == before
-    assert read_knowledge_file(path).steps[1][0][0].tolist() == [0.75, 0.25]
+    assert read_model(path).steps[1][0][0].tolist() == [0.75, 0.25]
     path.with_suffix(".parquet").unlink()
     with pytest.raises(AdversaryError, match="no such knowledge file"):
-        read_knowledge_file(path)
+        read_model(path)

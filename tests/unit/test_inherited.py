@@ -14,13 +14,7 @@ from hypothesis import strategies as st
 from seriatim.attacks import candidates, complete_share, prepare
 from seriatim.defences.series.cohort.newcomers import newcomer_pools
 from seriatim.defences.series.contract import SerialView
-from seriatim.defences.series.inherited import (
-    InheritedExchange,
-    InheritedStanding,
-    InheritedValues,
-    inherited_short_records,
-    narrowed_inherited,
-)
+from seriatim.defences.series.inherited import NewcomerSwaps, SlotsHeld, ValuesLeft, groups_to_keep, short_records
 from seriatim.model.history import History, PastRelease
 
 
@@ -29,7 +23,7 @@ def view_of(value: list[int], possible: list[list[int]], known: set[int] = froze
     n, n_values = len(value), max(value) + 1
     flags = np.array([[v in left for v in range(n_values)] for left in possible])
     people = np.array([who in known for who in range(n)])
-    inherited = InheritedValues(np.arange(n, dtype=np.int32), flags, people)
+    inherited = ValuesLeft(np.arange(n, dtype=np.int32), flags, people)
     quasi = np.zeros((n, 0), dtype=np.int32)
     return SerialView(
         quasi=quasi,
@@ -41,8 +35,8 @@ def view_of(value: list[int], possible: list[list[int]], known: set[int] = froze
     )
 
 
-def standing(group: list[int], value: list[int], record: list[int]) -> InheritedStanding:
-    return InheritedStanding(np.array(group), np.array(value, dtype=np.int32), np.array(record, dtype=np.int32))
+def standing(group: list[int], value: list[int], record: list[int]) -> SlotsHeld:
+    return SlotsHeld(np.array(group), np.array(value, dtype=np.int32), np.array(record, dtype=np.int32))
 
 
 ALL = [0, 1, 2, 3]
@@ -53,19 +47,19 @@ def test_newcomers_of_one_value_change_places() -> None:
     value = [0, 1, 2, 1, 0, 3]
     view = view_of(value, [[0, 3], ALL, ALL, ALL, ALL, ALL])
     places = standing([0, 0, 0, 1, 1, 1], value, [0, 1, 2, 3, 4, 5])
-    assert inherited_short_records(view, places, 2).tolist() == [0]
+    assert short_records(view, places, 2).tolist() == [0]
     place = np.zeros((6, 1), dtype=np.float32)
-    left = InheritedExchange(view, 2, place, places, np.ones(6, dtype=np.bool_)).settle()
+    left = NewcomerSwaps(view, 2, place, places, np.ones(6, dtype=np.bool_)).settle()
     assert not len(left)
     assert places.record.tolist() == [4, 1, 2, 3, 0, 5]
-    assert not len(inherited_short_records(view, places, 2))
+    assert not len(short_records(view, places, 2))
 
 
 def test_whom_no_place_suits_is_returned() -> None:
     value = [0, 1, 2, 1, 2, 3]
     view = view_of(value, [[0, 3], ALL, ALL, ALL, ALL, ALL])
     places = standing([0, 0, 0, 1, 1, 1], value, [0, 1, 2, 3, 4, 5])
-    left = InheritedExchange(view, 2, np.zeros((6, 1), dtype=np.float32), places, np.ones(6, dtype=np.bool_)).settle()
+    left = NewcomerSwaps(view, 2, np.zeros((6, 1), dtype=np.float32), places, np.ones(6, dtype=np.bool_)).settle()
     assert left.tolist() == [0]
 
 
@@ -78,14 +72,14 @@ def test_somebody_who_waits_takes_the_place() -> None:
         sensitive=view.sensitive,
         n_values=4,
         person=view.person,
-        inherited=InheritedValues(
+        inherited=ValuesLeft(
             np.arange(4, dtype=np.int32),
             np.array([[v in left for v in ALL] for left in ([0, 3], ALL, ALL, ALL)]),
             np.zeros(4, dtype=np.bool_),
         ),
     )
     places = standing([0, 0, 0], [0, 1, 2], [0, 1, 2])
-    left = InheritedExchange(view, 2, np.zeros((4, 1), dtype=np.float32), places, np.ones(4, dtype=np.bool_)).settle()
+    left = NewcomerSwaps(view, 2, np.zeros((4, 1), dtype=np.float32), places, np.ones(4, dtype=np.bool_)).settle()
     assert not len(left)
     assert places.record.tolist() == [3, 1, 2]
 
@@ -101,8 +95,8 @@ def test_a_slot_that_somebody_needs_stays() -> None:
     view = view_of([0, 1, 2, 3], [[0, 3], ALL, ALL, ALL])
     places = standing([0, 0, 0, 0, 1], [0, 1, 2, 3, 3], [0, 1, 2, -1, 3])
     gone = np.array([False, False, False, True, False])
-    assert narrowed_inherited(view, places, gone, 2).tolist() == [True, False]
-    assert narrowed_inherited(view, places, np.zeros(5, dtype=np.bool_), 2).tolist() == [False, False]
+    assert groups_to_keep(view, places, gone, 2).tolist() == [True, False]
+    assert groups_to_keep(view, places, np.zeros(5, dtype=np.bool_), 2).tolist() == [False, False]
 
 
 @st.composite

@@ -11,7 +11,7 @@ from support.mixed_cells import Coded, mixed_cells
 
 from seriatim.errors import TableError
 from seriatim.reading import Axis, PublishedRelease
-from seriatim.reading.joined import RIDGES, Cells, distinct_cells, joined, joined_features
+from seriatim.reading.joined import RIDGES, Cells, distinct_cells, joined, value_features
 from seriatim.reading.relation import spread_labels
 
 
@@ -46,7 +46,7 @@ def cells_of(columns: tuple[Coded, ...], ill: np.ndarray, cell: np.ndarray) -> C
 def test_the_ridge_is_the_one_that_predicts_cells_left_out() -> None:
     columns, ill, cell = world(3000, 100, 0.3, 1)
     cells = cells_of(columns, ill, cell)
-    x, y, n = cells.shares @ joined_features(cells), cells.means[:, 1], cells.sizes
+    x, y, n = cells.shares @ value_features(cells), cells.means[:, 1], cells.sizes
 
     def predicted(kept: np.ndarray, penalty: float, left: int) -> float:
         weight = n[kept] / n[kept].sum()

@@ -8,8 +8,8 @@ import pytest
 
 import seriatim as sr
 from seriatim.defences.single.lattice import nodes
-from seriatim.defences.single.lattice.generalisation import generalisation_loss, minimal_generalisations
-from seriatim.defences.single.lattice.nodes import LatticeLoss, nodes_of_lattice
+from seriatim.defences.single.lattice.generalisation import loss_named, minimal_generalisations
+from seriatim.defences.single.lattice.nodes import LossKind, all_heights
 from seriatim.engines.threads import Threads
 from seriatim.errors import PolicyError
 from seriatim.model import CodedColumn, scale_of
@@ -67,14 +67,14 @@ def test_minimal_nodes_by_hand():
     assert minimal_generalisations(view, policy(), Threads(1)).tolist() == [[2, 1]]
 
 
-@pytest.mark.parametrize("loss", list(LatticeLoss))
+@pytest.mark.parametrize("loss", list(LossKind))
 def test_every_loss_can_be_asked_for(loss, tmp_path):
     assert published(policy(loss.value), tmp_path).num_rows == 8
 
 
 def test_an_unknown_loss_is_named_as_a_fault():
     with pytest.raises(PolicyError, match=r"\[defence\] loss"):
-        generalisation_loss("beauty")
+        loss_named("beauty")
 
 
 def test_a_lattice_with_too_many_nodes_is_refused_before_any_work(monkeypatch):
@@ -82,7 +82,7 @@ def test_a_lattice_with_too_many_nodes_is_refused_before_any_work(monkeypatch):
     texts = pa.array(["a", "b"], pa.string())
     column = CodedColumn("q", np.zeros(4, dtype=np.int32), scale_of("set", texts, np.arange(2.0)))
     with pytest.raises(PolicyError, match="span 4 nodes"):
-        nodes_of_lattice([column, column], LatticeLoss.NCP)
+        all_heights([column, column], LossKind.NCP)
 
 
 def test_what_cannot_hold_is_refused_with_a_reason(tmp_path):

@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from seriatim.measures.noise_hits import noise_beliefs, noise_hits
+from seriatim.measures.noise_hits import beliefs_after_seeing, noise_hits
 from seriatim.model import CodedColumn, scale_of
 from seriatim.model.nearness import window_of
 from seriatim.model.noise_bell import SPREAD, amounts_of, chance_below, chances_of_cells, quantiles_at
@@ -46,11 +46,11 @@ def test_chances_of_noisy_numbers_sum_to_one(amount: str) -> None:
 
 def test_beliefs_are_bayes_rule() -> None:
     values, prior = np.array([100.0, 110.0, 130.0]), np.array([0.2, 0.5, 0.3])
-    (found,) = noise_beliefs(np.array([106.0]), values, prior, "40", 1.0)
+    (found,) = beliefs_after_seeing(np.array([106.0]), values, prior, "40", 1.0)
     weights = [p * (chance_below(np.array([(106.5 - v) / 40])) - chance_below(np.array([(105.5 - v) / 40])))[0]
                for v, p in zip(values, prior, strict=True)]  # fmt: skip
     assert found == pytest.approx(np.array(weights) / sum(weights))
-    assert noise_beliefs(np.array([900.0]), values, prior, "40", 1.0)[0] == pytest.approx(prior)
+    assert beliefs_after_seeing(np.array([900.0]), values, prior, "40", 1.0)[0] == pytest.approx(prior)
 
 
 def test_huge_numbers_are_guessed_as_well_as_small_ones() -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from seriatim.defences.single.lattice.nodes import LatticeLoss
+from seriatim.defences.single.lattice.nodes import LossKind
 from seriatim.errors import PolicyError
 from seriatim.model.adversary import Adversary
 from seriatim.model.methods import installed_rows
@@ -337,7 +337,7 @@ def test_what_no_promise_reads_is_told() -> None:
 
 def test_the_losses_of_the_policy_are_those_of_the_lattice() -> None:
     (loss,) = (option for option in installed_rows()["lattice"].options if option.key == "loss")
-    assert list(loss.words) == [str(loss) for loss in LatticeLoss]
+    assert list(loss.words) == [str(loss) for loss in LossKind]
     assert "did you mean entropy?" in the_fault(defence={"method": "lattice", "loss": "entropie"})
 
 

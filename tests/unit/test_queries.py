@@ -10,8 +10,7 @@ import pytest
 from scipy.optimize import linprog
 
 import seriatim as sr
-from seriatim.queries import Query, bounds
-from seriatim.queries.query_bounds import query_bounds_chained
+from seriatim.queries import Query, bounds, query_bounds
 
 
 def sums(*spans: tuple[int, int]) -> list[Query]:
@@ -261,7 +260,7 @@ def test_a_maximum_beside_ranges_moves_the_paths() -> None:
 def test_a_million_records_have_a_closed_form() -> None:
     values = np.random.default_rng(1).integers(1, 26, 1_000_000) * 10.0
     totals = values.reshape(-1, 4).sum(axis=1)
-    found = query_bounds_chained(totals[:-1] + totals[1:], 4, len(values), (10, 250))
+    found = query_bounds.chained_sums(totals[:-1] + totals[1:], 4, len(values), (10, 250))
     assert (found.low <= values).all()
     assert (values <= found.high).all()
 

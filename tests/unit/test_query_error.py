@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from seriatim.kernels.check.box_counts import STEPS, fit_box
-from seriatim.measures.query_error import QueryBoxes, draw_queries, errors_by_share, fit_queries
+from seriatim.measures.query_error import LabelBoxes, draw_queries, errors_by_share, fit_queries
 from seriatim.model.chance import open_chance
 
 
@@ -36,7 +36,7 @@ def test_queries_match_their_share_of_people(name: str, columns: np.ndarray) -> 
     codes = np.stack([np.unique(column.astype(np.int64), return_inverse=True)[1] for column in columns])
     codes = np.ascontiguousarray(codes[:, np.lexsort(codes)].astype(np.int32))
     sizes = codes.max(axis=1).astype(np.int64) + 1
-    boxes = QueryBoxes(codes, codes, np.ones(codes.shape[1]))
+    boxes = LabelBoxes(codes, codes, np.ones(codes.shape[1]))
     for measure in errors_by_share(codes, boxes, sizes, 7, None):
         share = measure.detail["selectivity"]
         assert measure.detail["matched"] == pytest.approx(share, rel=0.1), name

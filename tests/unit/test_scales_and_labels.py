@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from seriatim.defences.labels import LabelPieces, group_labels, label_column
+from seriatim.defences.labels import LabelPieces, column_labels, label_column
 from seriatim.model import CodedColumn, Scale
 from seriatim.model.scale import scale_of, set_label
 from seriatim.policies import policy_from_dict
@@ -68,7 +68,7 @@ def test_every_scale_nests_and_codes_point_at_their_value(
 def labelled(scale: Scale, groups: list[list[int]]) -> tuple[list[str | None], list[float]]:
     codes = np.array([code for group in groups for code in group], dtype=np.int32)
     bounds = np.cumsum([0, *map(len, groups)]).astype(np.int64)
-    made = group_labels(CodedColumn("q", codes, scale), LabelPieces(np.arange(len(codes)), bounds))
+    made = column_labels(CodedColumn("q", codes, scale), LabelPieces(np.arange(len(codes)), bounds))
     column = label_column(made, np.arange(len(groups)))
     return column.to_pylist(), made.loss_of_group.tolist()
 
@@ -142,7 +142,7 @@ def test_sets_of_many_values_are_those_of_few(sets: list[set[int]], many: bool) 
     codes = [sorted(kept.index(i) for i in one) for one in sets]
     bounds = np.cumsum([0, *map(len, codes)])
     column = CodedColumn("q", np.array([code for one in codes for code in one], dtype=np.int32), scale)
-    made = group_labels(column, LabelPieces(np.arange(len(column.codes)), bounds))
+    made = column_labels(column, LabelPieces(np.arange(len(column.codes)), bounds))
     shown = [made.labels[at] for at in made.label_of_group]
     assert shown == [plain_set_label([texts[code] for code in one], len(texts)) for one in codes]
     known = sum(text not in (None, "*") for text in texts)

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from support import plain_promises as plain
 
 from seriatim.defences.single import median as defence
-from seriatim.defences.single.class_tests import class_tests, whole_passes_tests
+from seriatim.defences.single.class_tests import class_tests, whole_passes
 from seriatim.engines.threads import Threads
 from seriatim.kernels.single.median import CutRules
 from seriatim.model import CodedColumn, Scale, Thresholds
@@ -68,7 +68,7 @@ def test_a_class_is_accepted_exactly_when_the_plain_rules_hold(everyone: list[in
     column = CodedColumn("s", np.array(everyone, dtype=np.int32), TREE)
     tests = class_tests((column,), {"s": asked.thresholds})
     counts = np.bincount(members, minlength=6).astype(np.int64)
-    assert whole_passes_tests(tests, counts, len(members)) == asked.holds(members, everyone)
+    assert whole_passes(tests, counts, len(members)) == asked.holds(members, everyone)
 
 
 def test_a_declared_order_counts_all_its_values_as_steps() -> None:
@@ -77,8 +77,8 @@ def test_a_declared_order_counts_all_its_values_as_steps() -> None:
     declared = CodedColumn("s", values, scale_of("set", pa.array(VALUES), np.arange(6.0)))
     found = CodedColumn("s", values, scale_of("interval", pa.array(VALUES), np.arange(6.0)))
     half = np.array([2, 0, 0, 0, 0, 0], dtype=np.int64)  # a step away for half the people: 0.5 / 5 or 0.5 / 1
-    assert whole_passes_tests(class_tests((declared,), asked), half, 2)
-    assert not whole_passes_tests(class_tests((found,), asked), half, 2)
+    assert whole_passes(class_tests((declared,), asked), half, 2)
+    assert not whole_passes(class_tests((found,), asked), half, 2)
 
 
 @st.composite
@@ -133,7 +133,7 @@ def pieces_of(
     rows = np.arange(len(sensitive.codes), dtype=np.int32)
     tests = class_tests((sensitive,), {"s": asked.thresholds})
     rules = CutRules(k, relaxed, 0)
-    found = defence.median_pieces(quasi, (sensitive,), rows, rules, tests, Threads(workers))
+    found = defence.cut_pieces(quasi, (sensitive,), rows, rules, tests, Threads(workers))
     return [found.order[a:b].copy() for a, b in zip(found.bounds[:-1], found.bounds[1:], strict=True)]
 
 

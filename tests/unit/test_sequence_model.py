@@ -9,7 +9,7 @@ import pytest
 
 from seriatim.errors import AdversaryError, InputError
 from seriatim.knowledge import SequenceModel, posterior
-from seriatim.knowledge.sequence_mining import SequenceCorpus, order_of_mining
+from seriatim.knowledge.sequence_mining import ValueCorpus, best_order
 
 HOW = ("filter", "product")
 
@@ -207,9 +207,9 @@ class TestOrder:
             return ["xyz"[v] for v in held]
 
         for remembers in (True, False):
-            corpus = SequenceCorpus.of([walk(remembers) for _ in range(150)])
-            assert order_of_mining(corpus) == (2 if remembers else 1)
-        assert order_of_mining(SequenceCorpus.of([list("xyx")])) == 1
+            corpus = ValueCorpus.of([walk(remembers) for _ in range(150)])
+            assert best_order(corpus) == (2 if remembers else 1)
+        assert best_order(ValueCorpus.of([list("xyx")])) == 1
 
     def test_single_precision_stays_single(self) -> None:
         """Posteriors of millions of people are held once, in single precision."""

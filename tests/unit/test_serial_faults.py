@@ -9,8 +9,8 @@ import pyarrow as pa
 import pytest
 from support.random_series import OneWorker, plain_view, published
 
-from seriatim.defences.series.cohort.grouping import cohort_groups
-from seriatim.defences.series.cohort.memory import CohortMemory
+from seriatim.defences.series.cohort.grouping import update_groups
+from seriatim.defences.series.cohort.memory import SlotHistory
 from seriatim.defences.series.contract import SerialDraw, SerialRules, SerialView
 from seriatim.errors import PolicyError, TableError
 from seriatim.model.scale import scale_of
@@ -21,7 +21,7 @@ from seriatim_papers.memory import GroupMemory, Memory
 METHODS = [
     (Memory.of, invariant_groups),
     (GroupMemory.of, historical_groups),
-    (lambda pasts, _: CohortMemory.of(pasts), lambda *given: cohort_groups(*given[:4])),
+    (lambda pasts, _: SlotHistory.of(pasts), lambda *given: update_groups(*given[:4])),
 ]
 VALUE = np.arange(60, dtype=np.int32) % 6
 

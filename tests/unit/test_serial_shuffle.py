@@ -9,11 +9,11 @@ import pyarrow as pa
 import pytest
 from support.random_series import OneWorker
 
-from seriatim.defences.series.cohort.grouping import cohort_groups
-from seriatim.defences.series.cohort.memory import CohortMemory
+from seriatim.defences.series.cohort.grouping import update_groups
+from seriatim.defences.series.cohort.memory import SlotHistory
 from seriatim.defences.series.contract import SerialDraw, SerialRules
 from seriatim.defences.series.memory import RememberedRows
-from seriatim.defences.series.shuffle import ShuffledView, shuffled_draft, stage_shuffle
+from seriatim.defences.series.shuffle import ShuffledView, code_view, shuffled_draft
 from seriatim.engines.threads import Threads
 from seriatim.errors import PolicyError
 from seriatim.model import CodedColumn, Draft, Table, View
@@ -57,13 +57,13 @@ def a_view(who: np.ndarray) -> View:
 
 def two_releases(method: str) -> list[tuple[View, ShuffledView, Draft]]:
     history: list[RememberedRows] = []
-    make = (lambda *given: cohort_groups(*given[:4])) if method == "cohort" else invariant_groups
+    make = (lambda *given: update_groups(*given[:4])) if method == "cohort" else invariant_groups
     values = pa.array([], pa.string())
     out = []
     for release, who in enumerate((np.arange(50), np.arange(15, N))):
         view = a_view(who)
-        stage = stage_shuffle(view, who.astype(np.int64), values)
-        state = CohortMemory.of(history) if method == "cohort" else Memory.of(history, stage.codes.person)
+        stage = code_view(view, who.astype(np.int64), values)
+        state = SlotHistory.of(history) if method == "cohort" else Memory.of(history, stage.codes.person)
         made = make(stage.codes, SerialRules(3), state, SerialDraw(b"k", release), OneWorker())
         draft = shuffled_draft(view, stage, made, SerialDraw(b"k", release), Threads(1))
         out.append((view, stage, draft))
@@ -154,7 +154,7 @@ def test_two_sensitive_columns_are_refused():
         suppressed=view.suppressed,
     )
     with pytest.raises(PolicyError, match="2 sensitive columns"):
-        stage_shuffle(double, np.arange(10), pa.array([], pa.string()))
+        code_view(double, np.arange(10), pa.array([], pa.string()))
     none = View(
         view.source,
         quasi=view.quasi,
@@ -164,4 +164,4 @@ def test_two_sensitive_columns_are_refused():
         suppressed=view.suppressed,
     )
     with pytest.raises(PolicyError, match="no sensitive column"):
-        stage_shuffle(none, np.arange(10), pa.array([], pa.string()))
+        code_view(none, np.arange(10), pa.array([], pa.string()))

@@ -33,7 +33,7 @@ from seriatim.model.adversary import NOBODY_KNOWN
 from seriatim.model.history import JudgedHistory, nothing_published
 from seriatim.model.policy import DefenceOptions
 from seriatim.promises import promises_of
-from seriatim.promises.series.breach_bounds import BreachShare
+from seriatim.promises.series.breach_bounds import SimulatedShare
 from seriatim.promises.series.coverage import Coverage
 from seriatim.promises.series.kept_over_time import KeptOverTime
 
@@ -184,7 +184,7 @@ def test_what_was_only_read_is_not_judged_as_a_draft() -> None:
     with pytest.raises(ValueError, match="only read"):
         Coverage().check(JudgedHistory(paper_history()))
     with pytest.raises(ValueError, match="no attack was run"):
-        BreachShare(0.1, "disease").check(judged())
+        SimulatedShare(0.1, "disease").check(judged())
 
 
 def test_what_promises_share_is_made_once() -> None:
@@ -208,7 +208,7 @@ def test_the_way_out_of_a_breach_knows_values_that_change() -> None:
         ]
         history = History(pa.array(["ann", "bob"]), pa.array(["flu", "cold"]), tuple(pasts))
         found = JudgedHistory(history, estimate=Estimate("exclusion", 0.5, 0.4, 0.6, n_people=2))
-        return BreachShare(0.1, "disease").check(found).remedy
+        return SimulatedShare(0.1, "disease").check(found).remedy
 
     assert "cohort" in broken([0, 1])
     assert "sure_share" in broken([1, 1])
@@ -225,7 +225,7 @@ def test_the_way_out_of_a_breach_is_not_the_method_in_use_nor_silent_about_the_u
 
     def told(**estimate: Any) -> str:
         found = JudgedHistory(history, estimate=Estimate("exclusion", n_people=2, **estimate))
-        return BreachShare(0.1, "disease").check(found).remedy
+        return SimulatedShare(0.1, "disease").check(found).remedy
 
     assert "take over" not in told(share=0.5, low=0.4, high=0.6)
     said = told(share=0.0, low=0.0, high=0.6, detail={"asked": 380, "undecided": 370})

@@ -9,8 +9,8 @@ import pyarrow as pa
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from seriatim.defences.single.class_tests import class_tests, whole_passes_tests
-from seriatim.defences.single.trim import trim_to_publishable
+from seriatim.defences.single.class_tests import class_tests, whole_passes
+from seriatim.defences.single.trim import publishable_records
 from seriatim.model import CodedColumn, Policy
 from seriatim.model.chance import secret_chance
 from seriatim.model.scale import scale_of
@@ -32,7 +32,7 @@ def asked(suppress: float = 0.5, k: int = 2, **terms: Any) -> Policy:
 
 def trimmed(values: list[int], policy: Policy, secret: bytes = b"s" * 32) -> np.ndarray:
     column = CodedColumn("s", np.array(values, dtype=np.int32), SCALE)
-    return trim_to_publishable((column,), policy, np.zeros(len(values), dtype=bool), secret_chance(secret, 1, "trim"))
+    return publishable_records((column,), policy, np.zeros(len(values), dtype=bool), secret_chance(secret, 1, "trim"))
 
 
 def test_nothing_goes_when_everything_holds() -> None:
@@ -79,4 +79,4 @@ def test_what_is_left_passes_as_a_whole_or_nothing_was_taken(
     keep = trimmed(values, policy)
     column = CodedColumn("s", np.array(values, dtype=np.int32), SCALE)
     tests = class_tests((column,), policy.terms.per_column, keep)
-    assert keep.all() or whole_passes_tests(tests, tests.prior, int(keep.sum()))
+    assert keep.all() or whole_passes(tests, tests.prior, int(keep.sum()))

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from seriatim.errors import Fault, TableError
-from seriatim.measures.leakage_given import GivenAttribute
+from seriatim.measures.leakage_given import KnownAttribute
 from seriatim.model.scale import IntArray
 
 UCI = (
@@ -32,7 +32,7 @@ class Levels:
     """A quasi-identifier at every level of its hierarchy, the finest first and '*' last."""
 
     name: str
-    levels: tuple[GivenAttribute, ...]
+    levels: tuple[KnownAttribute, ...]
     labels: tuple[tuple[str, ...], ...] = ()
     """The labels of each level, in the order of their codes."""
 
@@ -43,8 +43,8 @@ class Adult:
 
     n_records: int
     quasi: tuple[Levels, ...]
-    raw: tuple[GivenAttribute, ...]
-    occupation: GivenAttribute
+    raw: tuple[KnownAttribute, ...]
+    occupation: KnownAttribute
 
 
 def read_adult(path: Path) -> Adult:
@@ -119,7 +119,7 @@ def _schooling(cell: str) -> str:
     return "college" if cell in _COLLEGE else "bachelor and more"
 
 
-def _coded(name: str, cells: Sequence[str]) -> GivenAttribute:
+def _coded(name: str, cells: Sequence[str]) -> KnownAttribute:
     values, codes = np.unique(np.asarray(cells), return_inverse=True)
     coded: IntArray = codes.astype(np.int32)
-    return GivenAttribute(name, coded, len(values))
+    return KnownAttribute(name, coded, len(values))

@@ -15,10 +15,10 @@ from typing import Literal
 import numpy as np
 import pyarrow as pa
 
-from seriatim.defences.series.cohort.grouping import cohort_groups
-from seriatim.defences.series.cohort.memory import CohortMemory
+from seriatim.defences.series.cohort.grouping import update_groups
+from seriatim.defences.series.cohort.memory import SlotHistory
 from seriatim.defences.series.contract import LongArray, SerialDraw, SerialGrouping, SerialRules, SerialView
-from seriatim.defences.series.memory import RememberedRows, memory_rows
+from seriatim.defences.series.memory import RememberedRows, kept_rows
 from seriatim.kernels.arrays import rows_by_key
 from seriatim.kernels.check.box_counts import range_boxes
 from seriatim.model import Scale, scale_of
@@ -46,15 +46,15 @@ class CorSplitMethod:
     """A defence under study: what it recalls of a series for the people of a view, and how it groups the view."""
 
     name: str
-    recall: Callable[[Sequence[RememberedRows], LongArray], GroupMemory | CohortMemory]
+    recall: Callable[[Sequence[RememberedRows], LongArray], GroupMemory | SlotHistory]
     group: Callable[..., SerialGrouping]
     sticky: bool = False
 
 
 def _cohorts(
-    view: SerialView, rules: SerialRules, memory: CohortMemory, draw: SerialDraw, _workers: Workers
+    view: SerialView, rules: SerialRules, memory: SlotHistory, draw: SerialDraw, _workers: Workers
 ) -> SerialGrouping:
-    return cohort_groups(view, rules, memory, draw)
+    return update_groups(view, rules, memory, draw)
 
 
 METHODS = (
@@ -62,7 +62,7 @@ METHODS = (
     CorSplitMethod("cor-split", GroupMemory.of, partial(historical_groups, greedy=True)),
     CorSplitMethod("repaired", GroupMemory.of, historical_groups),
     CorSplitMethod("repaired, sticky", GroupMemory.of, historical_groups, sticky=True),
-    CorSplitMethod("cohort", lambda pasts, _: CohortMemory.of(pasts), _cohorts),
+    CorSplitMethod("cohort", lambda pasts, _: SlotHistory.of(pasts), _cohorts),
 )
 
 
@@ -163,7 +163,7 @@ def play_cor_split(
         began = time.perf_counter()
         made = method.group(view, rules, memory, SerialDraw(b"study", release), workers)
         seconds = time.perf_counter() - began
-        rows = memory_rows(view, made)
+        rows = kept_rows(view, made)
         unsafe = _unsafe(memory, made, setting.n) if isinstance(memory, GroupMemory) else None
         errors = asked.errors(release, view.quasi, made.box, setting.selectivities) if _asked(release, setting) else {}
         figures.append(

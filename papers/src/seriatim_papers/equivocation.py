@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from seriatim.measures._equivocation import equivocation
-from seriatim.measures.supplementary_knowledge import Beliefs, KnowledgeLeft, supplementary_knowledge
+from seriatim.measures.supplementary_knowledge import Beliefs, UncertaintyLeft, supplementary_knowledge
 from seriatim.model.chance import open_chance
 from seriatim.model.chart import Chart, ChartAxis, Line, Lines
 from seriatim.model.scale import FloatArray
@@ -56,7 +56,7 @@ class EquivocationStep:
     technique: str
     parameter: float
     prior: str
-    known: KnowledgeLeft
+    known: UncertaintyLeft
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -154,18 +154,18 @@ def _plans() -> Iterator[tuple[str, float]]:
 
 def equivocation_technique_steps(
     data: PumsMicrodata, technique: str, parameter: float, prior: str, replicates: int
-) -> list[KnowledgeLeft]:
+) -> list[UncertaintyLeft]:
     """Return what is left at each number of known attributes under one prior."""
     return equivocation_steps_by_prior(data, technique, parameter, replicates, (prior,))[prior]
 
 
 def equivocation_steps_by_prior(
     data: PumsMicrodata, technique: str, parameter: float, replicates: int, priors: tuple[str, ...] = PRIORS
-) -> dict[str, list[KnowledgeLeft]]:
+) -> dict[str, list[UncertaintyLeft]]:
     """Return what is left at each number of known attributes, the mean over replicates; the worst set of the first."""
     before = [prior_beliefs(data, prior) for prior in priors]
 
-    def run(replicate: int) -> list[list[KnowledgeLeft]]:
+    def run(replicate: int) -> list[list[UncertaintyLeft]]:
         chance = open_chance(SEED, f"{technique}/{parameter}/{replicate}")
         beliefs = TECHNIQUES[technique][0](data, parameter, before, chance)
         return [supplementary_knowledge(data.attributes, data.domain, believed) for believed in beliefs]
@@ -177,7 +177,7 @@ def equivocation_steps_by_prior(
     }
 
 
-def _mean(known: list[KnowledgeLeft]) -> KnowledgeLeft:
+def _mean(known: list[UncertaintyLeft]) -> UncertaintyLeft:
     names = ("initial", "initial_by_record", "area", "area_by_record", "nothing_left")
     means: Any = {name: float(np.mean([getattr(one, name) for one in known])) for name in names}
     return replace(known[0], **means)

@@ -10,11 +10,11 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from seriatim.defences.single.noise import noise_trials
+from seriatim.defences.single.noise import binomial_trials
 from seriatim.measures.supplementary_knowledge import Beliefs
 from seriatim.model.classes import Classes
 from seriatim.model.scale import FloatArray, IntArray
-from seriatim.queries.query_bounds import query_bounds_chained
+from seriatim.queries import query_bounds
 from seriatim_papers.worlds.pums import PumsMicrodata
 
 MOST_COMBINATIONS = 100
@@ -60,7 +60,7 @@ def query_beliefs(
     n_blocks = n // half
     blocks = values[: n_blocks * half].reshape(n_blocks, half).sum(axis=1)
     domain = (float(data.domain[0]), float(data.domain[-1]))
-    found = query_bounds_chained(blocks[:-1] + blocks[1:], half, n, domain)
+    found = query_bounds.chained_sums(blocks[:-1] + blocks[1:], half, n, domain)
     slack = 1e-9 * max(abs(domain[1]), 1.0)
     inside = (data.domain >= found.low[:, None] - slack) & (data.domain <= found.high[:, None] + slack)
 
@@ -139,7 +139,7 @@ def _in_blocks(weights: FloatArray, posteriors: FloatArray) -> FloatArray:
 
 
 def _noisy(codes: IntArray, n_values: int, share: float, chance: np.random.Generator) -> IntArray:
-    trials = noise_trials(share, n_values)
+    trials = binomial_trials(share, n_values)
     return (codes + chance.binomial(trials, 0.5, len(codes)) - trials // 2).astype(np.int32)
 
 
@@ -147,7 +147,7 @@ def _fits_all(noisy: IntArray, n_values: int, share: float) -> FloatArray:
     """Return the chance of each released value (columns) given each value it may have been (rows)."""
     from scipy.stats import binom
 
-    trials = noise_trials(share, n_values)
+    trials = binomial_trials(share, n_values)
     apart = noisy[None, :] - np.arange(n_values)[:, None] + trials // 2
     table = binom.pmf(np.arange(trials + 1), trials, 0.5)
     inside = (apart >= 0) & (apart <= trials)

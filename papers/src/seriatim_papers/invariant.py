@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from seriatim.defences.series.boxes import boxes_of_groups
+from seriatim.defences.series.boxes import number_groups
 from seriatim.defences.series.contract import (
     BoolArray,
     SerialDraw,
@@ -68,6 +68,6 @@ def invariant_grouping(
         n_groups=cut.n_groups,
         counterfeit_group=cut.group_of_id[len(view) :],
         counterfeit_value=cut.counterfeit_value,
-        box=boxes_of_groups(view, group, cut.place, rules.m),
+        box=number_groups(view, group, cut.place, rules.m),
         counters=counters,
     )

@@ -15,10 +15,10 @@ import pyarrow as pa
 
 from seriatim.attacks.belief_figures import count_sure_people, gains_over_groups
 from seriatim.attacks.sequence_knowledge import KnownHistory, Look, SequenceBeliefs, beliefs_of_case
-from seriatim.defences.series.sequence.grouping import SKIP_COST, best_sequence_grouping
+from seriatim.defences.series.sequence.grouping import SKIP_COST, best_cut
 from seriatim.defences.single.class_tests import class_tests
-from seriatim.defences.single.curve.order import curve_order
-from seriatim.defences.single.median import median_pieces
+from seriatim.defences.single.curve.order import hilbert_rows
+from seriatim.defences.single.median import cut_pieces
 from seriatim.kernels.arrays import Floats, Ints, Longs
 from seriatim.kernels.belief.chains import filter_states
 from seriatim.kernels.series.belief_segments import SegmentRows, SegmentRules, cut_greedily
@@ -27,14 +27,14 @@ from seriatim.knowledge._posterior import (
     BITS,
     MessageGroups,
     Rule,
+    beliefs_after_groups,
     divergence_of_groups,
     entropies_for_divergence,
-    posterior_of_groups,
 )
 from seriatim.knowledge.appearances import appearances_of
 from seriatim.knowledge.sequence_model import SequenceModel
 from seriatim.knowledge.sequential_adversary import SequentialAdversary
-from seriatim.knowledge.smoothing import smoothing_prediction
+from seriatim.knowledge.smoothing import predicted_states
 from seriatim.model import CodedColumn
 from seriatim.model.history import History, PastRelease
 from seriatim.model.policy import Thresholds
@@ -96,7 +96,7 @@ def js_reduce_by_segments(k: int, t: float, j: float, optimal: bool) -> Grouper:
 
     def group(week: PatientWeek, beliefs: Floats, place: Floats) -> Longs:
         columns = _coded(week)
-        order, _ = curve_order(columns, np.random.default_rng(7), wired_workers())
+        order, _ = hilbert_rows(columns, np.random.default_rng(7), wired_workers())
         rows = SegmentRows(
             week.value[order],
             beliefs[order].astype(np.float32),
@@ -105,7 +105,7 @@ def js_reduce_by_segments(k: int, t: float, j: float, optimal: bool) -> Grouper:
         )
         whole = np.bincount(week.value, minlength=len(VALUES)).astype(np.int64)
         rules = SegmentRules(k, 1, t, 0, j, whole, max(3 * k, 60), SKIP_COST)
-        end = best_sequence_grouping(rows, rules) if optimal else cut_greedily(rows, rules)
+        end = best_cut(rows, rules) if optimal else cut_greedily(rows, rules)
         return _numbered(order, end)
 
     return group
@@ -122,7 +122,7 @@ def js_reduce_by_mondrian(k: int, thresholds: Thresholds) -> Grouper:
         keep = np.ones(len(week.value), dtype=np.bool_)
         tests = class_tests((values,), {"result": thresholds}, keep)
         rows = np.arange(len(week.value), dtype=np.int32)
-        pieces = median_pieces(columns, (values,), rows, CutRules(k, False, 0), tests, wired_workers())
+        pieces = cut_pieces(columns, (values,), rows, CutRules(k, False, 0), tests, wired_workers())
         found = np.empty(len(week.value), dtype=np.int64)
         found[pieces.order] = np.repeat(np.arange(pieces.n_groups), np.diff(pieces.bounds))
         return found
@@ -147,7 +147,7 @@ def js_reduce_run(grouper: Grouper, weeks: list[PatientWeek], model: SequenceMod
     losses, apart, pasts, groupings = [], [], [], []
     for number, week in enumerate(weeks, 1):
         who, cls = week.person, _classes(week, model)
-        ahead = smoothing_prediction(model, state[who], met[who], (number - last[who]).astype(np.int32), cls)
+        ahead = predicted_states(model, state[who], met[who], (number - last[who]).astype(np.int32), cls)
         beliefs = model.beliefs_of(ahead)
         scaled = beliefs / np.maximum(beliefs.sum(axis=1, keepdims=True), 1e-300)
         apart.append(float(divergence_of_groups(scaled, np.zeros(len(who), dtype=np.int64), 1)[0]))
@@ -158,7 +158,7 @@ def js_reduce_run(grouper: Grouper, weeks: list[PatientWeek], model: SequenceMod
         kept = np.flatnonzero(group >= 0)
         order = kept[np.argsort(group[kept], kind="stable")]
         groups, _ = _laid(group[order], week.value[order])
-        omega = posterior_of_groups(np.ascontiguousarray(beliefs[order]), groups, "omega").beliefs
+        omega = beliefs_after_groups(np.ascontiguousarray(beliefs[order]), groups, "omega").beliefs
         after = np.empty((len(order), model.n_states))
         filter_states(model.chain, np.ascontiguousarray(ahead[order]), omega, after)
         state[who[order]], met[who[order]], last[who[order]] = after, True, number

@@ -12,8 +12,8 @@ from itertools import product
 
 import numpy as np
 
-from seriatim.measures._leakage import leakage_by_class
-from seriatim.measures.leakage_given import leakage_given_growth
+from seriatim.measures._leakage import figures_by_class
+from seriatim.measures.leakage_given import column_by_column
 from seriatim.model.class_counts import ValueCounts
 from seriatim.model.classes import Classes, numbered_alike
 from seriatim.model.scale import FloatArray
@@ -72,7 +72,7 @@ def adult_known_growth(adult: Adult, raw: bool) -> list[tuple[int, float, float,
     given = list(adult.raw) if raw else [levels.levels[0] for levels in adult.quasi]
     return [
         (g.n_classes, g.mean_l_d, g.max_l_d, g.mean_l_e, abs(g.max_l_e), g.null_l_d)
-        for g in leakage_given_growth(adult.occupation, given)
+        for g in column_by_column(adult.occupation, given)
     ]
 
 
@@ -102,7 +102,7 @@ def _classes_at(columns: Sequence[Levels], node: Node) -> Classes:
 def _passes(seen: ValueCounts, asked: LeakageTerms) -> bool:
     if seen.sizes.min() < asked.k or np.diff(seen.starts).min() < asked.l:
         return False
-    return bool(leakage_by_class(seen)["tv"].max() <= asked.t + 1e-12)
+    return bool(figures_by_class(seen)["tv"].max() <= asked.t + 1e-12)
 
 
 def _finer(one: Node, other: Node) -> bool:
@@ -110,7 +110,7 @@ def _finer(one: Node, other: Node) -> bool:
 
 
 def _table(columns: Sequence[Levels], node: Node, seen: ValueCounts, asked: LeakageTerms) -> AnonymisedAdult:
-    figures = leakage_by_class(seen)
+    figures = figures_by_class(seen)
     first = _classes_at(columns, node).first
     given = [c.levels[level] for c, level in zip(columns, node, strict=True)]
     labels = tuple(tuple(int(g.codes[row]) for g in given) for row in first)

@@ -42,7 +42,7 @@ def audit(
     size by original class size. ``separator`` and ``encoding`` are those of CSV files (detected if omitted).
     ``private`` is a file for a list of the records that are exposed, and why; only its owner may read it.
     """
-    from seriatim.measures.exposure import exposure_truta_weights
+    from seriatim.measures.exposure import truta_weights
     from seriatim.tables.auditable import auditable, policy_to_audit_by, read_auditable
     from seriatim.usecases.audit import audit as audit_case
 
@@ -60,7 +60,7 @@ def audit(
         beside = source.table
     other = None if beside is None else read_auditable(beside, separator, encoding)
     coded = auditable(published, policy, other, source)
-    heavy = None if weights is None else exposure_truta_weights(weights)
+    heavy = None if weights is None else truta_weights(weights)
     question = audit_case.AdversaryQuestion(prior, sampled, heavy)
     if private is not None:
         refuse_private_list(private)

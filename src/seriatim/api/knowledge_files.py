@@ -32,7 +32,7 @@ def mine_knowledge_file(
     ``step`` (day, week, month, quarter, year) says what one step is if times are dates. Without ``order``, two values
     back are mined where the pairs allow it: where others' steps are guessed better by it.
     """
-    from seriatim.knowledge.knowledge_files import knowledge_file_bytes
+    from seriatim.knowledge.knowledge_files import model_bytes
     from seriatim.storage.own_files import refuse_foreign_file, write_whole
     from seriatim.usecases.knowledge import MiningPlan, ModelAccount, account_of_history, account_of_table
 
@@ -52,13 +52,13 @@ def mine_knowledge_file(
         account = ModelAccount(account_of_table(read_table(table).data, plan))
     if out is not None:
         refuse_foreign_file(Path(out))
-        write_whole(knowledge_file_bytes(account.model, Path(out)))
+        write_whole(model_bytes(account.model, Path(out)))
     return account
 
 
 def show_knowledge_file(knowledge: str | Path) -> ModelAccount:
     """Read a knowledge file and say what it holds."""
-    from seriatim.knowledge.knowledge_files import read_knowledge_file
+    from seriatim.knowledge.knowledge_files import read_model
     from seriatim.usecases.knowledge import ModelAccount
 
-    return ModelAccount(read_knowledge_file(Path(knowledge)))
+    return ModelAccount(read_model(Path(knowledge)))

@@ -25,15 +25,15 @@ from seriatim.knowledge.sequence_model import SequenceModel
 from seriatim.knowledge.sequential_adversary import SequentialAdversary
 from seriatim.knowledge.smoothing import (
     FADINGS,
+    KnownBefore,
     SmoothedBeliefs,
-    SmoothingPace,
-    SmoothingStart,
-    smoothing_back,
-    smoothing_forward,
-    smoothing_is_bold,
-    smoothing_round,
-    smoothing_start,
-    smoothing_with_care,
+    SweepPace,
+    is_bold,
+    look_back,
+    look_forward,
+    no_evidence,
+    release_by_release,
+    with_care,
 )
 from seriatim.model.history import History
 
@@ -130,7 +130,7 @@ class KnownHistory:
     model: SequenceModel
     adversary: SequentialAdversary
     look: Look
-    before: SmoothingStart | None = None
+    before: KnownBefore | None = None
     """What is known from releases before these."""
 
 
@@ -148,7 +148,7 @@ def beliefs_of_case(case: KnownHistory) -> SequenceBeliefs:
     before = case.before
     if before is not None:
         # a shorter run has fewer states: what is believed of a run says what is believed of its last value
-        before = SmoothingStart(case.model.beliefs_of(before.state), before.met, before.last)
+        before = KnownBefore(case.model.beliefs_of(before.state), before.met, before.last)
     other = _believed(replace(case, model=shorter, before=before))
     back = None if found.back is None or other.back is None else _weighed(found.back, other.back)
     return replace(found, forward=_weighed(found.forward, other.forward), back=back)
@@ -161,12 +161,12 @@ def _weighed(one: SmoothedBeliefs, other: SmoothedBeliefs) -> SmoothedBeliefs:
 def _believed(case: KnownHistory) -> SequenceBeliefs:
     rows, known = case.rows, case.adversary
     model = case.model.with_gaps(np.unique(rows.people.gap))
-    evidence = smoothing_start(rows)
+    evidence = no_evidence(rows)
     told = _told(rows, known, evidence)
     if model.constant:
         _exclude(case.history, rows, evidence)
-    once = smoothing_round(rows, model, known.rule, evidence)
-    forward = smoothing_forward(rows, model, known.rule, evidence, case.before)
+    once = release_by_release(rows, model, known.rule, evidence)
+    forward = look_forward(rows, model, known.rule, evidence, case.before)
     found = SequenceBeliefs(
         rows=rows,
         values=case.history.values,
@@ -189,14 +189,12 @@ def _looking_back(found: SequenceBeliefs, evidence: Bytes) -> SequenceBeliefs:
     rows, model = found.rows, found.model
     # only here can an attacker be careful: constants are exact, and runs are weighed with the last value below
     one_step = model.n_states == rows.n_values and not model.constant
-    careful = (
-        smoothing_back(rows, model, evidence, found.forward, SmoothingPace(fading=FADINGS[-1])) if one_step else None
-    )
+    careful = look_back(rows, model, evidence, found.forward, SweepPace(fading=FADINGS[-1])) if one_step else None
     for fading in FADINGS:
-        back = smoothing_back(rows, model, evidence, found.forward, SmoothingPace(fading=fading))
+        back = look_back(rows, model, evidence, found.forward, SweepPace(fading=fading))
         if careful is not None:  # runs of values are weighed with the last value alone instead
-            back = smoothing_with_care(back, careful)
-        if model.constant or not smoothing_is_bold(back.beliefs[found.judged], rows.value[found.judged]):
+            back = with_care(back, careful)
+        if model.constant or not is_bold(back.beliefs[found.judged], rows.value[found.judged]):
             break
     return replace(found, back=back)
 

@@ -19,9 +19,9 @@ def defence_named(name: str) -> Defence:
     if not row.serial:
         found: Defence = loaded(row.home)
         return found
-    from seriatim.defences.series.request import draft_request
+    from seriatim.defences.series.request import serial_draft
 
-    return partial(draft_request, loaded(row.home))
+    return partial(serial_draft, loaded(row.home))
 
 
 def loaded(home: str) -> Any:

@@ -28,7 +28,7 @@ class LabelPieces:
         return len(self.bounds) - 1
 
 
-def group_labels(column: CodedColumn, pieces: LabelPieces) -> Generalised:
+def column_labels(column: CodedColumn, pieces: LabelPieces) -> Generalised:
     """Return the label of every group in one column: interval, set or hierarchy node, as its scale says."""
     codes = column.codes[pieces.order]
     if not pieces.n_groups:
@@ -43,10 +43,10 @@ def group_labels(column: CodedColumn, pieces: LabelPieces) -> Generalised:
         return _by_sets(column, codes, pieces.bounds)
     low = np.minimum.reduceat(codes, pieces.bounds[:-1]).astype(np.int32)
     high = np.maximum.reduceat(codes, pieces.bounds[:-1]).astype(np.int32)
-    return labels_of_ranges(column.name, column.scale, low, high)
+    return range_texts(column.name, column.scale, low, high)
 
 
-def labels_of_ranges(name: str, scale: Scale, low: IntArray, high: IntArray) -> Generalised:
+def range_texts(name: str, scale: Scale, low: IntArray, high: IntArray) -> Generalised:
     """Return labels of the ranges low to high (codes, both included): intervals, or the lowest common nodes."""
     size = np.int64(len(scale))
     heights = scale.heights(low, high)

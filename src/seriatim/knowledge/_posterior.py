@@ -49,23 +49,23 @@ def posterior(beliefs: npt.ArrayLike, counts: npt.ArrayLike, rule: Rule = "bayes
     here = np.flatnonzero(m).astype(np.int32)
     k = len(rows)
     groups = MessageGroups(np.array([0, k]), np.array([0, len(here)]), here, m[here].astype(np.int32))
-    found: Floats = posterior_of_groups(rows, groups, rule).beliefs
+    found: Floats = beliefs_after_groups(rows, groups, rule).beliefs
     return found
 
 
-def posterior_of_groups(beliefs: npt.NDArray[Any], groups: MessageGroups, rule: Rule = "bayes") -> Posterior:
+def beliefs_after_groups(beliefs: npt.NDArray[Any], groups: MessageGroups, rule: Rule = "bayes") -> Posterior:
     """Return the posterior of many groups at once; ``beliefs`` has the rows of ``groups``, in their order."""
     beliefs = np.ascontiguousarray(beliefs)
     out = np.empty_like(beliefs)
     n_people = len(beliefs)
     if rule == "bayes":
-        how = posterior_messages(beliefs, groups, out)
-        return posterior_of_messages(beliefs, groups, out, how)
+        how = write_messages(beliefs, groups, out)
+        return beliefs_after_messages(beliefs, groups, out, how)
     closed = omega_beliefs if rule == "omega" else sum_beliefs
     return Posterior(out, n_people, 0, closed(groups, beliefs, out))
 
 
-def posterior_of_messages(
+def beliefs_after_messages(
     beliefs: npt.NDArray[Any], groups: MessageGroups, messages: npt.NDArray[Any], how: Marks
 ) -> Posterior:
     """Return the posterior under ``bayes`` where the groups' messages are known; they are overwritten."""
@@ -74,7 +74,7 @@ def posterior_of_messages(
     return Posterior(messages, len(beliefs) - propagated, propagated, int((how == IMPOSSIBLE).sum()))
 
 
-def posterior_messages(
+def write_messages(
     beliefs: npt.NDArray[Any], groups: MessageGroups, out: npt.NDArray[Any], exact_states: int = EXACT_STATES
 ) -> Marks:
     """Write to ``out`` what each group says to each of its people, and return how each group was judged."""
@@ -109,7 +109,7 @@ def _bad(rows: Floats) -> int:
     return int((~np.isfinite(rows) | (rows < 0)).sum())
 
 
-__all__ = ["RULES", "MessageGroups", "Posterior", "Rule", "posterior", "posterior_messages", "posterior_of_groups"]
+__all__ = ["RULES", "MessageGroups", "Posterior", "Rule", "beliefs_after_groups", "posterior", "write_messages"]
 
 
 BITS = math.log(2.0)

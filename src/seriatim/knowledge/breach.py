@@ -52,7 +52,7 @@ def choose_n(compromised: float, lifespan: int, m: int, breach: float) -> int | 
     return next((n for n in degrees if breach_probability(compromised, lifespan, m, n).total < breach), None)
 
 
-def breach_degree_or_error(compromised: float, lifespan: int, m: int, breach: float) -> int:
+def degree_or_error(compromised: float, lifespan: int, m: int, breach: float) -> int:
     """Return :func:`choose_n`, or raise an error that says which lifespan, m or breach would do."""
     n = choose_n(compromised, lifespan, m, breach)
     if n is not None:
@@ -68,7 +68,7 @@ def breach_degree_or_error(compromised: float, lifespan: int, m: int, breach: fl
     )
 
 
-def breach_degree_chosen(m: int, adversary: Adversary) -> int:
+def chosen_degree(m: int, adversary: Adversary) -> int:
     """Return the degree for ``n = "choose"``, or say which keys of [adversary] are missing."""
     compromised, lifespan, breach = adversary.compromised, adversary.lifespan, adversary.breach
     if compromised is None or lifespan is None or breach is None:
@@ -76,7 +76,7 @@ def breach_degree_chosen(m: int, adversary: Adversary) -> int:
         found = f"[adversary] lacks {', '.join(name for name, value in needed.items() if value is None)}"
         raise PolicyError(Fault('[promise] n = "choose"', found, "compromised, lifespan and breach", "add them"))
     try:
-        return breach_degree_or_error(compromised, lifespan, m, breach)
+        return degree_or_error(compromised, lifespan, m, breach)
     except AdversaryError as error:
         raise PolicyError([replace(fault, where=f"[promise] {fault.where}") for fault in error.faults]) from None
 

@@ -23,8 +23,8 @@ import numpy.typing as npt
 
 from seriatim.errors import AdversaryError, Fault
 from seriatim.kernels.arrays import Floats
-from seriatim.knowledge.sequence_mining import mining_automaton
-from seriatim.knowledge.sequence_model import ByClass, SequenceModel, model_numbers, model_priors
+from seriatim.knowledge.sequence_mining import following_runs
+from seriatim.knowledge.sequence_model import ByClass, SequenceModel, checked_numbers, checked_priors
 from seriatim.knowledge.value_texts import value_texts
 
 
@@ -48,7 +48,7 @@ _SLACK = 1e-6
 _ROUNDS = 200
 
 
-def model_of_tables(
+def n_step_model(
     matrix: ByClass, values: Sequence[Hashable] | None, prior: ByClass | None, gaps: Mapping[int, ByClass] | None
 ) -> SequenceModel:
     """Return the model of a table, or of one table for each class."""
@@ -76,7 +76,7 @@ def model_of_tables(
     )  # fmt: skip
 
 
-def model_of_given_automaton(
+def automaton_model(
     steps: npt.ArrayLike,
     then: npt.ArrayLike,
     shows: Sequence[Hashable],
@@ -89,7 +89,7 @@ def model_of_given_automaton(
     if len(place) != len(names) or any(value not in place for value in shows):
         raise AdversaryError(Fault("sequence: shows", "a value that is not named, or named twice", "one of the values"))
     value_of = np.array([place[value] for value in shows], dtype=np.int32)
-    table, follows = model_numbers("sequence: steps", steps), model_numbers("sequence: then", then)
+    table, follows = checked_numbers("sequence: steps", steps), checked_numbers("sequence: then", then)
     size = (len(value_of), len(names))
     if table.shape != size or follows.shape != size:
         found = f"shapes {table.shape} and {follows.shape}"
@@ -131,7 +131,7 @@ def _model_of_runs(
             steps={1: steps},
             value_of=np.array([run[-1] for run in runs], dtype=np.int32),
             start=np.arange(n, dtype=np.int32),
-            then=mining_automaton(runs, n),
+            then=following_runs(runs, n),
             value_level=steps[0, :n],
             classes=classes,
             kind=f"matrix over {order} steps",
@@ -165,7 +165,7 @@ def _by_class(name: str, given: ByClass) -> dict[str, Floats]:
     named = given if isinstance(given, Mapping) else {"": given}
     if not named:
         raise AdversaryError(Fault(name, "no table", "one, or one for each class"))
-    return {str(cls): model_numbers(name, table) for cls, table in named.items()}
+    return {str(cls): checked_numbers(name, table) for cls, table in named.items()}
 
 
 def _priors(given: ByClass | None, classes: tuple[str, ...], n: int) -> Floats:
@@ -175,8 +175,8 @@ def _priors(given: ByClass | None, classes: tuple[str, ...], n: int) -> Floats:
                 Fault("prior", "its classes are not those of the tables", f"their {len(classes)} classes")
             )
         named = {str(cls): chances for cls, chances in given.items()}
-        return np.concatenate([model_priors(model_numbers("prior", named[cls]), n) for cls in classes])
-    one = model_priors(np.full(n, 1.0) if given is None else model_numbers("prior", given), n)
+        return np.concatenate([checked_priors(checked_numbers("prior", named[cls]), n) for cls in classes])
+    one = checked_priors(np.full(n, 1.0) if given is None else checked_numbers("prior", given), n)
     return np.tile(one, (len(classes), 1)) if len(one) == 1 else one
 
 

@@ -20,7 +20,7 @@ import pyarrow as pa
 
 from seriatim.errors import AdversaryError, Fault
 from seriatim.kernels.arrays import Ints
-from seriatim.knowledge.sequence_mining import mining_automaton
+from seriatim.knowledge.sequence_mining import following_runs
 from seriatim.knowledge.sequence_model import SequenceModel
 from seriatim.knowledge.sequential_adversary import SequentialAdversary
 from seriatim.knowledge.value_texts import value_texts
@@ -33,7 +33,7 @@ _SLACK = 1e-6
 _COLUMNS = ("gap", "class", "past", "next", "chance")
 
 
-def knowledge_file_bytes(model: SequenceModel, path: Path) -> dict[Path, bytes]:
+def model_bytes(model: SequenceModel, path: Path) -> dict[Path, bytes]:
     """Return a model as the TOML file ``path`` and the Parquet file beside it."""
     automaton = not model.runs and model.n_states != len(model.values)
     table, buffer = path.with_suffix(".parquet"), pa.BufferOutputStream()
@@ -89,7 +89,7 @@ def _chances(model: SequenceModel, automaton: bool) -> pa.Table:
     return pa.table(rows if automaton else {name: rows[name] for name in _COLUMNS})
 
 
-def read_knowledge_file(path: Path) -> SequenceModel:
+def read_model(path: Path) -> SequenceModel:
     """Read a model; every fault says what is wrong with the file."""
     try:
         text = given_file_bytes(path, "knowledge", LARGEST_DOCUMENT, AdversaryError).decode("utf-8")
@@ -206,7 +206,7 @@ def _runs_read(values: tuple[str, ...], past: list[tuple[str, ...]], where: str)
         {tuple(values[s] for s in run): at for at, run in enumerate(runs)},
         np.array([run[-1] for run in runs], dtype=np.int32),
         np.arange(len(values), dtype=np.int32),
-        mining_automaton(runs, len(values)),
+        following_runs(runs, len(values)),
         runs,
     )
 
@@ -242,7 +242,7 @@ def _shares(head: dict[str, Any], n_classes: int, where: str) -> tuple[float, ..
     return tuple(map(float, found))
 
 
-def knowledge_of_adversary(known: Adversary, ordered: tuple[str, ...] | None = None) -> SequentialAdversary:
+def declared_adversary(known: Adversary, ordered: tuple[str, ...] | None = None) -> SequentialAdversary:
     """Return the sequential adversary that a policy or an adversary file declares."""
     model, stay, order = _stated_model(known.sequence)
     return SequentialAdversary(
@@ -265,7 +265,7 @@ def _stated_model(stated: StatedKnowledge | None) -> tuple[SequenceModel | None,
     if stated is None:
         return None, None, None
     if stated.file is not None:
-        return read_knowledge_file(Path(stated.file)), None, None
+        return read_model(Path(stated.file)), None, None
     table = json.loads(stated.table or "{}")
     if set(table) == {"stay"}:
         return None, share_argument("[adversary] sequence: stay", table["stay"]), None

@@ -37,7 +37,7 @@ _FLOOR = 0.5
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False, kw_only=True)
-class SequenceCorpus:
+class ValueCorpus:
     """Sequences of values, person by person in order of time."""
 
     values: tuple[Hashable, ...]
@@ -56,7 +56,7 @@ class SequenceCorpus:
         times: Iterable[Sequence[int]] | None = None,
         classes: Sequence[str] | None = None,
         values: Sequence[Hashable] | None = None,
-    ) -> SequenceCorpus:
+    ) -> ValueCorpus:
         """Return a corpus from plain sequences; without ``times`` every step is one."""
         rows = [list(row) for row in sequences]
         seen = dict.fromkeys(value for row in rows for value in row)
@@ -118,7 +118,7 @@ class _Contexts:
 
 
 def mined_sequences(
-    corpus: SequenceCorpus, order: int, unseen: Unseen = "backoff", denominators: Denominators = "continued"
+    corpus: ValueCorpus, order: int, unseen: Unseen = "backoff", denominators: Denominators = "continued"
 ) -> SequenceModel:
     """Return the model of runs of up to ``order`` values."""
     whole_argument("order", order)
@@ -156,7 +156,7 @@ def mined_sequences(
     )
 
 
-def order_of_mining(corpus: SequenceCorpus) -> int:
+def best_order(corpus: ValueCorpus) -> int:
     """Return 2 if the pairs allow it: every second person's steps are then guessed better from the others' steps.
 
     One value back is enough where runs of two are too many to learn, or to follow quickly.
@@ -168,7 +168,7 @@ def order_of_mining(corpus: SequenceCorpus) -> int:
     return 2 if surprise[1] < _BETTER * surprise[0] else 1
 
 
-def orders_of_mining(corpus: SequenceCorpus) -> tuple[int, ...]:
+def possible_orders(corpus: ValueCorpus) -> tuple[int, ...]:
     """Return the orders that a corpus carries.
 
     A table that guesses other people's steps worse than the stay share does is learnt by heart: nobody else knows it.
@@ -179,20 +179,20 @@ def orders_of_mining(corpus: SequenceCorpus) -> tuple[int, ...]:
     stays = SequenceModel.from_stay(even.stay_share(), even.margin(), even.values)
     if _surprise(mined_sequences(even, 1), odd) > _surprise(stays, odd):
         return ()
-    return tuple(range(1, order_of_mining(corpus) + 1))
+    return tuple(range(1, best_order(corpus) + 1))
 
 
-def _halves(corpus: SequenceCorpus) -> tuple[SequenceCorpus, SequenceCorpus]:
+def _halves(corpus: ValueCorpus) -> tuple[ValueCorpus, ValueCorpus]:
     """Return every second person, and the others."""
     own = np.arange(len(corpus.ptr) - 1)[:_MOST_PEOPLE]
     return _part(corpus, own[::2]), _part(corpus, own[1::2])
 
 
-def _part(corpus: SequenceCorpus, people: Longs) -> SequenceCorpus:
+def _part(corpus: ValueCorpus, people: Longs) -> ValueCorpus:
     """Return some people of a corpus, all of one class."""
     lengths = np.diff(corpus.ptr)[people]
     rows = np.concatenate([np.arange(corpus.ptr[who], corpus.ptr[who + 1]) for who in people.tolist()] or [people])
-    return SequenceCorpus(
+    return ValueCorpus(
         values=corpus.values,
         code=corpus.code[rows],
         time=corpus.time[rows],
@@ -202,7 +202,7 @@ def _part(corpus: SequenceCorpus, people: Longs) -> SequenceCorpus:
     )
 
 
-def _surprise(model: SequenceModel, corpus: SequenceCorpus) -> float:
+def _surprise(model: SequenceModel, corpus: ValueCorpus) -> float:
     """Return the mean negative log of the chances of a corpus' steps."""
     chances, gaps = [], _gaps(corpus).tolist()
     state, codes = 0, corpus.code.tolist()
@@ -215,7 +215,7 @@ def _surprise(model: SequenceModel, corpus: SequenceCorpus) -> float:
     return float(-np.log(np.maximum(chances, 1e-12)).mean()) if chances else 0.0
 
 
-def _class_shares(corpus: SequenceCorpus) -> tuple[float, ...]:
+def _class_shares(corpus: ValueCorpus) -> tuple[float, ...]:
     """Return the share of each class among all appearances."""
     counts = np.bincount(corpus.cls[corpus.owner], minlength=len(corpus.classes)) + _FLOOR
     return tuple((counts / counts.sum()).tolist())
@@ -230,7 +230,7 @@ def _spelled(runs: _Contexts) -> tuple[tuple[int, ...], ...]:
     return tuple(spelled)
 
 
-def mining_automaton(runs: tuple[tuple[int, ...], ...], n_values: int) -> Ints:
+def following_runs(runs: tuple[tuple[int, ...], ...], n_values: int) -> Ints:
     """Return the run that follows each run and value, from runs that were written to a file."""
     number = {run: at for at, run in enumerate(runs)}
     order = max((len(run) for run in runs), default=1)
@@ -244,7 +244,7 @@ def mining_automaton(runs: tuple[tuple[int, ...], ...], n_values: int) -> Ints:
     return then
 
 
-def _gaps(corpus: SequenceCorpus) -> Longs:
+def _gaps(corpus: ValueCorpus) -> Longs:
     """Return the gap before each appearance; 0 for first ones."""
     gaps = np.zeros(len(corpus.code), dtype=np.int64)
     owner = corpus.owner
@@ -253,7 +253,7 @@ def _gaps(corpus: SequenceCorpus) -> Longs:
     return gaps
 
 
-def _contexts(corpus: SequenceCorpus, order: int) -> _Contexts:
+def _contexts(corpus: ValueCorpus, order: int) -> _Contexts:
     n, n_values = len(corpus.code), len(corpus.values)
     position = np.arange(n) - np.repeat(corpus.ptr[:-1], np.diff(corpus.ptr))
     at = [corpus.code.astype(np.int32)]
@@ -298,7 +298,7 @@ def _automaton(runs: _Contexts, n_values: int, order: int, zero: bool) -> Ints:
 
 
 def _table(
-    corpus: SequenceCorpus, runs: _Contexts, pairs: npt.NDArray[np.bool_], zero: bool, denominators: Denominators
+    corpus: ValueCorpus, runs: _Contexts, pairs: npt.NDArray[np.bool_], zero: bool, denominators: Denominators
 ) -> Floats:
     """Return (classes, runs, values): the chance of each value after each run, over these pairs of appearances."""
     n_classes, n_values, n_runs = len(corpus.classes), len(corpus.values), len(runs.length)
@@ -335,15 +335,13 @@ def _backed_off(counts: Floats, whole: Floats, runs: _Contexts, margin: Floats) 
     return chances
 
 
-def _priors(corpus: SequenceCorpus) -> Floats:
+def _priors(corpus: ValueCorpus) -> Floats:
     counts = np.zeros((len(corpus.classes), len(corpus.values)))
     np.add.at(counts, (corpus.cls[corpus.owner], corpus.code), 1.0)
     prior: Floats = (counts + BACK_OFF * corpus.margin()) / (counts.sum(axis=1, keepdims=True) + BACK_OFF)
     return prior
 
 
-def _pooled(corpus: SequenceCorpus) -> SequenceCorpus:
+def _pooled(corpus: ValueCorpus) -> ValueCorpus:
     own = np.zeros_like(corpus.cls)
-    return SequenceCorpus(
-        values=corpus.values, code=corpus.code, time=corpus.time, ptr=corpus.ptr, cls=own, classes=("",)
-    )
+    return ValueCorpus(values=corpus.values, code=corpus.code, time=corpus.time, ptr=corpus.ptr, cls=own, classes=("",))

@@ -80,9 +80,9 @@ class SequenceModel:
         less than 1: the rest of the people are not seen again. ``prior`` is scaled to sum to 1. ``matrix`` and
         ``prior`` may also be mappings, by class; ``gaps`` has tables for steps that are longer than one.
         """
-        from seriatim.knowledge.given_tables import model_of_tables
+        from seriatim.knowledge.given_tables import n_step_model
 
-        return model_of_tables(matrix, values, prior, gaps)
+        return n_step_model(matrix, values, prior, gaps)
 
     @classmethod
     def from_automaton(
@@ -98,16 +98,16 @@ class SequenceModel:
         ``steps[a, s]`` is the chance that value s follows state a, ``then[a, s]`` the state it leads to, and
         ``shows[a]`` the value of a state. A first appearance is in the first state that shows its value.
         """
-        from seriatim.knowledge.given_tables import model_of_given_automaton
+        from seriatim.knowledge.given_tables import automaton_model
 
-        return model_of_given_automaton(steps, then, shows, values, prior)
+        return automaton_model(steps, then, shows, values, prior)
 
     @classmethod
     def from_stay(cls, stay: float, margin: npt.ArrayLike, values: Sequence[Hashable]) -> SequenceModel:
         """Return the model of one number: people keep their value with chance ``stay``, else take one by the margin."""
         if not 0.0 <= stay <= 1.0:
             raise AdversaryError(Fault("stay", f"{stay}", "0 to 1"))
-        share = model_priors(model_numbers("margin", margin), len(values))[0]
+        share = checked_priors(checked_numbers("margin", margin), len(values))[0]
         table = stay * np.eye(len(values)) + (1.0 - stay) * share[None, :]
         return replace(cls.from_matrix(table, values, share), kind="constant" if stay == 1.0 else "stay")
 
@@ -124,9 +124,9 @@ class SequenceModel:
         denominators: Denominators = "continued",
     ) -> SequenceModel:
         """Return the model mined from sequences of values, a sequence per person (see :mod:`sequence_mining`)."""
-        from seriatim.knowledge.sequence_mining import SequenceCorpus, mined_sequences
+        from seriatim.knowledge.sequence_mining import ValueCorpus, mined_sequences
 
-        corpus = SequenceCorpus.of(sequences, times=times, classes=classes, values=values)
+        corpus = ValueCorpus.of(sequences, times=times, classes=classes, values=values)
         return mined_sequences(corpus, order, unseen, denominators)
 
     @property
@@ -197,7 +197,7 @@ class SequenceModel:
         """
         if revision not in ("filter", "product"):
             raise AdversaryError(Fault("revision", "unknown", "filter, product"))
-        seen = np.atleast_2d(model_numbers("posterior", posterior))
+        seen = np.atleast_2d(checked_numbers("posterior", posterior))
         if seen.ndim != 2 or seen.shape[1] != len(self.values) or not _from_0(seen):
             raise AdversaryError(Fault("posterior", f"shape {seen.shape}", f"(people, {len(self.values)}), from 0"))
         empty = int((seen.sum(axis=1) <= 0).sum())
@@ -228,7 +228,7 @@ class SequenceModel:
 
     def _state(self, given: npt.ArrayLike, n_people: int) -> Floats:
         """Return the state that a caller hands back, checked."""
-        state = model_numbers("state", given).astype(np.float64, copy=False)
+        state = checked_numbers("state", given).astype(np.float64, copy=False)
         if state.shape != (n_people, self.n_states) or not _from_0(state):
             raise AdversaryError(Fault("state", f"shape {state.shape}", f"({n_people}, {self.n_states}), from 0"))
         return state
@@ -344,7 +344,7 @@ def _from_0(given: Floats) -> bool:
     return bool(given.min(initial=0.0) >= 0.0 and given.max(initial=0.0) < np.inf)
 
 
-def model_numbers(name: str, given: npt.ArrayLike) -> Floats:
+def checked_numbers(name: str, given: npt.ArrayLike) -> Floats:
     """Return an array of numbers; single precision stays as it is, since posteriors of millions of people are large."""
     if isinstance(given, np.ndarray) and given.dtype == np.float32:
         return np.ascontiguousarray(given)
@@ -356,14 +356,14 @@ def model_numbers(name: str, given: npt.ArrayLike) -> Floats:
 
 def _gaps(given: int | npt.ArrayLike, n_people: int) -> Ints:
     """Return everyone's gap."""
-    gaps = model_numbers("gap", given)
+    gaps = checked_numbers("gap", given)
     if gaps.shape not in ((), (1,), (n_people,)) or not (np.isfinite(gaps) & (gaps >= 1) & (gaps % 1 == 0)).all():
         found = f"shape {gaps.shape}, or not whole steps"
         raise AdversaryError(Fault("gap", found, "whole steps from 1, one for all or one each"))
     return np.broadcast_to(gaps, (n_people,)).astype(np.int32)
 
 
-def model_priors(prior: Floats, n: int) -> Floats:
+def checked_priors(prior: Floats, n: int) -> Floats:
     """Return chances for each value, a row per class, scaled to sum to 1."""
     rows = np.atleast_2d(prior)
     allowed = f"{n} chances from 0, not all 0"

@@ -19,7 +19,7 @@ from seriatim.errors import AdversaryError, Fault
 from seriatim.kernels.arrays import Flags, Floats, Ints
 from seriatim.knowledge._posterior import RULES, Rule
 from seriatim.knowledge.appearances import Appearances
-from seriatim.knowledge.sequence_mining import SequenceCorpus, mined_sequences, orders_of_mining
+from seriatim.knowledge.sequence_mining import ValueCorpus, mined_sequences, possible_orders
 from seriatim.knowledge.sequence_model import SequenceModel
 from seriatim.knowledge.value_texts import value_texts
 from seriatim.model.adversary import RAISED, SURE
@@ -150,7 +150,7 @@ class SequentialAdversary:
         if self.order is not None:
             return _own_adversary_model_of_order(rows, history, self.order)
         if self.stay is not None:
-            corpus = adversary_corpus(rows, history)
+            corpus = true_sequences(rows, history)
             return SequenceModel.from_stay(self.stay, corpus.margin(), corpus.values)
         return _own_adversary_model(rows, history)
 
@@ -162,8 +162,8 @@ class SequentialAdversary:
         """
         if self.model is not None or self.stay is not None or self.order is not None:
             return (self,)
-        corpus = adversary_corpus(rows, history)
-        orders = () if corpus.stay_share() == 1.0 else orders_of_mining(corpus)
+        corpus = true_sequences(rows, history)
+        orders = () if corpus.stay_share() == 1.0 else possible_orders(corpus)
         return (self, *(replace(self, order=order) for order in orders))
 
     def class_numbers(self, history: History, model: SequenceModel) -> Ints:
@@ -187,12 +187,12 @@ def _draw(who: str) -> float:
     return int.from_bytes(hashlib.blake2b(who.encode(), digest_size=8, person=b"compromised").digest()) / 2.0**64
 
 
-def adversary_corpus(rows: Appearances, history: History) -> SequenceCorpus:
+def true_sequences(rows: Appearances, history: History) -> ValueCorpus:
     """Return a history's own sequences of true values, as its publisher could mine them."""
     n = rows.n_people
     end = int(rows.people.ptr[n])
     order = rows.people.rows[:end]
-    return SequenceCorpus(
+    return ValueCorpus(
         values=tuple(history.values.to_pylist()),
         code=rows.value[order],
         time=rows.time[order].astype(np.int64),
@@ -204,11 +204,11 @@ def adversary_corpus(rows: Appearances, history: History) -> SequenceCorpus:
 
 def _own_adversary_model(rows: Appearances, history: History) -> SequenceModel:
     """Return the model of one number: the stay share and margin of the history itself."""
-    corpus = adversary_corpus(rows, history)
+    corpus = true_sequences(rows, history)
     stay = corpus.stay_share()
     return SequenceModel.from_stay(stay, corpus.margin(), corpus.values)
 
 
 def _own_adversary_model_of_order(rows: Appearances, history: History, order: int) -> SequenceModel:
     """Return a mined model of the history's own sequences."""
-    return mined_sequences(adversary_corpus(rows, history), order)
+    return mined_sequences(true_sequences(rows, history), order)

@@ -33,9 +33,9 @@ from seriatim.kernels.belief.group_messages import EXACT, IMPOSSIBLE, PROPAGATED
 from seriatim.knowledge._posterior import (
     MessageGroups,
     Rule,
-    posterior_messages,
-    posterior_of_groups,
-    posterior_of_messages,
+    beliefs_after_groups,
+    beliefs_after_messages,
+    write_messages,
 )
 from seriatim.knowledge.appearances import Appearances, appearances_of
 from seriatim.knowledge.sequence_model import SequenceModel
@@ -48,7 +48,7 @@ FADINGS = (1.5, 1.0, 0.5, 0.0)
 
 Against exact joint models with the steps of three real panels, 1 counts people who stay together too little and looks
 back too cautiously, 2 and more counts stable groups too often. Over 24 releases of a made-up world in which a disease
-never changes, 1.5 counts them too often as well: :func:`smoothing_is_bold` tells.
+never changes, 1.5 counts them too often as well: :func:`is_bold` tells.
 """
 _BOLD = 0.02
 CAREFUL = 0.2
@@ -63,7 +63,7 @@ _LEAST = 1e-12
 _SETTLED = 1e-4
 
 
-class SmoothingPace(NamedTuple):
+class SweepPace(NamedTuple):
     """How looking back goes: sweeps over people and groups, and how fast what a group said fades."""
 
     sweeps: int = SWEEPS
@@ -71,7 +71,7 @@ class SmoothingPace(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class SmoothingStart:
+class KnownBefore:
     """What is known about people from releases before: states, whom it is about, and when they appeared last."""
 
     state: Floats
@@ -79,13 +79,13 @@ class SmoothingStart:
     last: Ints
 
     @classmethod
-    def nothing(cls, rows: Appearances, model: SequenceModel) -> SmoothingStart:
+    def nothing(cls, rows: Appearances, model: SequenceModel) -> KnownBefore:
         """Return that nobody was met before."""
         n = len(rows.people.ptr) - 1
         return cls(np.zeros((n, model.n_states)), np.zeros(n, dtype=np.bool_), np.zeros(n, dtype=np.int32))
 
-    def copy(self) -> SmoothingStart:
-        return SmoothingStart(self.state.copy(), self.met.copy(), self.last.copy())
+    def copy(self) -> KnownBefore:
+        return KnownBefore(self.state.copy(), self.met.copy(), self.last.copy())
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False, kw_only=True)
@@ -101,16 +101,16 @@ class SmoothedBeliefs:
     """Groups that contradict the knowledge."""
     begin: Floats
     """(people, states): what was known before everyone's first appearance here."""
-    after_first: SmoothingStart
+    after_first: KnownBefore
     """What is known about everyone after the first release here."""
-    after_last: SmoothingStart
+    after_last: KnownBefore
     """What is known about everyone after the last one."""
 
 
-_NONE = SmoothingStart(np.empty((0, 0)), np.empty(0, dtype=np.bool_), np.empty(0, dtype=np.int32))
+_NONE = KnownBefore(np.empty((0, 0)), np.empty(0, dtype=np.bool_), np.empty(0, dtype=np.int32))
 
 
-def smoothing_start(rows: Appearances) -> Bytes:
+def no_evidence(rows: Appearances) -> Bytes:
     """Return evidence that says nothing: every value that a person's group published is possible."""
     shown = np.diff(rows.groups.val_ptr)
     of_group = np.zeros((len(shown), rows.n_values), dtype=np.uint8)
@@ -119,17 +119,17 @@ def smoothing_start(rows: Appearances) -> Bytes:
     return evidence
 
 
-def smoothing_round(rows: Appearances, model: SequenceModel, rule: Rule, evidence: Bytes) -> SmoothedBeliefs:
+def release_by_release(rows: Appearances, model: SequenceModel, rule: Rule, evidence: Bytes) -> SmoothedBeliefs:
     """Return beliefs after each release alone: the class prior and the group, without any history."""
     prior = model.prior[rows.people.cls] * evidence
     return _of_groups(rows.groups, prior, rule)
 
 
-def smoothing_forward(
-    rows: Appearances, model: SequenceModel, rule: Rule, evidence: Bytes, before: SmoothingStart | None = None
+def look_forward(
+    rows: Appearances, model: SequenceModel, rule: Rule, evidence: Bytes, before: KnownBefore | None = None
 ) -> SmoothedBeliefs:
     """Return beliefs about each appearance, from its release and those before; ``before`` is known from older ones."""
-    known = SmoothingStart.nothing(rows, model) if before is None else before.copy()
+    known = KnownBefore.nothing(rows, model) if before is None else before.copy()
     first, begin, begun = known, np.zeros_like(known.state), np.zeros_like(known.met)
     beliefs = np.zeros((len(rows.person), rows.n_values))
     messages = np.zeros_like(beliefs)
@@ -138,9 +138,7 @@ def smoothing_forward(
     for at in range(len(rows.group_of_release) - 1):
         here = slice(int(bounds[at]), int(bounds[at + 1]))
         who, now = rows.person[here], rows.time[here]
-        ahead = smoothing_prediction(
-            model, known.state[who], known.met[who], now - known.last[who], rows.people.cls[here]
-        )
+        ahead = predicted_states(model, known.state[who], known.met[who], now - known.last[who], rows.people.cls[here])
         fresh = ~begun[who]
         begin[who[fresh]], begun[who] = ahead[fresh], True
         found = _of_groups(_groups_of_release(rows, at), model.beliefs_of(ahead) * evidence[here], rule)
@@ -161,7 +159,7 @@ def smoothing_forward(
     )
 
 
-def smoothing_prediction(model: SequenceModel, state: Floats, met: Flags, gap: Ints, cls: Ints) -> Floats:
+def predicted_states(model: SequenceModel, state: Floats, met: Flags, gap: Ints, cls: Ints) -> Floats:
     """Return the states before an appearance: from the last one, or from the prior for people not met yet."""
     cls, fresh = np.ascontiguousarray(cls), np.empty_like(state)
     ahead = model.carried(state, cls, np.maximum(np.where(met, gap, 1), 1).astype(np.int32))
@@ -171,16 +169,16 @@ def smoothing_prediction(model: SequenceModel, state: Floats, met: Flags, gap: I
     return chosen
 
 
-def smoothing_back(
+def look_back(
     rows: Appearances,
     model: SequenceModel,
     evidence: Bytes,
     forward: SmoothedBeliefs,
-    pace: SmoothingPace | None = None,
+    pace: SweepPace | None = None,
 ) -> SmoothedBeliefs:
     """Return beliefs about each appearance from all releases, also the later ones."""
     own = rows.people
-    sweeps, fading = pace or SmoothingPace()
+    sweeps, fading = pace or SweepPace()
     c = model.coupling**fading
     rho = repeated_meeting_weights(rows.groups.ptr, rows.person, own, rows.group, rows.time, c)[rows.group]
     possible, log_lam = evidence.copy(), forward.log_messages.copy()
@@ -191,7 +189,7 @@ def smoothing_back(
         smooth_messages(model.chain, own, forward.begin, ChainEvidence(possible, log_lam, rho), to_group, beliefs)
         if np.abs(beliefs - before).max(initial=0.0) < _SETTLED:
             break
-        how = posterior_messages(to_group, rows.groups, lam)
+        how = write_messages(to_group, rows.groups, lam)
         _narrow(possible, lam, (how == EXACT)[rows.group])
         log_lam = _DAMPED * log_lam + (1.0 - _DAMPED) * np.log(np.maximum(lam, _LEAST))
     smooth_messages(model.chain, own, forward.begin, ChainEvidence(possible, log_lam, rho), to_group, beliefs)
@@ -206,7 +204,7 @@ def smoothing_back(
     )
 
 
-def smoothing_is_bold(beliefs: Floats, truth: Ints) -> bool:
+def is_bold(beliefs: Floats, truth: Ints) -> bool:
     """Return whether beliefs claim more than they know: sum p^2 exceeds belief in the truth by more than chance would.
 
     Calibrated beliefs have equal means of both; ``truth`` has the true value of each row.
@@ -217,7 +215,7 @@ def smoothing_is_bold(beliefs: Floats, truth: Ints) -> bool:
     return bool(excess.mean() > _BOLD + 2.0 * excess.std() / np.sqrt(len(truth)))
 
 
-def smoothing_with_care(bold: SmoothedBeliefs, careful: SmoothedBeliefs) -> SmoothedBeliefs:
+def with_care(bold: SmoothedBeliefs, careful: SmoothedBeliefs) -> SmoothedBeliefs:
     """Return beliefs of which a share of ``CAREFUL`` is the careful reading."""
     return replace(bold, beliefs=(1.0 - CAREFUL) * bold.beliefs + CAREFUL * careful.beliefs)
 
@@ -231,12 +229,12 @@ def _narrow(possible: Bytes, lam: Floats, exact: Flags) -> None:
 
 def _of_groups(groups: MessageGroups, known: Floats, rule: Rule) -> SmoothedBeliefs:
     lam = np.empty_like(known)
-    how = posterior_messages(known, groups, lam)
+    how = write_messages(known, groups, lam)
     told = np.log(np.maximum(lam, _LEAST))
     if rule == "bayes":
-        found = posterior_of_messages(known, groups, lam, how)
+        found = beliefs_after_messages(known, groups, lam, how)
     else:
-        found = posterior_of_groups(known, groups, rule)
+        found = beliefs_after_groups(known, groups, rule)
     return SmoothedBeliefs(
         beliefs=found.beliefs,
         log_messages=told,
@@ -280,13 +278,13 @@ def revised_beliefs(
     window = History(history.respondents, domain, history.releases).newest(WINDOW)
     rows = appearances_of(window, known.times_of(past.number for past in window))
     model = replace(known, classes={}).model_for(rows, window)  # one class: the defence and the promise must agree
-    found = smoothing_forward(rows, model, known.rule, smoothing_start(rows)).after_last
+    found = look_forward(rows, model, known.rule, no_evidence(rows)).after_last
     texts = pc.cast(rows.respondents, pa.string()) if len(rows.respondents) else pa.array([], pa.string())
     place = pc.index_in(pc.cast(respondents, pa.string()), value_set=texts).fill_null(-1).to_numpy(zero_copy_only=False)
     met, n = place >= 0, len(place)
     (now,) = known.times_of([history.releases[-1].number + 1 if len(history) else 1])
     state, last = np.zeros((n, model.n_states)), np.zeros(n, dtype=np.int32)
     state[met], last[met] = found.state[place[met]], found.last[place[met]]
-    ahead = smoothing_prediction(model, state, met, now - last, np.zeros(n, dtype=np.int32))
+    ahead = predicted_states(model, state, met, now - last, np.zeros(n, dtype=np.int32))
     beliefs = model.beliefs_of(ahead)
     return RevisedBeliefs(beliefs / np.maximum(beliefs.sum(axis=1, keepdims=True), 1e-300), domain)

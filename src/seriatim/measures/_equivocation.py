@@ -102,7 +102,7 @@ class Equivocation:
 
     def bounds_at(self, eps: float) -> tuple[float, float]:
         """Return bounds of H(eps); equal if it is exact."""
-        steps = self.given.grid.within(equivocation_width(eps))
+        steps = self.given.grid.within(checked_width(eps))
         if not self.exact:
             reach = np.searchsorted(self.given.steps, self.given.steps + steps, side="right") - 1
             if int(reach.sum()) - len(reach) * (len(reach) - 1) // 2 <= MOST_BLOCKS:
@@ -118,7 +118,7 @@ class Equivocation:
         """Return the largest mass in one window of width eps: how often the attacker's best guess hits; exact."""
         steps, shares = self.given.steps, self.given.shares
         reached = np.concatenate(([0.0], np.cumsum(shares)))
-        ends = np.searchsorted(steps, steps + self.given.grid.within(equivocation_width(eps)), side="right")
+        ends = np.searchsorted(steps, steps + self.given.grid.within(checked_width(eps)), side="right")
         return float(min((reached[ends] - reached[:-1]).max(), 1.0))
 
     def curve(self) -> tuple[FloatArray, FloatArray]:
@@ -132,10 +132,10 @@ def equivocation(values: Any, probabilities: Any, *, ordered: bool = False) -> E
     Values are numbers, dates or times, in any order; equal ones are merged. Texts and categories have no differences
     and are refused, unless ``ordered`` says that the codes are ranks, or the categories have an order.
     """
-    return equivocation_of(candidates(values, probabilities, ordered=ordered))
+    return of_candidates(candidates(values, probabilities, ordered=ordered))
 
 
-def equivocation_of(given: ProbableValues) -> Equivocation:
+def of_candidates(given: ProbableValues) -> Equivocation:
     """Return H(eps) of candidates: exact, or within certified bounds if they are too many."""
     if len(given.steps) <= EXACT_UP_TO:
         return _equivocation_sweep(given, given.steps, given.shares, 0)
@@ -150,12 +150,12 @@ def equivocation_of(given: ProbableValues) -> Equivocation:
 
 def _equivocation_sweep(given: ProbableValues, steps: LongArray, shares: FloatArray, apart: int) -> Equivocation:
     """Return H of values on the grid, by a sweep over the differences of all pairs."""
-    pairs = equivocation_pairs(steps, given.grid.slack)
+    pairs = pairs_by_difference(steps, given.grid.slack)
     widths = np.concatenate((np.zeros(1, dtype=np.int64), pairs.widths))
     return Equivocation(given, widths, least_entropies(pairs, shares), apart)
 
 
-def equivocation_pairs(steps: LongArray, slack: int = 0) -> ValuePairs:
+def pairs_by_difference(steps: LongArray, slack: int = 0) -> ValuePairs:
     """Return all pairs of values, by rising difference; those that rounding alone tells apart count as equal."""
     low, high = np.triu_indices(len(steps), 1)
     gaps = steps[high] - steps[low]
@@ -188,7 +188,7 @@ def _cover(steps: LongArray, width: int, most: int) -> LongArray:
     return np.array(starts, dtype=np.int64)
 
 
-def equivocation_width(eps: float) -> float:
+def checked_width(eps: float) -> float:
     """Return a width, if it is a number from 0."""
     if isinstance(eps, bool) or not isinstance(eps, int | float | np.number) or not float(eps) >= 0.0:
         found = "a number below 0" if isinstance(eps, int | float | np.number) and eps < 0 else "not a number"

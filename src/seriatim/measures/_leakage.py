@@ -51,7 +51,7 @@ def entropy(shares: FloatArray) -> float:
     return float(-(positive * np.log2(positive)).sum()) + 0.0
 
 
-def leakage_by_class(
+def figures_by_class(
     counts: ValueCounts, prior: FloatArray | None = None, recursive_l: int = 2
 ) -> dict[str, FloatArray]:
     """Return every figure of every class, by name; the prior is the published margin unless another is passed."""

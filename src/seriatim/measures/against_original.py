@@ -15,8 +15,8 @@ import numpy as np
 import numpy.typing as npt
 
 from seriatim.errors import Fault, InputError
-from seriatim.measures.information_loss import set_loss_bits
-from seriatim.measures.query_error import QueryBoxes
+from seriatim.measures.information_loss import bits_in_sets
+from seriatim.measures.query_error import LabelBoxes
 from seriatim.model.audited import AuditedOriginal, AuditedQuasi
 from seriatim.model.chance import open_chance
 from seriatim.model.classes import LongArray, numbered_alike
@@ -26,7 +26,7 @@ MOST_FLAGS = 120
 """Columns of categories take part in distance linkage up to this many values in all."""
 
 
-def label_widths_against_original(column: AuditedQuasi) -> FloatArray:
+def label_widths(column: AuditedQuasi) -> FloatArray:
     """Return each label's normalised certainty penalty (Xu et al. 2006): 0 for one value, 1 for all; nan if unread.
 
     For numbers it is the width over the range of the original, for others the values covered over all values.
@@ -47,7 +47,7 @@ def label_widths_against_original(column: AuditedQuasi) -> FloatArray:
     return widths
 
 
-def label_steps_against_original(column: AuditedQuasi) -> FloatArray | None:
+def label_steps(column: AuditedQuasi) -> FloatArray | None:
     """Return how far up its hierarchy each label is, 0 to 1 for '*'; None without a hierarchy (Sweeney's Prec)."""
     scale = column.before.scale
     if scale.form != "node":
@@ -60,23 +60,23 @@ def label_steps_against_original(column: AuditedQuasi) -> FloatArray | None:
     return np.asarray(steps)
 
 
-def mean_against_original(of_label: FloatArray, column: AuditedQuasi, n_withheld: int, withheld: float) -> float:
+def mean_of_records(of_label: FloatArray, column: AuditedQuasi, n_withheld: int, withheld: float) -> float:
     """Return the mean over all records of the original; a withheld one counts ``withheld``; nan if unread."""
     n = len(column.codes) + n_withheld
     return (float(of_label[column.codes].sum()) + n_withheld * withheld) / max(n, 1)
 
 
-def label_bits_against_original(column: AuditedQuasi) -> FloatArray:
+def label_bits(column: AuditedQuasi) -> FloatArray:
     """Return the bits each label leaves open about the value, by the shares of the original's records it covers."""
     counts = column.before.counts()
     bits = np.full(len(column.covers), np.nan)
     for label, codes in enumerate(column.covers):
         if codes is not None:
-            bits[label] = set_loss_bits(counts, np.zeros(len(codes), dtype=np.int64), codes, 1)[0]
+            bits[label] = bits_in_sets(counts, np.zeros(len(codes), dtype=np.int64), codes, 1)[0]
     return bits
 
 
-def untrue_share_of_original(column: AuditedQuasi, match: LongArray) -> float:
+def untrue_share(column: AuditedQuasi, match: LongArray) -> float:
     """Return the share of matched records whose label does not cover their value: 0 if only generalised."""
     matched = match >= 0
     if not matched.any():
@@ -91,7 +91,7 @@ def untrue_share_of_original(column: AuditedQuasi, match: LongArray) -> float:
     return float((~true).mean())
 
 
-def boxes_against_original(original: AuditedOriginal) -> QueryBoxes | None:
+def class_boxes(original: AuditedOriginal) -> LabelBoxes | None:
     """Return every class as the range of codes its labels cover; None if a label could not be read."""
     facing = original.facing
     if any(column.n_unread for column in facing):
@@ -103,12 +103,10 @@ def boxes_against_original(original: AuditedOriginal) -> QueryBoxes | None:
     for index, column in enumerate(facing):
         ends = np.array([(0, 0) if c is None else (c[0], c[-1]) for c in column.covers], dtype=np.int32)
         low[index], high[index] = ends[column.codes[first]].T
-    return QueryBoxes(low, high, classes.sizes.astype(np.float64))
+    return LabelBoxes(low, high, classes.sizes.astype(np.float64))
 
 
-def points_against_original(
-    facing: Sequence[AuditedQuasi], match: LongArray
-) -> tuple[FloatArray, FloatArray, tuple[str, ...]]:
+def linkage_points(facing: Sequence[AuditedQuasi], match: LongArray) -> tuple[FloatArray, FloatArray, tuple[str, ...]]:
     """Return both tables as points for distance linkage, row by row, and the columns that could not take part.
 
     Numbers are divided by the original's standard deviation; a range is at its middle. A category is a flag for each of

@@ -21,7 +21,7 @@ RELEASES = 8
 """Releases that are averaged in the figure of a verdict."""
 
 
-def averaged_noise_measures(columns: Iterable[CodedColumn], policy: Policy) -> tuple[Measure, ...]:
+def nearness_of_columns(columns: Iterable[CodedColumn], policy: Policy) -> tuple[Measure, ...]:
     """Return for each noisy sensitive column of numbers how near noise lets anyone come to its values.
 
     If there is none, for each noisy quasi-identifier. Empty if the method adds none.
@@ -52,18 +52,18 @@ def _measures(column: CodedColumn, amount: str, policy: Policy) -> tuple[Measure
     spread = SPREAD * float(amount.rstrip("%")) / (100.0 if in_per_cent else 1.0)
     return (
         Measure("noise_spread", spread, "share" if in_per_cent else unit, {"column": column.name, "at_most": amount}),
-        Measure("noise_near", averaged_noise_hits(values, amount, 1, near), "share", about),
+        Measure("noise_near", share_of_hits(values, amount, 1, near), "share", about),
         Measure("noise_hit_chance", hit, "share", {**about, "without_release": alone}),
         Measure(
             "fresh_noise_near",
-            averaged_noise_hits(values, amount, RELEASES, near),
+            share_of_hits(values, amount, RELEASES, near),
             "share",
             {**about, "releases": RELEASES},
         ),
     )
 
 
-def averaged_noise_hits(values: FloatArray, amount: str, releases: int, near: Nearness, seed: int = SEED) -> float:
+def share_of_hits(values: FloatArray, amount: str, releases: int, near: Nearness, seed: int = SEED) -> float:
     """Return the share of values that the mean of several noisy ones comes near to, if each release had fresh noise."""
     chance = open_chance(seed, "averaged noise")
     bell = np.mean([quantiles_at(chance.random(len(values))) for _ in range(releases)], axis=0)

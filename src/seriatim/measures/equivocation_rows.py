@@ -13,14 +13,9 @@ from seriatim.engines.threads import ALL_CORES
 from seriatim.errors import Fault, InputError
 from seriatim.kernels.check.sweep import entropy_areas
 from seriatim.kernels.equivocation import areas_by_lanes, window_entropies, window_hit_chances
-from seriatim.measures._equivocation import (
-    Equivocation,
-    equivocation,
-    equivocation_of,
-    equivocation_pairs,
-    equivocation_width,
-)
-from seriatim.measures.probable_values import ProbableValues, probable_value_numbers, probable_value_shares
+from seriatim.measures import _equivocation
+from seriatim.measures._equivocation import Equivocation, checked_width, equivocation, pairs_by_difference
+from seriatim.measures.probable_values import ProbableValues, numbers_with_unit, shares_that_add_up
 from seriatim.model.class_counts import ValueCounts
 from seriatim.model.nearness import LongArray, ValueGrid, value_grid
 from seriatim.model.scale import FloatArray
@@ -54,7 +49,9 @@ class Equivocations:
 
     def __getitem__(self, row: int) -> Equivocation:
         held = self.matrix[row] > 0.0
-        return equivocation_of(ProbableValues(self.grid, self.steps[held], self.matrix[row][held], self.unit))
+        return _equivocation.of_candidates(
+            ProbableValues(self.grid, self.steps[held], self.matrix[row][held], self.unit)
+        )
 
     @property
     def initial(self) -> FloatArray:
@@ -83,13 +80,13 @@ class Equivocations:
         return _by_rows(lambda rows: window_hit_chances(rows, self._reach(eps)), self.matrix, self.workers)
 
     def _reach(self, eps: float) -> LongArray:
-        return np.searchsorted(self.steps, self.steps + self.grid.within(equivocation_width(eps)), side="right") - 1
+        return np.searchsorted(self.steps, self.steps + self.grid.within(checked_width(eps)), side="right") - 1
 
 
 def equivocations(domain: Any, matrix: Any, *, ordered: bool = False, workers: Workers = ALL_CORES) -> Equivocations:
     """Return H(eps) of every row of a matrix of probabilities over one domain, computed on all cores."""
-    numbers, unit = probable_value_numbers(domain, ordered=ordered)
-    shares = probable_value_shares(matrix)
+    numbers, unit = numbers_with_unit(domain, ordered=ordered)
+    shares = shares_that_add_up(matrix)
     if shares.ndim != 2 or shares.shape[1] != len(numbers):
         found = f"an array of shape {shares.shape} over {len(numbers)} values"
         raise InputError(Fault("matrix", found, "a row per distribution, a column per value"))
@@ -108,7 +105,7 @@ def _areas(grid: ValueGrid, steps: LongArray, matrix: FloatArray, workers: Worke
         row, value = np.nonzero(matrix)
         starts = np.concatenate(([0], np.cumsum(np.bincount(row, minlength=len(matrix)))))
         return _areas_of_runs(_Runs(starts, value, matrix[row, value]), steps, grid.step, workers)
-    pairs = equivocation_pairs(steps, grid.slack)
+    pairs = pairs_by_difference(steps, grid.slack)
 
     def work(rows: FloatArray) -> FloatArray:
         areas = np.empty(len(rows))
@@ -118,7 +115,7 @@ def _areas(grid: ValueGrid, steps: LongArray, matrix: FloatArray, workers: Worke
     return _by_rows(work, matrix, workers) * grid.step
 
 
-def equivocation_areas(counts: ValueCounts, positions: FloatArray, workers: Workers = ALL_CORES) -> FloatArray:
+def class_areas(counts: ValueCounts, positions: FloatArray, workers: Workers = ALL_CORES) -> FloatArray:
     """Return the area of every class, in units of the positions x bits; a value without a position is left out."""
     placed = np.isfinite(positions)
     grid = value_grid(positions[placed])

@@ -20,7 +20,7 @@ from seriatim.model.scale import FloatArray
 
 
 @dataclass(frozen=True, slots=True)
-class ExposureChances:
+class MatchChances:
     """Chances that a match is right."""
 
     highest: float
@@ -32,12 +32,12 @@ class ExposureChances:
     threshold: float
 
 
-def exposure_to_prosecutor(sizes: LongArray, threshold: float = 0.2) -> ExposureChances:
+def prosecutor_chances(sizes: LongArray, threshold: float = 0.2) -> MatchChances:
     """Return the exposure of a target known to be in the table: one in the size of the class."""
     return _exposure(sizes, sizes, threshold)
 
 
-def exposure_to_journalist(sizes: LongArray, population: LongArray, threshold: float = 0.2) -> ExposureChances:
+def journalist_chances(sizes: LongArray, population: LongArray, threshold: float = 0.2) -> MatchChances:
     """Return the exposure of a target in the population: one in the population's size of the class."""
     short = int((population < sizes).sum())
     if len(population) != len(sizes) or short:
@@ -52,30 +52,30 @@ def exposure_to_journalist(sizes: LongArray, population: LongArray, threshold: f
     return _exposure(sizes, population, threshold)
 
 
-def exposure_to_marketer(sizes: LongArray, population: LongArray | None = None) -> float:
+def marketer_share(sizes: LongArray, population: LongArray | None = None) -> float:
     """Return the share of records matched rightly when all are matched."""
     return _exposure(sizes, sizes if population is None else population, 1.0).mean
 
 
-def _exposure(sizes: LongArray, among: LongArray, threshold: float) -> ExposureChances:
+def _exposure(sizes: LongArray, among: LongArray, threshold: float) -> MatchChances:
     held = sizes > 0
     if not held.any():
-        return ExposureChances(0.0, 0.0, 0.0, threshold)
+        return MatchChances(0.0, 0.0, 0.0, threshold)
     sizes, chance = sizes[held], 1.0 / among[held]
     total = sizes.sum()
     at_risk = sizes[chance > threshold].sum() / total
-    return ExposureChances(float(chance.max()), float((sizes * chance).sum() / total), float(at_risk), threshold)
+    return MatchChances(float(chance.max()), float((sizes * chance).sum() / total), float(at_risk), threshold)
 
 
-def exposure_n_uniques(sizes: LongArray) -> int:
+def count_uniques(sizes: LongArray) -> int:
     return int((sizes == 1).sum())
 
 
-def exposure_given_unique(sizes: LongArray, sampled: float) -> float:
+def chance_given_unique(sizes: LongArray, sampled: float) -> float:
     """Return Pr(a unique match is right) for a sample of share ``sampled``; nan without unique records or pairs."""
     if not 0.0 < sampled <= 1.0:
         raise InputError(Fault("sampled", f"a share of {sampled:g}", "above 0 and up to 1"))
-    ones, pairs = exposure_n_uniques(sizes), int((sizes == 2).sum())
+    ones, pairs = count_uniques(sizes), int((sizes == 2).sum())
     weight = sampled * ones + 2.0 * (1.0 - sampled) * pairs
     return sampled * ones / weight if weight else float("nan")
 
@@ -89,7 +89,7 @@ class DisclosureRisk:
     maximal: float
 
 
-def exposure_risk(original: Classes, masked: Classes, weights: FloatArray | None = None) -> DisclosureRisk:
+def disclosure_risk(original: Classes, masked: Classes, weights: FloatArray | None = None) -> DisclosureRisk:
     """Return the risk of a masked table whose records are in the same order as the original's.
 
     ``weights[k - 1, j - 1]`` weighs records in masked classes of size k and original classes of size j, none more than
@@ -108,8 +108,8 @@ def exposure_risk(original: Classes, masked: Classes, weights: FloatArray | None
     )
 
 
-def exposure_truta_weights(given: Any) -> FloatArray:
-    """Return weights by masked and original class size, checked; ``exposure_risk`` says what they mean."""
+def truta_weights(given: Any) -> FloatArray:
+    """Return weights by masked and original class size, checked; ``disclosure_risk`` says what they mean."""
     try:
         weights = np.asarray(given, dtype=np.float64)
     except (TypeError, ValueError):
@@ -127,7 +127,7 @@ def _weight_of(weights: FloatArray, after: LongArray, before: LongArray) -> Floa
     return np.asarray(weights[rows, columns] / largest, dtype=np.float64)
 
 
-def is_exposure_none(tv: FloatArray) -> bool:
+def reveals_nothing(tv: FloatArray) -> bool:
     """Return whether every class equals the prior: the table reveals nothing about this column (Definition 5)."""
     return bool((np.nan_to_num(tv) < 1e-12).all())
 

@@ -10,13 +10,13 @@ from seriatim.model.classes import LongArray
 from seriatim.model.scale import FloatArray, IntArray
 
 
-def loss_measures(draft: Draft, class_sizes: LongArray) -> tuple[Measure, ...]:
+def cost_of_draft(draft: Draft, class_sizes: LongArray) -> tuple[Measure, ...]:
     """Return GCP, discernibility, average class size and the suppressed share of a draft."""
     sizes = class_sizes.astype(np.float64)
     n, suppressed = draft.n_records, draft.grouping.n_suppressed
     # a suppressed record is as uncertain as the whole table (Bayardo, Agrawal 2005)
     discernibility = float((sizes**2).sum() + suppressed * n)
-    per_column = loss_by_column(draft)
+    per_column = penalty_by_column(draft)
     gcp = float(np.mean(list(per_column.values()))) if per_column else 0.0
     return (
         Measure("gcp", gcp, "share", {"meaning": "global certainty penalty; a suppressed record counts 1"}),
@@ -27,7 +27,7 @@ def loss_measures(draft: Draft, class_sizes: LongArray) -> tuple[Measure, ...]:
     )
 
 
-def loss_by_column(draft: Draft) -> dict[str, float]:
+def penalty_by_column(draft: Draft) -> dict[str, float]:
     """Return each quasi column's normalised certainty penalty, the mean over records; a suppressed one counts 1."""
     group = draft.grouping.group
     counts = np.bincount(group[group >= 0], minlength=draft.grouping.n_groups)
@@ -41,7 +41,7 @@ LEVELS = "levels of the hierarchy"
 WIDTHS = "widths of labels, as the column has no hierarchy"
 
 
-def range_loss_bits(counts: LongArray, low: IntArray, high: IntArray) -> FloatArray:
+def bits_in_ranges(counts: LongArray, low: IntArray, high: IntArray) -> FloatArray:
     """Return the bits that a label over the codes low .. high leaves open about the value, by shares of the original.
 
     After Gionis and Tassa; 0 for one value. ``counts`` are the original's records with each code.
@@ -56,7 +56,7 @@ def _running(parts: FloatArray) -> FloatArray:
     return np.asarray(np.concatenate((np.zeros(1), np.cumsum(parts))), dtype=np.float64)
 
 
-def set_loss_bits(counts: LongArray, owner: LongArray, codes: IntArray, n_sets: int) -> FloatArray:
+def bits_in_sets(counts: LongArray, owner: LongArray, codes: IntArray, n_sets: int) -> FloatArray:
     """Return the same for sets of codes: ``codes[i]`` is in set ``owner[i]``."""
     held = counts[codes].astype(np.float64)
     logs = held * np.log2(np.maximum(held, 1.0))
@@ -69,7 +69,7 @@ def _bits(total: FloatArray, logs: FloatArray) -> FloatArray:
     return np.asarray(np.maximum(np.log2(safe) - logs / safe, 0.0), dtype=np.float64)
 
 
-def information_precision(heights: FloatArray, tops: FloatArray) -> float:
+def sweeney_precision(heights: FloatArray, tops: FloatArray) -> float:
     """Return Sweeney's Prec: 1 if nothing was generalised, 0 if every cell is '*'.
 
     ``heights[record, column]`` is the level a cell was raised to, ``tops[column]`` the level of '*'.
@@ -81,7 +81,7 @@ def information_precision(heights: FloatArray, tops: FloatArray) -> float:
     return 1.0 - float((heights / tops).mean()) if heights.size else 1.0
 
 
-def information_measures(view: View, draft: Draft) -> tuple[Measure, ...]:
+def entropy_and_precision(view: View, draft: Draft) -> tuple[Measure, ...]:
     """Return the non-uniform entropy and precision of every quasi-identifier, for a draft of a view.
 
     A suppressed record counts as '*' in every column. A column without a hierarchy has no levels: the width of a label
@@ -102,7 +102,7 @@ def information_measures(view: View, draft: Draft) -> tuple[Measure, ...]:
 def _precision(draft: Draft, shown: Generalised, column: CodedColumn) -> Measure:
     if column.scale.form == "node":
         heights = _heights_of_groups(shown, column)[draft.grouping.group]
-        kept = information_precision(heights[:, None], np.array([float(column.scale.top)]))
+        kept = sweeney_precision(heights[:, None], np.array([float(column.scale.top)]))
         return Measure("precision", kept, "share", {"column": shown.name, "by": LEVELS})
     widths = np.append(shown.loss_of_group, 1.0)[draft.grouping.group]
     return Measure("precision", 1.0 - float(widths.mean()), "share", {"column": shown.name, "by": WIDTHS})
@@ -111,16 +111,16 @@ def _precision(draft: Draft, shown: Generalised, column: CodedColumn) -> Measure
 def _bits_of_groups(draft: Draft, shown: Generalised, column: CodedColumn) -> FloatArray:
     """Return the bits each group's label leaves open; the last entry is for suppressed records, which say nothing."""
     counts, everything = column.counts(), np.zeros(1, dtype=np.int32)
-    whole = range_loss_bits(counts, everything, everything + np.int32(len(counts) - 1))
+    whole = bits_in_ranges(counts, everything, everything + np.int32(len(counts) - 1))
     if shown.low is not None and shown.high is not None:
-        bits = range_loss_bits(counts, shown.low, shown.high)
+        bits = bits_in_ranges(counts, shown.low, shown.high)
     else:
         inside = draft.grouping.group >= 0
         size = np.int64(len(counts))
         pairs = draft.grouping.group[inside].astype(np.int64) * size + column.codes[inside]
         pairs.sort()  # twice as fast as np.unique, which hashes
         pairs = pairs[np.concatenate((pairs[:1] >= 0, pairs[1:] != pairs[:-1]))]
-        bits = set_loss_bits(counts, pairs // size, (pairs % size).astype(np.int32), draft.grouping.n_groups)
+        bits = bits_in_sets(counts, pairs // size, (pairs % size).astype(np.int32), draft.grouping.n_groups)
     stars = [place for place, label in enumerate(shown.labels) if label == TOP]
     return np.append(np.where(np.isin(shown.label_of_group, stars), whole, bits), whole)
 

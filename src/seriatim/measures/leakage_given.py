@@ -18,7 +18,7 @@ from itertools import combinations
 import numpy as np
 
 from seriatim.kernels.check.class_figures import leakage_of_random_classes
-from seriatim.measures._leakage import leakage_by_class
+from seriatim.measures._leakage import figures_by_class
 from seriatim.model.chance import open_chance
 from seriatim.model.class_counts import ValueCounts
 from seriatim.model.classes import LongArray, numbered_alike
@@ -30,7 +30,7 @@ DRAWS = 9_999
 SEED = 20_000
 
 
-def leakage_by_chance(totals: LongArray, sizes: FloatArray) -> FloatArray:
+def expected_by_chance(totals: LongArray, sizes: FloatArray) -> FloatArray:
     """Return E[L_D^2] of a class of each size whose records are drawn at random from the table."""
     n = float(totals.sum())
     a = totals / max(n, 1.0)
@@ -39,7 +39,7 @@ def leakage_by_chance(totals: LongArray, sizes: FloatArray) -> FloatArray:
         return np.asarray((1.0 - (a * a).sum()) / sizes * share_left, dtype=np.float64)
 
 
-def chance_leakage_p_values(totals: LongArray, sizes: FloatArray, l_d: FloatArray, seed: int = SEED) -> FloatArray:
+def chance_p_values(totals: LongArray, sizes: FloatArray, l_d: FloatArray, seed: int = SEED) -> FloatArray:
     """Return how often a random class of the same size leaks at least as much; nan for an empty class."""
     chances = np.full(len(sizes), np.nan)
     large = sizes > SIMULATED
@@ -87,7 +87,7 @@ def _shares_above(lots: FloatArray, sizes: LongArray, l_d: FloatArray) -> FloatA
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class GivenAttribute:
+class KnownAttribute:
     """A column as codes 0 .. ``n_values`` - 1; -1 is no value."""
 
     name: str
@@ -96,7 +96,7 @@ class GivenAttribute:
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
-class GivenLeakage:
+class BeliefMoved:
     """How far knowing ``given`` moves the belief about ``target``; means are over records, the prior is the margin."""
 
     target: str
@@ -116,16 +116,16 @@ class GivenLeakage:
     worst_class: int
 
 
-def leakage_given(target: GivenAttribute, given: Sequence[GivenAttribute]) -> GivenLeakage:
+def leakage_given(target: KnownAttribute, given: Sequence[KnownAttribute]) -> BeliefMoved:
     """Return the leakage of one column when the others are known."""
     classes = numbered_alike([_whole(g.codes) for g in given], [g.n_values + 1 for g in given], len(target.codes))
     seen = ValueCounts.of(classes, target.codes, target.n_values)
-    found = leakage_by_class(seen)
+    found = figures_by_class(seen)
     l_d, l_e, sizes = found["l_d"], found["l_e"], found["n_valued"]
     weight = sizes / max(sizes.sum(), 1.0)
-    null = np.nan_to_num(leakage_by_chance(seen.totals, sizes), posinf=0.0)
+    null = np.nan_to_num(expected_by_chance(seen.totals, sizes), posinf=0.0)
     shape, bits = np.nan_to_num(l_d), np.nan_to_num(l_e)
-    return GivenLeakage(
+    return BeliefMoved(
         target=target.name,
         given=tuple(g.name for g in given),
         n_classes=len(classes),
@@ -140,21 +140,19 @@ def leakage_given(target: GivenAttribute, given: Sequence[GivenAttribute]) -> Gi
     )
 
 
-def leakage_given_pairs(attributes: Sequence[GivenAttribute]) -> list[GivenLeakage]:
+def all_column_pairs(attributes: Sequence[KnownAttribute]) -> list[BeliefMoved]:
     """Return both directions of every pair: every column as target, every other one known."""
     return [leakage_given(t, [g]) for t in attributes for g in attributes if g is not t]
 
 
-def leakage_given_subsets(
-    target: GivenAttribute, given: Sequence[GivenAttribute], up_to: int = 3
-) -> Iterator[GivenLeakage]:
+def all_column_sets(target: KnownAttribute, given: Sequence[KnownAttribute], up_to: int = 3) -> Iterator[BeliefMoved]:
     """Return the leakage for every set of at most ``up_to`` known columns, smaller sets first."""
     for size in range(1, min(up_to, len(given)) + 1):
         for chosen in combinations(given, size):
             yield leakage_given(target, chosen)
 
 
-def leakage_given_growth(target: GivenAttribute, given: Sequence[GivenAttribute]) -> list[GivenLeakage]:
+def column_by_column(target: KnownAttribute, given: Sequence[KnownAttribute]) -> list[BeliefMoved]:
     """Return the leakage as one more column is known at each step, in the given order."""
     return [leakage_given(target, given[:n]) for n in range(1, len(given) + 1)]
 
@@ -169,9 +167,7 @@ class WorstOfRecords:
     l_d: FloatArray
 
 
-def worst_leakage_given_records(
-    target: GivenAttribute, given: Sequence[GivenAttribute], up_to: int = 3
-) -> WorstOfRecords:
+def worst_of_records(target: KnownAttribute, given: Sequence[KnownAttribute], up_to: int = 3) -> WorstOfRecords:
     """Return the worst class of each record over every set of at most ``up_to`` known columns."""
     leaks = np.full(len(target.codes), -1.0)
     which = np.zeros(len(target.codes), dtype=np.int32)
@@ -179,7 +175,7 @@ def worst_leakage_given_records(
     for size in range(1, min(up_to, len(given)) + 1):
         for chosen in combinations(given, size):
             classes = numbered_alike([_whole(g.codes) for g in chosen], [g.n_values + 1 for g in chosen], len(leaks))
-            found = leakage_by_class(ValueCounts.of(classes, target.codes, target.n_values))["l_d"]
+            found = figures_by_class(ValueCounts.of(classes, target.codes, target.n_values))["l_d"]
             own = np.nan_to_num(found)[classes.of_record]
             worse = own > leaks + 1e-12
             leaks[worse], which[worse] = own[worse], len(sets)

@@ -10,13 +10,13 @@ ENOUGH = 0.01
 """Values that fewer people share have no ratio: a single person would make it."""
 
 
-def margin_measures(view: View, draft: Draft) -> tuple[Measure, ...]:
+def worst_shares(view: View, draft: Draft) -> tuple[Measure, ...]:
     """Return the worst column's total variation between published and true shares, and its worst value's ratio.
 
     No value is named. Records that the policy suppresses belong to neither. Noise publishes numbers that nobody has, so
     that shares of single numbers say nothing: a column with such numbers is left out.
     """
-    chosen = [at for at, column in enumerate(view.sensitive) if not margin_has_made_up_numbers(column, draft)]
+    chosen = [at for at, column in enumerate(view.sensitive) if not has_made_up_numbers(column, draft)]
     found = [_margin_errors(view, draft, at) for at in chosen]
     if not found or not draft.table.num_rows:
         return ()
@@ -28,7 +28,7 @@ def margin_measures(view: View, draft: Draft) -> tuple[Measure, ...]:
     )
 
 
-def margin_has_made_up_numbers(column: CodedColumn, draft: Draft) -> bool:
+def has_made_up_numbers(column: CodedColumn, draft: Draft) -> bool:
     """Return whether numbers are published that nobody has."""
     shown = draft.sensitive[column.name].scale
     if shown is column.scale or column.scale.form != "interval":

@@ -41,13 +41,15 @@ def noise_hits(column: CodedColumn, amount: str, near: Nearness) -> tuple[float,
     moved = true + amounts_of(true, amount) * quantiles_at(chance.random(len(true)))
     shown = rounded_to_step(moved, column.scale, amount)
     chances = [
-        window_hit_chances(noise_beliefs(shown[at : at + _TOGETHER], values, prior, amount, step), reach)
+        window_hit_chances(beliefs_after_seeing(shown[at : at + _TOGETHER], values, prior, amount, step), reach)
         for at in range(0, len(shown), _TOGETHER)
     ]
     return float(np.concatenate(chances).mean()), float(window_hit_chances(prior[None, :], reach)[0])
 
 
-def noise_beliefs(shown: FloatArray, values: FloatArray, prior: FloatArray, amount: str, step: float) -> FloatArray:
+def beliefs_after_seeing(
+    shown: FloatArray, values: FloatArray, prior: FloatArray, amount: str, step: float
+) -> FloatArray:
     """Return what is believed after each noisy number; the prior where none of the values can have become it."""
     weighed = chances_of_cells(shown, values, amount, step) * prior
     total = weighed.sum(axis=1, keepdims=True)

@@ -34,8 +34,8 @@ class ProbableValues:
 
 def candidates(values: Any, probabilities: Any, *, ordered: bool) -> ProbableValues:
     """Return the values that are possible; equal values are merged, and those of probability 0 are dropped."""
-    numbers, unit = probable_value_numbers(values, ordered=ordered)
-    shares = probable_value_shares(probabilities)
+    numbers, unit = numbers_with_unit(values, ordered=ordered)
+    shares = shares_that_add_up(probabilities)
     if shares.ndim != 1 or len(shares) != len(numbers):
         found = f"{shares.size} probabilities of {len(numbers)} values"
         raise InputError(Fault("probabilities", found, "one for each value"))
@@ -46,7 +46,7 @@ def candidates(values: Any, probabilities: Any, *, ordered: bool) -> ProbableVal
     return ProbableValues(grid, steps, merged, unit)
 
 
-def probable_value_shares(probabilities: Any) -> FloatArray:
+def shares_that_add_up(probabilities: Any) -> FloatArray:
     """Return probabilities that sum to 1 (each row, if there are rows); rounding errors are cleared."""
     try:
         shares: FloatArray = np.array(probabilities, dtype=np.float64)
@@ -67,7 +67,7 @@ def probable_value_shares(probabilities: Any) -> FloatArray:
     return np.asarray(shares / total)
 
 
-def probable_value_numbers(values: Any, *, ordered: bool) -> tuple[npt.NDArray[np.generic], str]:
+def numbers_with_unit(values: Any, *, ordered: bool) -> tuple[npt.NDArray[np.generic], str]:
     """Return values as numbers, with the unit of their differences: days, seconds, or none."""
     kind: Any = getattr(values, "dtype", None)
     if hasattr(kind, "categories"):  # a pandas categorical

@@ -40,7 +40,7 @@ _PARTS = 2
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class QueryBoxes:
+class LabelBoxes:
     """Every group's label in every quasi column as a range of codes: what a user reads from the release."""
 
     low: IntArray
@@ -49,7 +49,7 @@ class QueryBoxes:
     """Records in each group."""
 
 
-class DrawnQuery(NamedTuple):
+class DrawnTry(NamedTuple):
     """What a query may become, by try: the columns it asks for, a record, and the part of its ranges before that."""
 
     asked: tuple[LongArray, ...]
@@ -57,7 +57,7 @@ class DrawnQuery(NamedTuple):
     split: npt.NDArray[np.float64]
 
 
-class RangeQuery(NamedTuple):
+class CodeRanges(NamedTuple):
     """A range of codes in each of the asked columns."""
 
     asked: IntArray
@@ -75,30 +75,30 @@ def query_error(view: View, draft: Draft, workers: Workers, seed: int = SEED, ra
     chance = open_chance(seed, "queries")
     n = len(view)
     rows = np.arange(n) if n <= MOST_ROWS else np.sort(chance.choice(n, MOST_ROWS, replace=False))
-    boxes = query_boxes(view.quasi, draft.grouping.group[rows], draft)
-    boxes = QueryBoxes(boxes.low, boxes.high, boxes.weight / rate)
+    boxes = label_boxes(view.quasi, draft.grouping.group[rows], draft)
+    boxes = LabelBoxes(boxes.low, boxes.high, boxes.weight / rate)
     codes = _in_any_order(np.stack([column.codes[rows] for column in view.quasi]))
     sizes = np.array([len(column.scale) for column in view.quasi], dtype=np.int64)
     return errors_by_share(codes, boxes, sizes, seed, workers)
 
 
-def query_error_of_boxes(quasi: tuple[CodedColumn, ...], boxes: QueryBoxes, seed: int = SEED) -> tuple[Measure, ...]:
+def errors_of_boxes(quasi: tuple[CodedColumn, ...], boxes: LabelBoxes, seed: int = SEED) -> tuple[Measure, ...]:
     """Return the same for a table of any tool, its labels read as ranges; ``quasi`` is the original."""
     n = len(quasi[0].codes)
     chance = open_chance(seed, "queries")
     rows = np.arange(n) if n <= MOST_ROWS else np.sort(chance.choice(n, MOST_ROWS, replace=False))
     codes = _in_any_order(np.stack([column.codes[rows] for column in quasi]))
     sizes = np.array([len(column.scale) for column in quasi], dtype=np.int64)
-    shrunk = QueryBoxes(boxes.low, boxes.high, boxes.weight * (len(rows) / n))
+    shrunk = LabelBoxes(boxes.low, boxes.high, boxes.weight * (len(rows) / n))
     return errors_by_share(codes, shrunk, sizes, seed, None)
 
 
 def _in_any_order(codes: IntArray) -> IntArray:
     """Return the records sorted, so that the queries drawn around them do not depend on the order of the table."""
-    return np.ascontiguousarray(codes[:, query_order_by_codes(codes)])
+    return np.ascontiguousarray(codes[:, order_by_codes(codes)])
 
 
-def query_order_by_codes(codes: IntArray) -> npt.NDArray[np.intp]:
+def order_by_codes(codes: IntArray) -> npt.NDArray[np.intp]:
     """Return an order of the records by their codes, the last column first; equal records may be in any order.
 
     If all columns fit into one number, it is sorted in a sixth of the time.
@@ -112,7 +112,7 @@ def query_order_by_codes(codes: IntArray) -> npt.NDArray[np.intp]:
     return np.argsort(key)
 
 
-def query_boxes(quasi: tuple[CodedColumn, ...], group: IntArray, draft: Draft) -> QueryBoxes:
+def label_boxes(quasi: tuple[CodedColumn, ...], group: IntArray, draft: Draft) -> LabelBoxes:
     """Return the range that each published label covers; weights count the sampled records."""
     labels = {shown.name: shown for shown in draft.generalised}
     whole = draft.grouping.group
@@ -128,7 +128,7 @@ def query_boxes(quasi: tuple[CodedColumn, ...], group: IntArray, draft: Draft) -
             low[index] = np.minimum.reduceat(codes, starts[:-1])
             high[index] = np.maximum.reduceat(codes, starts[:-1])
     weight = np.bincount(group[group >= 0], minlength=draft.grouping.n_groups).astype(np.float64)
-    return QueryBoxes(low, high, weight)
+    return LabelBoxes(low, high, weight)
 
 
 def _rows_by_group(group: IntArray, n_groups: int) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.signedinteger]]:
@@ -139,14 +139,14 @@ def _rows_by_group(group: IntArray, n_groups: int) -> tuple[npt.NDArray[np.int64
 
 
 def errors_by_share(
-    codes: IntArray, boxes: QueryBoxes, sizes: LongArray, seed: int, workers: Workers | None
+    codes: IntArray, boxes: LabelBoxes, sizes: LongArray, seed: int, workers: Workers | None
 ) -> tuple[Measure, ...]:
     """Return the error by share. All queries are drawn before any is answered: workers change nothing about them."""
     chance = open_chance(seed, "queries of people")
     drawn = {share: draw_queries(codes, sizes, QUERIES, chance) for share in SELECTIVITIES}
     parts = [(share, queries[part::_PARTS]) for share, queries in drawn.items() for part in range(_PARTS)]
 
-    def answer(part: tuple[float, list[DrawnQuery]]) -> list[tuple[float, float]]:
+    def answer(part: tuple[float, list[DrawnTry]]) -> list[tuple[float, float]]:
         return _answers(codes, boxes, sizes, *part)
 
     found = iter(workers.map(answer, parts) if workers else map(answer, parts))
@@ -154,7 +154,7 @@ def errors_by_share(
 
 
 def _answers(
-    codes: IntArray, boxes: QueryBoxes, sizes: LongArray, share: float, drawn: Sequence[DrawnQuery]
+    codes: IntArray, boxes: LabelBoxes, sizes: LongArray, share: float, drawn: Sequence[DrawnTry]
 ) -> list[tuple[float, float]]:
     """Return for every query the share of people it matches, and the relative error of its estimate."""
     answers = []
@@ -172,11 +172,11 @@ def _measure(share: float, answers: Sequence[tuple[float, float]], seed: int) ->
     return Measure(f"query_error_{share:.0%}", error, "share", detail)
 
 
-def draw_queries(codes: IntArray, sizes: LongArray, count: int, chance: np.random.Generator) -> list[DrawnQuery]:
+def draw_queries(codes: IntArray, sizes: LongArray, count: int, chance: np.random.Generator) -> list[DrawnTry]:
     """Draw for each query a few records, each with one to three columns and how much of a range lies before it."""
     wide = np.flatnonzero(sizes > 1)
     if not len(wide):
-        return [DrawnQuery((wide,), np.zeros((1, len(sizes)), codes.dtype), np.zeros((1, 0)))] * count
+        return [DrawnTry((wide,), np.zeros((1, len(sizes)), codes.dtype), np.zeros((1, 0)))] * count
     shape = (count, TRIES)
     # where few columns hold no small enough cell, the later tries ask for more
     asked = np.minimum(chance.integers(1, 4, count)[:, None] + np.arange(TRIES) // 2, len(wide))
@@ -185,12 +185,12 @@ def draw_queries(codes: IntArray, sizes: LongArray, count: int, chance: np.rando
     around = codes[:, chance.integers(codes.shape[1], size=shape)]
     split = chance.random((*shape, most))
     return [
-        DrawnQuery(tuple(chosen[at, one, : asked[at, one]] for one in range(TRIES)), around[:, at].T, split[at])
+        DrawnTry(tuple(chosen[at, one, : asked[at, one]] for one in range(TRIES)), around[:, at].T, split[at])
         for at in range(count)
     ]
 
 
-def fit_queries(codes: IntArray, sizes: LongArray, share: float, drawn: Sequence[DrawnQuery]) -> Iterator[RangeQuery]:
+def fit_queries(codes: IntArray, sizes: LongArray, share: float, drawn: Sequence[DrawnTry]) -> Iterator[CodeRanges]:
     """Widen each query until it matches about ``share`` of the records: the first try that can, else the nearest."""
     step = -(-codes.shape[1] // FITTED_ROWS)
     some = np.ascontiguousarray(codes[:, ::step])  # they are sorted: every step-th record stands for all
@@ -203,7 +203,7 @@ def fit_queries(codes: IntArray, sizes: LongArray, share: float, drawn: Sequence
             low[asked], high[asked] = fit_box(some, sizes, columns, around[asked], split, wanted)
             away = abs(count_inside(some, columns, low, high) - wanted)
             if away < off:
-                best, off = RangeQuery(columns, low, high), away
+                best, off = CodeRanges(columns, low, high), away
             if off <= NEAR * wanted:
                 break
         assert best is not None

@@ -15,7 +15,7 @@ from itertools import combinations
 import numpy as np
 
 from seriatim.measures.equivocation_rows import equivocations
-from seriatim.measures.leakage_given import GivenAttribute
+from seriatim.measures.leakage_given import KnownAttribute
 from seriatim.model.chance import open_chance
 from seriatim.model.classes import Classes, numbered_alike
 from seriatim.model.scale import FloatArray
@@ -27,7 +27,7 @@ Beliefs = Callable[[tuple[int, ...], Classes], FloatArray]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class KnowledgeLeft:
+class UncertaintyLeft:
     """What is left for someone who knows this many attributes; entropies in bits, areas in units x bits."""
 
     attributes: int
@@ -43,18 +43,18 @@ class KnowledgeLeft:
 
 
 def supplementary_knowledge(
-    attributes: Sequence[GivenAttribute], domain: FloatArray, beliefs: Beliefs, seed: int = SEED
-) -> list[KnowledgeLeft]:
+    attributes: Sequence[KnownAttribute], domain: FloatArray, beliefs: Beliefs, seed: int = SEED
+) -> list[UncertaintyLeft]:
     """Return what is left at each number of known attributes, from 0 to all."""
     n = len(attributes[0].codes)
     return [_known(size, attributes, domain, beliefs, n, seed) for size in range(len(attributes) + 1)]
 
 
 def _known(
-    size: int, attributes: Sequence[GivenAttribute], domain: FloatArray, beliefs: Beliefs, n: int, seed: int
-) -> KnowledgeLeft:
+    size: int, attributes: Sequence[KnownAttribute], domain: FloatArray, beliefs: Beliefs, n: int, seed: int
+) -> UncertaintyLeft:
     rows, weights, per_set = [], [], []
-    for chosen in supplementary_knowledge_sets(len(attributes), size, seed):
+    for chosen in attribute_sets(len(attributes), size, seed):
         held = [attributes[i] for i in chosen]
         classes = numbered_alike([a.codes for a in held], [a.n_values for a in held], n)
         figures = _figures(domain, beliefs(chosen, classes))
@@ -64,7 +64,7 @@ def _known(
     figures, sizes = np.concatenate(rows), np.concatenate(weights)
     by_combination, by_record = figures.mean(axis=0), np.average(figures, axis=0, weights=sizes)
     empty = float(sizes[figures[:, 0] <= 0].sum() / sizes.sum())
-    return KnowledgeLeft(
+    return UncertaintyLeft(
         attributes=size,
         initial=float(by_combination[0]),
         initial_by_record=float(by_record[0]),
@@ -85,7 +85,7 @@ def _figures(domain: FloatArray, believed: FloatArray) -> FloatArray:
     return np.column_stack((found.initial, found.area))[which.reshape(-1)]
 
 
-def supplementary_knowledge_sets(n_attributes: int, size: int, seed: int = SEED) -> list[tuple[int, ...]]:
+def attribute_sets(n_attributes: int, size: int, seed: int = SEED) -> list[tuple[int, ...]]:
     """Return all sets of a size, or a seeded sample of them."""
     if math.comb(n_attributes, size) <= MOST_SETS:
         return list(combinations(range(n_attributes), size))

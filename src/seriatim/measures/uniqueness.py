@@ -47,7 +47,7 @@ class SpecialUniques:
         return int((self.n_sets > 0).sum())
 
 
-def special_uniqueness(columns: Sequence[IntArray], sizes: Sequence[int], up_to: int = 3) -> SpecialUniques:
+def find_special_uniques(columns: Sequence[IntArray], sizes: Sequence[int], up_to: int = 3) -> SpecialUniques:
     """Search all sets of at most ``up_to`` columns, or of fewer if there would be too many sets.
 
     Of the sets of one size, only whom they single out is kept, a bit per record, until the next size is done.

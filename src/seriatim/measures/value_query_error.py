@@ -12,8 +12,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from seriatim.kernels.check.box_counts import count_inside, expected_inside
-from seriatim.measures.margin import margin_has_made_up_numbers
-from seriatim.measures.query_error import MOST_ROWS, SEED, draw_queries, fit_queries, query_boxes, query_order_by_codes
+from seriatim.measures.margin import has_made_up_numbers
+from seriatim.measures.query_error import MOST_ROWS, SEED, draw_queries, fit_queries, label_boxes, order_by_codes
 from seriatim.model import Draft, Measure, View
 from seriatim.model.chance import open_chance
 
@@ -32,14 +32,14 @@ def value_query_error(view: View, draft: Draft, seed: int = SEED) -> tuple[Measu
         return ()
     chance = open_chance(seed, "queries with values")
     column = view.sensitive[0]
-    if margin_has_made_up_numbers(column, draft):
+    if has_made_up_numbers(column, draft):
         return ()
     counts = column.counts(~view.suppressed)
     values = np.argsort(-counts, kind="stable")[:VALUES]
     values = values[counts[values] > 0]
-    boxes = query_boxes(view.quasi, draft.grouping.group, draft)
+    boxes = label_boxes(view.quasi, draft.grouping.group, draft)
     weights = _weights(draft, column.name, [column.scale.texts[int(v)].as_py() for v in values])
-    order = query_order_by_codes(np.stack([one.codes for one in view.quasi]))
+    order = order_by_codes(np.stack([one.codes for one in view.quasi]))
     codes = np.ascontiguousarray(np.stack([one.codes[order] for one in view.quasi]))
     held = [np.ascontiguousarray(codes[:, column.codes[order] == v]) for v in values]
     sizes = np.array([len(one.scale) for one in view.quasi], dtype=np.int64)

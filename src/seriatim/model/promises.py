@@ -80,7 +80,7 @@ _ROWS = (
         judges=PromiseSubject.SERIES,
         limits=whole_from(2),
         summary="m values stay possible for everyone over all releases; the method says in which form",
-        home=_SERIES + "kept_over_time:kept_over_time_by_m",
+        home=_SERIES + "kept_over_time:rules_for_m",
         per_series=True,
         parameters=(
             Setting(
@@ -107,7 +107,7 @@ _ROWS = (
         values=', or "choose"',
         per_series=True,
         summary="groups of different releases differ in at least n people",
-        home=_SERIES + "kept_over_time:kept_over_time_by_n",
+        home=_SERIES + "kept_over_time:rules_for_n",
         beside="m",
         findings=("hc_safety", "union_safety", "subtraction"),
     ),
@@ -118,7 +118,7 @@ _ROWS = (
         limits=whole_from(1),
         values=": releases a person stays",
         summary="nobody is published more often than this",
-        home=_SERIES + "kept_over_time:kept_over_time_by_lifespan",
+        home=_SERIES + "kept_over_time:lifespan_bound",
         beside="m",
     ),
     PromiseRow(
@@ -128,7 +128,7 @@ _ROWS = (
         limits=whole_from(1),
         values=": different groups a person may ever be in",
         summary="nobody is in more different groups than this",
-        home=_SERIES + "kept_over_time:kept_over_time_by_group_cap",
+        home=_SERIES + "kept_over_time:group_bound",
         beside="m",
     ),
     PromiseRow(
@@ -136,7 +136,7 @@ _ROWS = (
         judges=PromiseSubject.SERIES,
         limits=number_from(0),
         summary="beliefs about the people of a class before the release differ little",
-        home=_SERIES + "divergence:series_divergence",
+        home=_SERIES + "divergence:beliefs_alike",
     ),
     PromiseRow(
         key="withheld_leak",
@@ -241,7 +241,7 @@ _ROWS = (
         form=Form.ENTROPIES,
         values='a table of "width" = bits from 0; a width is "5", "5%", "±5", "±5%" or "±5% or 100"',
         summary="entropy is left to an attacker who is content with a window of that width",
-        home=_SINGLE + "equivocation:equivocation_entropy_bound",
+        home=_SINGLE + "equivocation:least_entropy",
     ),
     PromiseRow(
         key="max_hit_chance_at",
@@ -250,7 +250,7 @@ _ROWS = (
         form=Form.CHANCES,
         values='a table of "width" = chance from 0 to 1; a width is "5", "5%", "±5", "±5%" or "±5% or 100"',
         summary="a window of that width rarely holds the value, beyond what it holds in the whole table",
-        home=_SINGLE + "equivocation:equivocation_hit_chance_bound",
+        home=_SINGLE + "equivocation:hit_chance",
         parameters=(
             _kind(
                 "hit_chance_kind",
@@ -300,7 +300,7 @@ _ROWS = (
         judges=PromiseSubject.SERIES,
         limits=CHANCE,
         summary="the closed-form chance of a breach over a lifespan stays below this",
-        home=_SERIES + "breach_bounds:breach_bound_chance",
+        home=_SERIES + "breach_bounds:closed_form",
     ),
     PromiseRow(
         key="breach_share",

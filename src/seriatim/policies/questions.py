@@ -8,7 +8,7 @@ from typing import Any
 
 from seriatim.defences.series.contract import SerialRules
 from seriatim.errors import AdversaryError, Fault
-from seriatim.knowledge.knowledge_files import knowledge_of_adversary
+from seriatim.knowledge.knowledge_files import declared_adversary
 from seriatim.knowledge.sequential_adversary import SequentialAdversary
 from seriatim.model.doors import limited_argument, shown_argument
 from seriatim.model.policy_keys import ARGUMENT_LIMITS, PolicySection
@@ -66,7 +66,7 @@ def _sequential(known: dict[str, Any]) -> SequentialAdversary | None:
     """Return the sequential adversary that is declared; None leaves it to the history."""
     if not any(key in known for key in _OF_SEQUENCES):
         return None
-    return knowledge_of_adversary(adversary_by_name({key: known.get(key) for key in ("compromised", *_OF_SEQUENCES)}))
+    return declared_adversary(adversary_by_name({key: known.get(key) for key in ("compromised", *_OF_SEQUENCES)}))
 
 
 def stated_keys(where: str, given: Mapping[str, Any] | None, keys: tuple[str, ...]) -> dict[str, Any]:

@@ -18,7 +18,7 @@ from seriatim.errors import Fault, InputError
 from seriatim.model.names import visible_text
 from seriatim.model.nearness import value_grid
 from seriatim.queries.query_bounds import Bounds
-from seriatim.queries.query_kinds import FloatArray, LongArray, Query, checked_queries, query_kind_rounding
+from seriatim.queries.query_kinds import FloatArray, LongArray, Query, check_records, rounding_width
 from seriatim.queries.spread_refusals import SpreadRefusals, finer_groups, terms_in_words
 
 
@@ -147,7 +147,7 @@ class Answering:
 
     def ask(self, query: Query) -> Answer:
         """Answer a query, or refuse it. It is on record before the answer is returned."""
-        checked_queries([query], len(self._values))
+        check_records([query], len(self._values))
         reason = self._reason(query)
         value = None if reason else self._answer(query)
         asked: dict[str, Any] = {"query": query.kind, "records": list(query.records)}
@@ -174,7 +174,7 @@ class Answering:
         low[self._unknown] = np.maximum(least, totals[groups] - others * most)
         high[self._unknown] = np.minimum(most, totals[groups] - others * least)
         largest = int(sizes.max())
-        return Bounds(low, high, "closed form", query_kind_rounding(largest * least, largest * most))
+        return Bounds(low, high, "closed form", rounding_width(largest * least, largest * most))
 
     @property
     def exposed_records(self) -> tuple[int, ...]:

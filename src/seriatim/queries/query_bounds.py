@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from seriatim.errors import Fault, InputError
-from seriatim.queries.query_kinds import FloatArray, Query, checked_queries, query_kind_rounding
+from seriatim.queries.query_kinds import FloatArray, Query, check_records, rounding_width
 
 Way = Literal["closed form", "paths", "programme"]
 
@@ -51,7 +51,7 @@ class Bounds:
 
     def candidates(self, domain: FloatArray) -> FloatArray:
         """Return for each record a distribution, uniform over the values of the domain within its bounds."""
-        slack = query_kind_rounding(float(domain.min()), float(domain.max()))
+        slack = rounding_width(float(domain.min()), float(domain.max()))
         inside = (domain >= self.low[:, None] - slack) & (domain <= self.high[:, None] + slack)
         return np.asarray(inside / np.maximum(inside.sum(axis=1, keepdims=True), 1))
 
@@ -99,7 +99,7 @@ def _is_tight(extremes: list[tuple[Query, float]], sums: list[Query], found: Bou
 
 def _able(query: Query, answer: float, found: Bounds) -> npt.NDArray[np.int64]:
     """Return the records of a maximum or minimum that can still reach its answer."""
-    slack = max(found.blur, query_kind_rounding(float(found.low.min()), float(found.high.max())))
+    slack = max(found.blur, rounding_width(float(found.low.min()), float(found.high.max())))
     records = np.array(query.records, dtype=np.int64)
     near = found.high[records] >= answer - slack if query.kind == "max" else found.low[records] <= answer + slack
     return np.asarray(records[near])
@@ -118,7 +118,7 @@ def _check(
         raise InputError(Fault("domain", "without end", "the least and the largest value"))
     if way is not None and way not in get_args(Way):
         raise InputError(Fault("way", "unknown", ", ".join(get_args(Way))))
-    checked_queries(queries, n)
+    check_records(queries, n)
 
 
 def _pin(extremes: list[tuple[Query, float]], found: Bounds, low: FloatArray, high: FloatArray) -> bool:
@@ -127,7 +127,7 @@ def _pin(extremes: list[tuple[Query, float]], found: Bounds, low: FloatArray, hi
     for query, answer in extremes:
         able = _able(query, answer, found)
         if not len(able):
-            raise contradiction_of_query_bounds()
+            raise no_such_table()
         if len(able) == 1 and low[able[0]] < high[able[0]]:
             low[able[0]] = high[able[0]] = answer
             moved = True
@@ -142,16 +142,16 @@ def _by(way: Way | None, queries: list[Query], totals: FloatArray, low: FloatArr
     if way == "paths" and any(query.span is None for query in queries):
         raise InputError(Fault("way", "paths for sums that are not ranges", "sums of neighbouring records"))
     if half and plain and way in (None, "closed form"):
-        return query_bounds_chained(totals, half, len(low), (float(low[0]), float(high[0])))
+        return chained_sums(totals, half, len(low), (float(low[0]), float(high[0])))
     if way == "paths" or (way is None and all(query.span is not None for query in queries)):
         from seriatim.queries.range_bounds import range_bounds
 
         least, most, blur = range_bounds([query.span or (0, 0) for query in queries], totals, low, high)
         return Bounds(least, most, "paths", blur)
-    from seriatim.queries.range_bounds import linear_bounds
+    from seriatim.queries.range_bounds import linear_programmes
 
-    blur = query_kind_rounding(float(low.min()), float(high.max()))
-    return Bounds(*linear_bounds(queries, totals, low, high), "programme", blur)
+    blur = rounding_width(float(low.min()), float(high.max()))
+    return Bounds(*linear_programmes(queries, totals, low, high), "programme", blur)
 
 
 def _chain_half(queries: list[Query]) -> int:
@@ -163,7 +163,7 @@ def _chain_half(queries: list[Query]) -> int:
     return half if all(span == (t * half, (t + 2) * half) for t, span in enumerate(spans)) else 0
 
 
-def query_bounds_chained(totals: FloatArray, half: int, n: int, domain: tuple[float, float]) -> Bounds:
+def chained_sums(totals: FloatArray, half: int, n: int, domain: tuple[float, float]) -> Bounds:
     """Return the bounds of chained sums: query t is over records ``t * half`` to ``(t + 2) * half``.
 
     Block t, ``half`` records long, sums to c_t + (-1)^t d with one d for all: c_0 = 0 and c_{t+1} = total_t - c_t. What
@@ -175,8 +175,8 @@ def query_bounds_chained(totals: FloatArray, half: int, n: int, domain: tuple[fl
     first = np.where(sign > 0, half * least - c, c - half * most)
     last = np.where(sign > 0, half * most - c, c - half * least)
     d_low, d_high = float(first.max()), float(last.min())
-    if d_low > d_high + query_kind_rounding(half * least, half * most) + _chain_blur(c, half, domain):
-        raise contradiction_of_query_bounds()
+    if d_low > d_high + rounding_width(half * least, half * most) + _chain_blur(c, half, domain):
+        raise no_such_table()
     d_low, d_high = min(d_low, d_high), max(d_low, d_high)
     block_low = np.where(sign > 0, c + d_low, c - d_high)
     block_high = np.where(sign > 0, c + d_high, c - d_low)
@@ -193,6 +193,6 @@ def _chain_blur(c: FloatArray, half: int, domain: tuple[float, float]) -> float:
     return 4 * float(np.finfo(np.float64).eps) * len(c) * size
 
 
-def contradiction_of_query_bounds() -> InputError:
+def no_such_table() -> InputError:
     """Return the error of answers that no table has."""
     return InputError(Fault("answers", "no table within the domain has them all", "answers from one table"))

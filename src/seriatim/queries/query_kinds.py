@@ -128,12 +128,12 @@ def _weights(kind: Kind, weights: Any, n: int) -> tuple[float, ...] | None:
     return None if set(found) == {1.0} else found
 
 
-def query_kind_rounding(low: float, high: float) -> float:
+def rounding_width(low: float, high: float) -> float:
     """Return the width that rounding alone may leave to a number between two ends."""
     return _ROUNDED * (high - low) + _ULPS * float(np.spacing(max(abs(low), abs(high))))
 
 
-def checked_queries(queries: Sequence[Query], n: int) -> None:
+def check_records(queries: Sequence[Query], n: int) -> None:
     """Raise an error if a query asks about a record that is not there."""
     beyond = sum(max(query.records) >= n for query in queries)
     if beyond:

@@ -15,11 +15,11 @@ from collections.abc import Sequence
 import numpy as np
 
 from seriatim.model.nearness import value_grid
-from seriatim.queries.query_bounds import contradiction_of_query_bounds
+from seriatim.queries.query_bounds import no_such_table
 from seriatim.queries.query_kinds import FloatArray, Query
 
 
-def linear_bounds(
+def linear_programmes(
     queries: Sequence[Query],
     totals: FloatArray,
     low: FloatArray,
@@ -52,7 +52,7 @@ def linear_bounds(
             cost[place[record]] = sign
             done = linprog(cost, A_eq=matrix, b_eq=sums, bounds=limits, method="highs")
             if done.status != 0:
-                raise contradiction_of_query_bounds()
+                raise no_such_table()
             found[record] = base + size * sign * done.fun
     return found_low[:n], found_high[:n]
 
@@ -100,7 +100,7 @@ def range_bounds(
     try:
         paths = johnson(graph)
     except NegativeCycleError:
-        raise contradiction_of_query_bounds() from None
+        raise no_such_table() from None
     at, others = np.arange(len(nodes) - 1), sizes - 1
     lead = nodes[:-1]
     lowest = np.maximum(least[lead], -paths[at + 1, at] - others * most[lead])

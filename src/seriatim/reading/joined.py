@@ -243,7 +243,7 @@ def joined(series: Sequence[Cells], regressors: Sequence[FloatArray] | None = No
     newest = series[-1]
     sample = sampled_cells(newest)
     fitted = [sampled_cells(cells) for cells in distinct_cells(series)]
-    ridge = _ridge(joined_features(newest, regressors), fitted)
+    ridge = _ridge(value_features(newest, regressors), fitted)
     together, unsure = _together(sample)
     apart = together - (sample.shares * sample.sizes[:, None]).T @ sample.shares
     scale = newest.people.sum() / max(sample.people.sum(), 1e-12)
@@ -284,7 +284,7 @@ def own_part(cells: Cells, fit: Ridge) -> FloatArray:
     return np.concatenate(found)
 
 
-def joined_features(cells: Cells, regressors: Sequence[FloatArray] | None = None) -> FloatArray:
+def value_features(cells: Cells, regressors: Sequence[FloatArray] | None = None) -> FloatArray:
     """Return the features of each value: steps from neighbour to neighbour, or the value itself where none is near."""
     blocks = []
     for at, (chances, ranked) in enumerate(zip(cells.chances, cells.ranked, strict=True)):

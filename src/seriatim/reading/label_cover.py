@@ -49,7 +49,7 @@ def covers(labels: Sequence[str | None], scale: Scale) -> list[IntArray | None]:
     return [None if codes is None or not len(codes) else codes for codes in found]
 
 
-def label_cover_levels(labels: Sequence[str | None], scale: Scale) -> FloatArray:
+def lowest_levels(labels: Sequence[str | None], scale: Scale) -> FloatArray:
     """Return the lowest level of the hierarchy that has each label, with '*' at the top; nan for other labels."""
     height_of: dict[str | None, int] = {TOP: scale.top, None: 0 if scale.texts.null_count else scale.top}
     for height, of_code in enumerate((tuple(scale.texts.to_pylist()), *scale.node_labels)):

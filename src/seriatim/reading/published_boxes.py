@@ -195,7 +195,7 @@ def box_members(label: str) -> tuple[str, ...]:
 
 def read_boxes(table: pa.Table, counterfeits: pa.Table | None, axes: Mapping[str, Axis]) -> Boxes:
     """Return the boxes of a published table over the columns of ``axes``, with the number of real people in each."""
-    return boxes_of_rows(box_real_rows(table, counterfeits, list(axes)), axes)
+    return covered_boxes(box_real_rows(table, counterfeits, list(axes)), axes)
 
 
 def box_real_rows(table: pa.Table, counterfeits: pa.Table | None, names: list[str]) -> pa.Table:
@@ -207,7 +207,7 @@ def box_real_rows(table: pa.Table, counterfeits: pa.Table | None, names: list[st
     return rows
 
 
-def boxes_of_rows(rows: pa.Table, axes: Mapping[str, Axis]) -> Boxes:
+def covered_boxes(rows: pa.Table, axes: Mapping[str, Axis]) -> Boxes:
     """Return the boxes that labels cover on their axes."""
     names = list(axes)
     low = np.empty((rows.num_rows, len(names)), dtype=np.int32)

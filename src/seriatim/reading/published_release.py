@@ -22,7 +22,7 @@ import pyarrow.parquet as pq
 from seriatim.errors import Fault, TableError
 from seriatim.model.own_tables import folder_of_column
 from seriatim.ports import PUBLIC
-from seriatim.reading.published_boxes import COUNTERFEITS, GROUP, Axis, Boxes, Range, box_real_rows, boxes_of_rows
+from seriatim.reading.published_boxes import COUNTERFEITS, GROUP, Axis, Boxes, Range, box_real_rows, covered_boxes
 from seriatim.reading.range_counts import RangeQueries, count_in_ranges
 from seriatim.reading.relation import Relation
 
@@ -114,9 +114,9 @@ class PublishedRelease:
         table = self.table_with(list(having))
         meant = _meant(table, having)
         if GROUP not in table.column_names:  # without groups a row is a record
-            return boxes_of_rows(box_real_rows(table.filter(meant), None, list(axes)), axes)
+            return covered_boxes(box_real_rows(table.filter(meant), None, list(axes)), axes)
         rows = box_real_rows(self.table, self.counterfeits, list(axes))
-        boxes = boxes_of_rows(rows, axes)
+        boxes = covered_boxes(rows, axes)
         return replace(boxes, people=boxes.people * _shares(self.table, meant, rows.column(GROUP)))
 
 

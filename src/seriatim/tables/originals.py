@@ -14,7 +14,7 @@ from seriatim.model.audited import AuditedOriginal, AuditedQuasi
 from seriatim.model.classes import LongArray, class_text_codes
 from seriatim.model.foreign_tables import numbers_alike
 from seriatim.model.spans import span_point
-from seriatim.reading.label_cover import covers, label_cover_levels
+from seriatim.reading.label_cover import covers, lowest_levels
 from seriatim.tables.views import view_of
 
 
@@ -51,7 +51,7 @@ def original_of(table: Table, policy: Policy, source: OriginalSource) -> Audited
                 np.where(codes < 0, np.int32(len(values)), codes).astype(np.int32),
                 tuple(covers(labels, column.scale)),
                 np.array([span_point(label) for label in labels]),
-                label_cover_levels(labels, column.scale),
+                lowest_levels(labels, column.scale),
             )
         )
     margins = tuple(_margins(before, table, rule.name) for rule in policy.sensitive)

@@ -11,9 +11,9 @@ import pyarrow.compute as pc
 
 from seriatim.errors import Fault, TableError
 from seriatim.knowledge.appearances import appearances_of
-from seriatim.knowledge.sequence_mining import SequenceCorpus, mined_sequences, order_of_mining
+from seriatim.knowledge.sequence_mining import ValueCorpus, best_order, mined_sequences
 from seriatim.knowledge.sequence_model import Denominators, SequenceModel, Unseen
-from seriatim.knowledge.sequential_adversary import adversary_corpus
+from seriatim.knowledge.sequential_adversary import true_sequences
 from seriatim.knowledge.value_texts import value_texts
 from seriatim.model.history import History
 from seriatim.model.policy_keys import LARGEST_WORD
@@ -117,7 +117,7 @@ def account_of_table(table: pa.Table, plan: MiningPlan) -> SequenceModel:
     times = rows.column(plan.time).to_pylist()
     ends = [*starts[1:], len(people)]
     kinds = pc.cast(rows.column(plan.cls), pa.string()).to_pylist() if plan.cls else None
-    corpus = SequenceCorpus.of(
+    corpus = ValueCorpus.of(
         [values[a:b] for a, b in zip(starts, ends, strict=True)],
         times=[times[a:b] for a, b in zip(starts, ends, strict=True)],
         classes=[kinds[a] for a in starts] if kinds else None,
@@ -126,8 +126,8 @@ def account_of_table(table: pa.Table, plan: MiningPlan) -> SequenceModel:
     return _mined(corpus, plan)
 
 
-def _mined(corpus: SequenceCorpus, plan: MiningPlan) -> SequenceModel:
-    order = order_of_mining(corpus) if plan.order is None else plan.order
+def _mined(corpus: ValueCorpus, plan: MiningPlan) -> SequenceModel:
+    order = best_order(corpus) if plan.order is None else plan.order
     return mined_sequences(corpus, order, plan.unseen, plan.denominators)
 
 
@@ -164,7 +164,7 @@ def account_of_history(history: History, plan: MiningPlan) -> SequenceModel:
     """Return the model of a series' own releases."""
     if not len(history):
         raise TableError(Fault("series", "no releases", "at least two with the same people"))
-    return _mined(adversary_corpus(appearances_of(history), history), plan)
+    return _mined(true_sequences(appearances_of(history), history), plan)
 
 
 def _entropy(shares: Any) -> float:

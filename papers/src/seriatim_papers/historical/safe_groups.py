@@ -20,7 +20,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from seriatim.defences.series.boxes import boxes_of_groups
+from seriatim.defences.series.boxes import number_groups
 from seriatim.defences.series.contract import (
     BoolArray,
     LongArray,
@@ -109,7 +109,7 @@ def historical_groups(
         n_groups=made.n_groups,
         counterfeit_group=made.counterfeit_group,
         counterfeit_value=made.counterfeit_value,
-        box=boxes_of_groups(view, made.group, view.place(), rules.m),
+        box=number_groups(view, made.group, view.place(), rules.m),
         counters=counters,
     )
 

@@ -20,7 +20,7 @@ from seriatim.defences import defence_named
 from seriatim.errors import Fault, InputError
 from seriatim.knowledge import SequenceModel
 from seriatim.knowledge.sequential_adversary import SequentialAdversary
-from seriatim.measures.information_loss import loss_measures
+from seriatim.measures.information_loss import cost_of_draft
 from seriatim.model.classes import published_of
 from seriatim.model.history import History, SeriesState
 from seriatim.policies import policy_from_dict
@@ -68,7 +68,7 @@ class Panel:
             columns = {name: draft.groups.column(name) for name in ("respondent", "group")}
             columns |= {"release": pa.array([int(year)] * len(rows)), "sensitive": draft.groups.column("value")}
             releases.append(pa.table(columns))
-            losses.append(loss_measures(draft, published_of(draft).classes.sizes)[0].value)
+            losses.append(cost_of_draft(draft, published_of(draft).classes.sizes)[0].value)
         return table_history(pa.concat_tables(releases)), float(np.mean(losses))
 
     def adversary(self, order: int = 1) -> SequentialAdversary:

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from seriatim.errors import Fault, TableError
-from seriatim.measures.leakage_given import GivenAttribute
+from seriatim.measures.leakage_given import KnownAttribute
 from seriatim.model.chance import open_chance
 from seriatim.model.scale import FloatArray, IntArray
 
@@ -28,7 +28,7 @@ class PumsMicrodata:
     name: str
     domain: FloatArray
     confidential: IntArray
-    attributes: tuple[GivenAttribute, ...]
+    attributes: tuple[KnownAttribute, ...]
     unit: str
 
 
@@ -48,7 +48,7 @@ def made_pums(records: int = RECORDS, level: float = 45.0, seed: int = 2006) -> 
     columns = {"age": age, "sex": sex, "education": education, "industry": industry, "occupation": occupation,
                "travel time": travel}  # fmt: skip
     attributes = tuple(
-        GivenAttribute(name, (columns[name] - low).astype(np.int32), high - low + 1)
+        KnownAttribute(name, (columns[name] - low).astype(np.int32), high - low + 1)
         for name, (low, high) in DOMAINS.items()
     )
     return PumsMicrodata("made-up PUMS", SALARIES, salary, attributes, "K")
@@ -78,7 +78,7 @@ def read_pums(path: Path) -> PumsMicrodata:
     attributes = []
     for name in DOMAINS:
         _, codes = np.unique(numbers[name], return_inverse=True)
-        attributes.append(GivenAttribute(name, codes.astype(np.int32), int(codes.max()) + 1))
+        attributes.append(KnownAttribute(name, codes.astype(np.int32), int(codes.max()) + 1))
     return PumsMicrodata(path.name, SALARIES, salary, tuple(attributes), "K")
 
 
@@ -97,5 +97,5 @@ def pums_shipped(name: str) -> PumsMicrodata:
     attributes = []
     for index in others:
         cuts = np.quantile(loaded.data[:, index], np.linspace(0, 1, 11)[1:-1])
-        attributes.append(GivenAttribute(names[index], np.digitize(loaded.data[:, index], cuts).astype(np.int32), 10))
+        attributes.append(KnownAttribute(names[index], np.digitize(loaded.data[:, index], cuts).astype(np.int32), 10))
     return PumsMicrodata(name, np.round((edges[:-1] + edges[1:]) / 2, 4), codes, tuple(attributes), wanted)

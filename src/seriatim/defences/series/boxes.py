@@ -16,15 +16,15 @@ from seriatim.kernels.series.tree_boxes import BoxTrees, cut_at_nodes
 from seriatim.model.scale import IntArray, Scale
 
 
-def boxes_along_hierarchies(view: SerialView) -> bool:
+def cuts_along_hierarchies(view: SerialView) -> bool:
     """Return whether boxes are cut along a hierarchy."""
     return any(scale.form == "node" for scale in view.scales)
 
 
-def number_serial_boxes(view: SerialView, records: IntArray, runs: LongArray, place: PlaceArray, m: int) -> IntArray:
+def number_runs(view: SerialView, records: IntArray, runs: LongArray, place: PlaceArray, m: int) -> IntArray:
     """Return everyone's box, -1 for records that are in no run; boxes lie inside runs of records."""
     ids, box = records.copy(), np.full(len(view), -1, dtype=np.int32)
-    if boxes_along_hierarchies(view):
+    if cuts_along_hierarchies(view):
         numbers = cut_at_nodes(ids, runs, view.quasi, _flat_trees(view.scales), m)
     else:
         numbers = cut_boxes(ids, runs, place, m)
@@ -32,15 +32,15 @@ def number_serial_boxes(view: SerialView, records: IntArray, runs: LongArray, pl
     return box
 
 
-def boxes_of_groups(view: SerialView, group: IntArray, place: PlaceArray, m: int) -> IntArray:
+def number_groups(view: SerialView, group: IntArray, place: PlaceArray, m: int) -> IntArray:
     """Return everyone's box where groups are small: the group, or along a hierarchy a box of the whole table.
 
     With plain columns the group it is, since these are never printed beside both a box and a group.
     """
-    if not boxes_along_hierarchies(view) or view.plain:
+    if not cuts_along_hierarchies(view) or view.plain:
         return group
     real = np.flatnonzero(group >= 0).astype(np.int32)
-    return number_serial_boxes(view, real, np.array([0, len(real)], dtype=np.int64), place, m)
+    return number_runs(view, real, np.array([0, len(real)], dtype=np.int64), place, m)
 
 
 def _flat_trees(scales: tuple[Scale, ...]) -> BoxTrees:

@@ -78,7 +78,7 @@ class Caps:
         return cls(np.where(common, raised, 1), np.where(common, MILLION, m), baseline)
 
 
-def caps_baseline(view: SerialView, before: LongArray, newcomers: BoolArray) -> LongArray:
+def largest_shares(view: SerialView, before: LongArray, newcomers: BoolArray) -> LongArray:
     """Return the largest share of every value so far, this view and its newcomers included, in millionths.
 
     Raise an error if nearly everyone has the same value.
@@ -89,7 +89,7 @@ def caps_baseline(view: SerialView, before: LongArray, newcomers: BoolArray) -> 
     if newcomers.sum() >= ENOUGH_NEWCOMERS:
         parts.append(view.sensitive[newcomers])
     for values in parts:
-        out = np.maximum(out, caps_shares(np.bincount(values, minlength=view.n_values)))
+        out = np.maximum(out, rounded_shares(np.bincount(values, minlength=view.n_values)))
     most = np.bincount(view.sensitive, minlength=1).max() / max(len(view), 1)
     if most * MILLION > SAYS_NOTHING:
         found, allowed = f"one value has {most:.1%}", f"at most {SAYS_NOTHING / MILLION:.0%}"
@@ -97,6 +97,6 @@ def caps_baseline(view: SerialView, before: LongArray, newcomers: BoolArray) -> 
     return out
 
 
-def caps_shares(counts: LongArray) -> LongArray:
+def rounded_shares(counts: LongArray) -> LongArray:
     """Return the share of every value in millionths, rounded up."""
     return np.asarray(-(-counts.astype(np.int64) * MILLION // max(int(counts.sum()), 1)))

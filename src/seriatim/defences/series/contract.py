@@ -21,7 +21,7 @@ from seriatim.model.table_faults import several_records_fault
 from seriatim.ports import Workers
 
 if TYPE_CHECKING:
-    from seriatim.defences.series.inherited import InheritedValues
+    from seriatim.defences.series.inherited import ValuesLeft
     from seriatim.defences.series.memory import RememberedRows
 
 LongArray = npt.NDArray[np.int64]
@@ -138,7 +138,7 @@ class SerialView:
     """The quasi-identifiers whose relation to values matters most: cohorts are cut along them first."""
     plain: bool = False
     """Whether columns are published as they are beside the boxes."""
-    inherited: InheritedValues | None = None
+    inherited: ValuesLeft | None = None
     """What releases of another method leave possible, if the series was taken over from it."""
 
     def __len__(self) -> int:

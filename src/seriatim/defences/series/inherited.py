@@ -24,7 +24,7 @@ TRIES = 4
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class InheritedValues:
+class ValuesLeft:
     """The values left to every record of a view, and who is known."""
 
     of_record: IntArray
@@ -45,14 +45,14 @@ class InheritedValues:
         return np.asarray(np.minimum(self.possible.sum(axis=1), m)[self.of_record], dtype=np.int64)
 
 
-def inherited_known_records(view: SerialView) -> BoolArray:
+def known_records(view: SerialView) -> BoolArray:
     """Return which records are of people whom earlier releases have told."""
     if view.inherited is None:
         return np.zeros(len(view), dtype=np.bool_)
     return view.inherited.known(view.person)
 
 
-class InheritedStanding(NamedTuple):
+class SlotsHeld(NamedTuple):
     """Who holds which slot while a release is being made; entries are slots."""
 
     group: LongArray
@@ -68,7 +68,7 @@ class InheritedStanding(NamedTuple):
         return shown
 
 
-def inherited_short_records(view: SerialView, standing: InheritedStanding, m: int) -> LongArray:
+def short_records(view: SerialView, standing: SlotsHeld, m: int) -> LongArray:
     """Return the records in slots that would keep fewer possible values in their group than they must."""
     assert view.inherited is not None
     shown, real = standing.values_shown(view.n_values), np.flatnonzero(standing.record >= 0)
@@ -78,13 +78,13 @@ def inherited_short_records(view: SerialView, standing: InheritedStanding, m: in
 
 
 @dataclass(slots=True, eq=False)
-class InheritedExchange:
+class NewcomerSwaps:
     """Newcomers of a release who may swap slots with each other."""
 
     view: SerialView
     m: int
     place: PlaceArray
-    standing: InheritedStanding
+    standing: SlotsHeld
     movable: BoolArray
     """By record: newcomers of this release, whether they have a slot or wait."""
 
@@ -93,7 +93,7 @@ class InheritedExchange:
 
         Slots keep their values, so no group shows anything else than before.
         """
-        short = inherited_short_records(self.view, self.standing, self.m)
+        short = short_records(self.view, self.standing, self.m)
         slot_of = np.full(len(self.view), -1, dtype=np.int64)
         real = np.flatnonzero(self.standing.record >= 0)
         slot_of[self.standing.record[real]] = real
@@ -106,7 +106,7 @@ class InheritedExchange:
         assert inherited is not None
         if not self.movable[record]:
             return True  # they came earlier; nothing is taken from them here
-        known = inherited_known_records(view)
+        known = known_records(view)
         same = self.movable & (view.sensitive == view.sensitive[record]) & (known == known[record])
         same[record] = False
         others = np.flatnonzero(same)
@@ -131,15 +131,13 @@ class InheritedExchange:
         slot_of[one], slot_of[other] = second, first
 
 
-def narrowed_inherited(view: SerialView, standing: InheritedStanding, gone: BoolArray, m: int) -> BoolArray:
+def groups_to_keep(view: SerialView, standing: SlotsHeld, gone: BoolArray, m: int) -> BoolArray:
     """Return which groups must keep all their slots: without those ``gone``, somebody would keep too few values."""
     out = np.zeros(int(standing.group.max(initial=-1)) + 1, dtype=np.bool_)
     if view.inherited is None or not gone.any():
         return out
-    before = np.isin(np.arange(len(view)), inherited_short_records(view, standing, m))
-    short = inherited_short_records(
-        view, InheritedStanding(standing.group[~gone], standing.value[~gone], standing.record[~gone]), m
-    )
+    before = np.isin(np.arange(len(view)), short_records(view, standing, m))
+    short = short_records(view, SlotsHeld(standing.group[~gone], standing.value[~gone], standing.record[~gone]), m)
     short = short[~before[short]]
     group_of = np.full(len(view), -1, dtype=np.int64)
     group_of[standing.record[standing.record >= 0]] = standing.group[standing.record >= 0]

@@ -44,7 +44,7 @@ class RememberedRows:
         return int(self.group.max()) + 1 if len(self.group) else 0
 
 
-def memory_rows(view: SerialView, made: SerialGrouping) -> RememberedRows:
+def kept_rows(view: SerialView, made: SerialGrouping) -> RememberedRows:
     """Return the rows that a ledger keeps of a release."""
     real = np.flatnonzero(made.group >= 0)
     group = np.concatenate((made.group[real], made.counterfeit_group)).astype(np.int32)

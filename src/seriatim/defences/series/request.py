@@ -16,9 +16,9 @@ from seriatim.defences.series.contract import (
     SerialRules,
     WhenNotEligible,
 )
-from seriatim.defences.series.inherited import InheritedValues
+from seriatim.defences.series.inherited import ValuesLeft
 from seriatim.defences.series.memory import RememberedRows
-from seriatim.defences.series.shuffle import ShuffledView, shuffled_draft, stage_shuffle
+from seriatim.defences.series.shuffle import ShuffledView, code_view, shuffled_draft
 from seriatim.errors import Fault, PolicyError
 from seriatim.model import Draft, History, Policy, PriorSets, SeriesState, View
 from seriatim.model.candidate_values import Candidates
@@ -28,16 +28,16 @@ from seriatim.model.text_hash import identity_numbers
 from seriatim.ports import Workers
 
 
-def draft_request(method: SerialMethod, view: View, policy: Policy, state: SeriesState, workers: Workers) -> Draft:
+def serial_draft(method: SerialMethod, view: View, policy: Policy, state: SeriesState, workers: Workers) -> Draft:
     """Make a draft by a serial method: codes and memory go in, groups come out, rows are shuffled."""
     stage, rules, draw = _ready(view, policy, state)
     return shuffled_draft(view, stage, method(stage.codes, rules, _pasts(policy, state), draw, workers), draw, workers)
 
 
-def check_first_series_request(view: View, policy: Policy) -> None:
+def check_first_release(view: View, policy: Policy) -> None:
     """Raise the errors that would stop a first release, before anything is made for it, such as a ledger."""
     past = nothing_published()
-    stage = stage_shuffle(view, _number_request(view, past), past.values)
+    stage = code_view(view, _number_request(view, past), past.values)
     if policy.adversary.priors is not None:
         stage = _with_priors(view, stage, policy.adversary.priors)
     stage.codes.check(_rules_of(policy))
@@ -47,7 +47,7 @@ def _ready(view: View, policy: Policy, state: SeriesState) -> tuple[ShuffledView
     assert state.secret is not None
     history = state.history or nothing_published()
     draw = SerialDraw(state.secret, state.n_releases + 1)
-    stage = stage_shuffle(view, _number_request(view, history), history.values, chance=draw.chance("order"))
+    stage = code_view(view, _number_request(view, history), history.values, chance=draw.chance("order"))
     if policy.adversary.priors is not None:
         stage = _with_priors(view, stage, policy.adversary.priors)
     if state.candidates is not None:
@@ -70,7 +70,7 @@ def _with_inherited(view: View, stage: ShuffledView, history: History, left: Can
     flags = left.flags(stage.domain)
     single = flags.sum(axis=1) == 1
     single[-1] = False  # strangers, though the table may have one value only
-    inherited = InheritedValues(of_record, flags, single[left.sets_of(history.respondents)])
+    inherited = ValuesLeft(of_record, flags, single[left.sets_of(history.respondents)])
     return replace(stage, codes=replace(stage.codes, inherited=inherited))
 
 

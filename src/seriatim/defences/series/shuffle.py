@@ -23,7 +23,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from seriatim.defences.labels import LabelPieces, group_labels, label_column
+from seriatim.defences.labels import LabelPieces, column_labels, label_column
 from seriatim.defences.series.contract import (
     LongArray,
     SerialDraw,
@@ -91,7 +91,7 @@ class ShuffledView:
     """
 
 
-def stage_shuffle(
+def code_view(
     view: View,
     person: LongArray,
     past_values: pa.Array,
@@ -171,7 +171,7 @@ def shuffled_draft(view: View, stage: ShuffledView, made: SerialGrouping, draw: 
     chance = draw.chance("shuffle")
     tasks: list[Callable[[], Any]] = [
         lambda: _shuffled_inside(published.group, published.value, made.n_groups, chance),
-        *(partial(group_labels, column, pieces) for column in view.quasi),
+        *(partial(column_labels, column, pieces) for column in view.quasi),
     ]
     value, *labels = workers.map(lambda task: task(), tasks)
     generalised: tuple[Generalised, ...] = tuple(labels)

@@ -95,7 +95,7 @@ def _further(column: CodedColumn, asked: Thresholds) -> Iterator[tuple[int, floa
             yield likeness.AT_MOST, float(high), float(code)
 
 
-def chosen_class_tests(tests: ClassTests, which: npt.NDArray[np.bool_]) -> ClassTests:
+def only_those(tests: ClassTests, which: npt.NDArray[np.bool_]) -> ClassTests:
     """Return only these tests."""
     return tests._replace(
         kinds=tests.kinds[which],
@@ -105,7 +105,7 @@ def chosen_class_tests(tests: ClassTests, which: npt.NDArray[np.bool_]) -> Class
     )
 
 
-def whole_passes_tests(tests: ClassTests, counts: npt.NDArray[np.int64], size: int) -> bool:
+def whole_passes(tests: ClassTests, counts: npt.NDArray[np.int64], size: int) -> bool:
     """Return whether all records together pass: if they do not, no grouping can."""
     scratch = np.empty(2 * int(tests.offsets[-1]) + 2, dtype=np.float64)
     return bool(acceptance.passes_tests(tests, counts, size, scratch)) if size else True

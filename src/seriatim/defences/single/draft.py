@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pyarrow as pa
 
-from seriatim.defences.labels import LabelPieces, group_labels, label_column
+from seriatim.defences.labels import LabelPieces, column_labels, label_column
 from seriatim.model import CodedColumn, Draft, Generalised, Grouping, View
 from seriatim.model.draft import TABLE
 from seriatim.model.scale import IntArray
@@ -27,7 +27,7 @@ def draft_of(
     group = np.full(len(view), -1, dtype=np.int32)
     group[pieces.order] = np.repeat(np.arange(pieces.n_groups, dtype=np.int32), np.diff(pieces.bounds))
     if labelled is None:
-        labelled = tuple(workers.map(lambda column: group_labels(column, pieces), view.quasi))
+        labelled = tuple(workers.map(lambda column: column_labels(column, pieces), view.quasi))
     generalised, class_of = _alike(labelled, pieces.n_groups)
     group[pieces.order] = class_of[group[pieces.order]]
     rows = chance.permutation(np.flatnonzero(group >= 0))

@@ -19,7 +19,7 @@ from seriatim.model.scale import FloatArray
 _WORDS = float(1 << 53)
 
 
-def keyed_names(view: View) -> list[str]:
+def lasting_names(view: View) -> list[str]:
     """Return a name for every record that stays the same from release to release."""
     if view.respondent is not None:
         return [repr(cell) for cell in _texts(view.cells(view.respondent))]
@@ -41,7 +41,7 @@ def _texts(column: pa.ChunkedArray) -> list[str]:
         return [str(cell) for cell in column.to_pylist()]
 
 
-def keyed_uniform(secret: bytes, purpose: str, names: list[str]) -> FloatArray:
+def uniform_of(secret: bytes, purpose: str, names: list[str]) -> FloatArray:
     """Return a number from 0 to 1 for each name: the same for the same secret, purpose and name."""
     key = hashlib.blake2b(purpose.encode(), key=secret, digest_size=32).digest()
     digests = b"".join(hashlib.blake2b(name.encode(), key=key, digest_size=8).digest() for name in names)

@@ -39,14 +39,14 @@ def median(view: View, policy: Policy, state: SeriesState, workers: Workers) -> 
     relaxed = policy.defence.mode == "relaxed"
     if relaxed:
         rows = secret_chance(state.secret, number, "ties").permutation(rows)
-    pieces = median_pieces(
+    pieces = cut_pieces(
         view.quasi, view.sensitive, rows, CutRules(policy.terms.least_people, relaxed, 0), tests, workers
     )
     pieces = with_enough_people(pieces, view, policy.terms.least_people)
     return draft_of(view, pieces, secret_chance(state.secret, number, "shuffle"), workers)
 
 
-def median_pieces(
+def cut_pieces(
     quasi: Sequence[CodedColumn],
     sensitive: Sequence[CodedColumn],
     rows: npt.NDArray[np.int32],

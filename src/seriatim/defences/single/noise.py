@@ -17,7 +17,7 @@ import pyarrow as pa
 
 from seriatim.defences.labels import LabelPieces
 from seriatim.defences.single.draft import draft_of
-from seriatim.defences.single.keyed_chance import keyed_names, keyed_uniform
+from seriatim.defences.single.keyed_chance import lasting_names, uniform_of
 from seriatim.errors import Fault, PolicyError
 from seriatim.model import CodedColumn, Draft, Policy, SeriesState, View, scale_of
 from seriatim.model.chance import secret_chance
@@ -33,13 +33,13 @@ def noise(view: View, policy: Policy, state: SeriesState, workers: Workers) -> D
     amounts = policy.defence.options.noise
     if not amounts:
         raise PolicyError(Fault("[defence] noise", "method noise needs it", 'a table of column = "10" or "10%"'))
-    noisy, names = view, keyed_names(view)
+    noisy, names = view, lasting_names(view)
     for column in (*view.quasi, *view.sensitive):
         if column.name in amounts:
             texts = column.scale.texts.to_pylist()
             _must_take(column, amounts[column.name], view.cell_type(column.name))
             keys = [f"{name}/{texts[code]}" for name, code in zip(names, column.codes, strict=True)]
-            chance = keyed_uniform(state.secret, f"noise/{column.name}", keys)
+            chance = uniform_of(state.secret, f"noise/{column.name}", keys)
             noisy = _with_noise(noisy, column, amounts[column.name], chance)
     unknown = len(amounts) - sum(column.name in amounts for column in (*view.quasi, *view.sensitive))
     if unknown:
@@ -81,37 +81,37 @@ def _least_amount(column: CodedColumn, amount: str) -> float:
 def _with_noise(view: View, column: CodedColumn, amount: str, chance: FloatArray) -> View:
     sensitive = any(column.name == other.name for other in view.sensitive)
     if column.scale.form == "interval" and sensitive:
-        return _new_numbers(view, column, noise_positions(column, amount, chance))
+        return _new_numbers(view, column, noisy_positions(column, amount, chance))
     if column.scale.form == "interval":  # a quasi value stays one that occurs, so that users can still count ranges
         known = len(column.scale) - int(column.scale.texts.null_count)
-        codes = _nearest(column.scale.positions[:known], noise_positions(column, amount, chance))
+        codes = _nearest(column.scale.positions[:known], noisy_positions(column, amount, chance))
         codes = np.where(column.codes < known, codes, column.codes).astype(np.int32)
     else:
-        codes = noise_by_index(column.codes, len(column.scale), _share(amount), chance)
+        codes = moved_codes(column.codes, len(column.scale), _share(amount), chance)
     return _recoded(view, CodedColumn(column.name, codes, column.scale))
 
 
-def noise_positions(column: CodedColumn, amount: str, chance: FloatArray) -> FloatArray:
+def noisy_positions(column: CodedColumn, amount: str, chance: FloatArray) -> FloatArray:
     """Return the numbers of a column with noise, on the grid of the column's numbers."""
     values = column.scale.positions[column.codes]
     return rounded_to_step(values + amounts_of(values, amount) * quantiles_at(chance), column.scale, amount)
 
 
-def noise_by_index(codes: IntArray, n_values: int, share: float, chance: FloatArray) -> IntArray:
+def moved_codes(codes: IntArray, n_values: int, share: float, chance: FloatArray) -> IntArray:
     """Return codes moved along their order by at most half of ``share`` of it; the ends reflect."""
-    trials = noise_trials(share, n_values)
-    moved = codes + binomial_noise_at(chance, trials).astype(np.int64) - trials // 2
+    trials = binomial_trials(share, n_values)
+    moved = codes + binomial_quantiles(chance, trials).astype(np.int64) - trials // 2
     period = max(2 * (n_values - 1), 1)
     folded = np.mod(moved, period)
     return np.minimum(folded, period - folded).astype(np.int32) if n_values > 1 else codes
 
 
-def noise_trials(share: float, n_values: int) -> int:
+def binomial_trials(share: float, n_values: int) -> int:
     """Return the paper's M: a share of |D| - 1, to the nearest even number, ties up."""
     return 2 * int(np.floor(share * (n_values - 1) / 2 + 0.5))
 
 
-def binomial_noise_at(chance: FloatArray, trials: int) -> FloatArray:
+def binomial_quantiles(chance: FloatArray, trials: int) -> FloatArray:
     """Return the quantiles of Bin(trials, 1/2) at numbers from 0 to 1."""
     from scipy.special import bdtr  # scipy.stats takes a second to load
 

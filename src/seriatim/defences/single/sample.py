@@ -13,7 +13,7 @@ import numpy as np
 
 from seriatim.defences.labels import LabelPieces
 from seriatim.defences.single.draft import draft_of
-from seriatim.defences.single.keyed_chance import keyed_names, keyed_uniform
+from seriatim.defences.single.keyed_chance import lasting_names, uniform_of
 from seriatim.errors import Fault, PolicyError
 from seriatim.model import Draft, Policy, SeriesState, View
 from seriatim.model.chance import secret_chance
@@ -28,7 +28,7 @@ def sample(view: View, policy: Policy, state: SeriesState, workers: Workers) -> 
     if rate is None:
         raise PolicyError(Fault("[defence] rate", "method sample needs it", "a share above 0 and up to 1"))
     known = np.flatnonzero(~view.suppressed)
-    drawn = keyed_uniform(state.secret, "sample", keyed_names(view))
+    drawn = uniform_of(state.secret, "sample", lasting_names(view))
     order = known[np.argsort(drawn[known], kind="stable")]
     chosen = np.sort(order[: math.floor(rate * len(view) + 0.5)]).astype(np.int32)
     pieces = LabelPieces(chosen, np.arange(len(chosen) + 1, dtype=np.int64))

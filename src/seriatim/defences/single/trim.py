@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from seriatim.defences.labels import LabelPieces
-from seriatim.defences.single.class_tests import class_tests, whole_passes_tests
+from seriatim.defences.single.class_tests import class_tests, whole_passes
 from seriatim.kernels.single.acceptance import L_ENTROPY, L_RECURSIVE, ClassTests
 from seriatim.model import CodedColumn, Policy, View
 from seriatim.model.classes import class_text_codes
@@ -34,11 +34,11 @@ def trimmed_view(view: View, policy: Policy, chance: np.random.Generator) -> Tri
     """Return what a method groups by; with blind cuts everyone, and no test but k: the verdict judges l and t."""
     if policy.defence is not None and policy.defence.options.cuts == "blind":
         return TrimmedView(~view.suppressed, class_tests(view.sensitive, {}, ~view.suppressed))
-    keep = trim_to_publishable(view.sensitive, policy, view.suppressed, chance)
+    keep = publishable_records(view.sensitive, policy, view.suppressed, chance)
     return TrimmedView(keep, class_tests(view.sensitive, policy.terms.per_column, keep))
 
 
-def trim_to_publishable(
+def publishable_records(
     sensitive: tuple[CodedColumn, ...], policy: Policy, withheld: npt.NDArray[np.bool_], chance: np.random.Generator
 ) -> npt.NDArray[np.bool_]:
     """Return which records can be published: the excess of a value too frequent for l is removed.
@@ -54,7 +54,7 @@ def trim_to_publishable(
     # trimming one column changes the others, so a few rounds; each round only removes records
     for _ in range(len(sensitive) + 1):
         tests = class_tests(sensitive, terms.per_column, keep)
-        if whole_passes_tests(tests, tests.prior, int(keep.sum())):
+        if whole_passes(tests, tests.prior, int(keep.sum())):
             return keep if keep.sum() >= terms.least_people else hopeless
         for index, column in enumerate(sensitive):
             keep &= _within_cap(column, _cap(tests, index), keep, chance)
@@ -83,7 +83,7 @@ def _cap(tests: ClassTests, index: int) -> int:
     while low < high:
         cap = (low + high + 1) // 2
         capped = np.minimum(counts, cap)
-        if whole_passes_tests(only, capped, int(capped.sum())):
+        if whole_passes(only, capped, int(capped.sum())):
             low = cap
         else:
             high = cap - 1

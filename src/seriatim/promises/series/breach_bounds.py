@@ -27,25 +27,25 @@ EXACT = 50
 """A column with more different numbers says little about any exact one, however narrow the range of a belief."""
 
 
-def breach_bound_chance(policy: Policy) -> list[BreachChance]:
+def closed_form(policy: Policy) -> list[ClosedForm]:
     """Return the bound ``breach``; its formula needs a degree, which cohorts do not have."""
     known, m, n = policy.adversary, policy.terms.series.m, policy.terms.series.degree
     if known.breach is None or known.lifespan is None or m is None or n is None:
         return []
-    return [BreachChance(allowed=known.breach, compromised=known.share_known, lifespan=known.lifespan, m=m, n=n)]
+    return [ClosedForm(allowed=known.breach, compromised=known.share_known, lifespan=known.lifespan, m=m, n=n)]
 
 
-def breach_share(policy: Policy) -> list[BreachShare]:
+def breach_share(policy: Policy) -> list[SimulatedShare]:
     """Return the bound ``breach_share`` for every sensitive column: each is attacked, and each must keep it."""
     allowed = policy.adversary.breach_share
     if allowed is None or policy.respondent is None:
         return []
     beside = policy.adversary.sure_share is not None
-    return [BreachShare(allowed, column.name, changes_followed=beside) for column in policy.sensitive]
+    return [SimulatedShare(allowed, column.name, changes_followed=beside) for column in policy.sensitive]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class BreachChance:
+class ClosedForm:
     """The closed-form breach probability of n-Choose is at most ``allowed``."""
 
     allowed: float
@@ -71,7 +71,7 @@ class BreachChance:
 
 
 @dataclass(frozen=True, slots=True)
-class BreachShare:
+class SimulatedShare:
     """The upper end of the simulated share of people breached is at most ``allowed``.
 
     The attack follows values that stay. It says nothing about people whose value changed; where that is everyone who

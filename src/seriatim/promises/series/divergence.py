@@ -11,7 +11,7 @@ from typing import ClassVar, Literal
 import pyarrow.compute as pc
 
 from seriatim.knowledge._posterior import divergence_of_groups
-from seriatim.knowledge.knowledge_files import knowledge_of_adversary
+from seriatim.knowledge.knowledge_files import declared_adversary
 from seriatim.knowledge.sequential_adversary import SequentialAdversary
 from seriatim.knowledge.smoothing import revised_beliefs
 from seriatim.model import Finding, Policy
@@ -22,12 +22,12 @@ _SLACK = 1e-5
 """Defences compare single-precision sums."""
 
 
-def series_divergence(policy: Policy) -> list[Divergence]:
+def beliefs_alike(policy: Policy) -> list[Divergence]:
     """Return the promise ``j`` about the first sensitive column."""
     j = policy.terms.series.j
     if j is None:
         return []
-    return [Divergence(j, knowledge_of_adversary(policy.adversary))]
+    return [Divergence(j, declared_adversary(policy.adversary))]
 
 
 @dataclass(frozen=True, slots=True)

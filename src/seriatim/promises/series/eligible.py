@@ -25,7 +25,7 @@ room from the first release: they group the others, and ``breach_share`` counts 
 """
 
 
-def eligible_table(policy: Policy) -> list[EligibleTable]:
+def eligible_table(policy: Policy) -> list[FrequentValues]:
     """Return the promise for a method that needs eligible tables, unless counterfeits make up for the surplus."""
     row = method_named(policy.defence.method) if policy.defence else None
     terms = policy.terms.series
@@ -34,11 +34,11 @@ def eligible_table(policy: Policy) -> list[EligibleTable]:
     without_room = row.reads_odds and terms.odds is None
     if not (row.needs_eligible or without_room) or policy.defence.leftovers == "counterfeit":
         return []
-    return [EligibleTable(terms.m, room_at_once=without_room)]
+    return [FrequentValues(terms.m, room_at_once=without_room)]
 
 
 @dataclass(frozen=True, slots=True)
-class EligibleTable:
+class FrequentValues:
     """Counts the people of the view, withheld ones included: at most one m-th of them share a value."""
 
     m: int

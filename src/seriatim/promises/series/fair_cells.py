@@ -30,7 +30,7 @@ RARELY = 0.99
 """The bound for an attacker who knows some people holds unless they know more of a cell than in 99 of 100 cases."""
 
 
-class CellsAsked(NamedTuple):
+class FairnessTerms(NamedTuple):
     """What is asked of cells: m, how much the odds of frequent values may grow, and the share of people known."""
 
     m: int
@@ -64,7 +64,7 @@ class _Slots:
     """The release in which each cohort entered."""
 
 
-def fair_cells(judged: JudgedHistory, asked: CellsAsked) -> Finding:
+def fair_cells(judged: JudgedHistory, asked: FairnessTerms) -> Finding:
     """Check every cell, closed or open: enough people, no value above its cap, enough people of other values.
 
     Slots last: each has one value, one cohort and one person, from its first release to its last without a gap, and all
@@ -112,7 +112,7 @@ def _crossed(one: npt.NDArray[np.integer], other: npt.NDArray[np.integer]) -> in
     return len(pairs) - len(np.unique(one))
 
 
-def _judged_cells(slots: _Slots, caps: ValueCaps, asked: CellsAsked, odd: int) -> Finding:
+def _judged_cells(slots: _Slots, caps: ValueCaps, asked: FairnessTerms, odd: int) -> Finding:
     used = np.flatnonzero((slots.last >= 0) & (slots.holder >= 0))
     holder, last = slots.holder[used], slots.last[used]
     cells, of_slot = np.unique(slots.cohort[used] * (last.max(initial=0) + 1) + last, return_inverse=True)
@@ -152,7 +152,7 @@ def _judged_cells(slots: _Slots, caps: ValueCaps, asked: CellsAsked, odd: int) -
     )
 
 
-def _bound_words(counts: LongArray, size: LongArray, again: LongArray, asked: CellsAsked) -> str:
+def _bound_words(counts: LongArray, size: LongArray, again: LongArray, asked: FairnessTerms) -> str:
     """Say what nobody's belief exceeds, and what of it is not proved."""
     if not len(size):
         return "no cells yet"
@@ -186,7 +186,7 @@ def _odds_words(counts: LongArray, baseline: LongArray) -> list[str]:
     return [found + (f", more than twofold for {small:.1%} of the people" if small else "")]
 
 
-def _waiting_words(slots: _Slots, caps: ValueCaps, asked: CellsAsked) -> list[str]:
+def _waiting_words(slots: _Slots, caps: ValueCaps, asked: FairnessTerms) -> list[str]:
     """Say what is believed about leavers who had to wait by someone who learns which value was too frequent.
 
     They waited since a value was too frequent among them: one more than its limit, at least.
@@ -198,7 +198,7 @@ def _waiting_words(slots: _Slots, caps: ValueCaps, asked: CellsAsked) -> list[st
     return [f"but about {float(over):.1%} for people whose slots could not be given up at once: estimated, not proved"]
 
 
-def _entering_words(judged: JudgedHistory, asked: CellsAsked) -> list[str]:
+def _entering_words(judged: JudgedHistory, asked: FairnessTerms) -> list[str]:
     """Say what is believed about newcomers who had to wait by someone who learns which value was too frequent.
 
     So few that all of them wait whatever they hold are left out.

@@ -23,7 +23,7 @@ from seriatim.kernels.check.union_cuts import fewest_separating, group_graph, un
 from seriatim.model import Finding
 from seriatim.model.history import JudgedHistory
 from seriatim.model.scale import IntArray
-from seriatim.promises.series.releases import ReleaseGroups, releases_met_before, releases_of, releases_taken_apart
+from seriatim.promises.series.releases import ReleaseGroups, met_in_earlier, numbers_to_check, taken_apart
 
 
 def hc_safety(judged: JudgedHistory, n: int, newest: bool = False) -> Finding:
@@ -71,18 +71,18 @@ def _compared(judged: JudgedHistory, newest: bool) -> list[_Compared]:
 
 
 def _compare_newest(judged: JudgedHistory) -> list[_Compared]:
-    return [_against_earlier(judged, at) for at in releases_of(judged, newest=True)]
+    return [_against_earlier(judged, at) for at in numbers_to_check(judged, newest=True)]
 
 
 def _compare_all(judged: JudgedHistory) -> list[_Compared]:
-    return [_against_earlier(judged, at) for at in releases_of(judged, newest=False)]
+    return [_against_earlier(judged, at) for at in numbers_to_check(judged, newest=False)]
 
 
 def _against_earlier(judged: JudgedHistory, at: int) -> _Compared:
-    releases = releases_taken_apart(judged)
+    releases = taken_apart(judged)
     groups = releases[at]
     degree, hole = np.zeros(len(groups.sizes), dtype=np.int32), np.zeros(len(groups.sizes), dtype=np.bool_)
-    for old, met in zip(releases[:at], releases_met_before(judged, at), strict=True):
+    for old, met in zip(releases[:at], met_in_earlier(judged, at), strict=True):
         lowest, holes = lowest_correlations(groups.starts, groups.counterfeits, met, old.sizes, old.counterfeits)
         degree = np.where((degree == 0) | ((lowest > 0) & (lowest < degree)), lowest, degree)
         hole |= holes
@@ -91,12 +91,12 @@ def _against_earlier(judged: JudgedHistory, at: int) -> _Compared:
 
 def union_safety(judged: JudgedHistory, n: int, newest: bool = False) -> Finding:
     """Check that no union of groups can be separated by fewer than 2n people."""
-    releases = releases_taken_apart(judged)
+    releases = taken_apart(judged)
     worst, n_groups, n_people = float("inf"), 0, 0
-    for at in releases_of(judged, newest):
+    for at in numbers_to_check(judged, newest):
         groups = releases[at]
         unsafe = groups.sizes < 0
-        for old, met in zip(releases[:at], releases_met_before(judged, at), strict=True):
+        for old, met in zip(releases[:at], met_in_earlier(judged, at), strict=True):
             lowest = _cuts_between(old, groups, met, n)
             unsafe |= lowest > 0
             worst = min(worst, float(lowest[lowest > 0].min(initial=2 * n)))

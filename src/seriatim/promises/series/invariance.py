@@ -12,7 +12,7 @@ import numpy as np
 from seriatim.kernels.check.groups import mark_moved
 from seriatim.model import Finding
 from seriatim.model.history import JudgedHistory
-from seriatim.promises.series.releases import ReleaseGroups, releases_met_before, releases_of, releases_taken_apart
+from seriatim.promises.series.releases import ReleaseGroups, met_in_earlier, numbers_to_check, taken_apart
 
 
 def m_uniqueness(judged: JudgedHistory, m: int, newest: bool = False) -> Finding:
@@ -36,9 +36,9 @@ def weak_m_invariance(judged: JudgedHistory, m: int, newest: bool = False) -> Fi
 
 
 def _uniqueness(judged: JudgedHistory, m: int, newest: bool, rule: str, weak: bool) -> Finding:
-    releases = releases_taken_apart(judged)
+    releases = taken_apart(judged)
     worst, n_groups, n_people, uneven = float("inf"), 0, 0, 0
-    for at in releases_of(judged, newest):
+    for at in numbers_to_check(judged, newest):
         groups = releases[at]
         distinct, fewest, most, _ = groups.described
         there = groups.sizes > 0
@@ -57,12 +57,12 @@ def _real(groups: ReleaseGroups, broken: np.ndarray) -> int:
 
 
 def _invariance(judged: JudgedHistory, m: int, newest: bool, rule: str, unique: Finding) -> Finding:
-    releases = releases_taken_apart(judged)
+    releases = taken_apart(judged)
     moved_people, moved_groups = 0, 0
-    for at in releases_of(judged, newest):
+    for at in numbers_to_check(judged, newest):
         groups = releases[at]
         moved = np.zeros(len(groups.rows), dtype=np.bool_)
-        for before, met in zip(releases[:at], releases_met_before(judged, at), strict=True):
+        for before, met in zip(releases[:at], met_in_earlier(judged, at), strict=True):
             mark_moved(groups.starts, met, groups.value_sets, before.value_sets, moved)
         moved_people += int(moved.sum())
         moved_groups += len(np.unique(groups.past.group[groups.rows[moved]]))

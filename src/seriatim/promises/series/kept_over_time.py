@@ -13,14 +13,14 @@ from typing import ClassVar, Literal
 import numpy as np
 
 from seriatim.errors import Fault, PolicyError
-from seriatim.knowledge.breach import breach_degree_chosen
+from seriatim.knowledge.breach import chosen_degree
 from seriatim.model import Adversary, Finding, Policy
 from seriatim.model.history import JudgedHistory
 from seriatim.model.methods import JUDGED_ANYHOW, Method, MethodDegree, method_named
-from seriatim.promises.series.fair_cells import CellsAsked, fair_cells
+from seriatim.promises.series.fair_cells import FairnessTerms, fair_cells
 from seriatim.promises.series.historical import hc_safety, no_subtraction, union_safety
 from seriatim.promises.series.invariance import m_invariance, m_uniqueness, weak_m_invariance, weak_m_uniqueness
-from seriatim.promises.series.releases import releases_taken_apart
+from seriatim.promises.series.releases import taken_apart
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +45,7 @@ def rule_of_m(name: str) -> RuleOfM:
 
 
 _RULES: dict[str, RuleOfM] = {
-    "fair_cells": lambda judged, terms, _: fair_cells(judged, CellsAsked(terms.m, terms.odds, terms.known)),
+    "fair_cells": lambda judged, terms, _: fair_cells(judged, FairnessTerms(terms.m, terms.odds, terms.known)),
     "m_uniqueness": lambda judged, terms, newest: m_uniqueness(judged, terms.m, newest),
     "m_invariance": lambda judged, terms, newest: m_invariance(judged, terms.m, newest),
     "weak_m_uniqueness": lambda judged, terms, newest: weak_m_uniqueness(judged, terms.m, newest),
@@ -66,7 +66,7 @@ def group_limit(judged: JudgedHistory, most: int) -> Finding:
     n_people = len(judged.history.respondents)
     salt = np.random.default_rng(20100801).integers(1, 1 << 63, size=n_people + 1, dtype=np.uint64)
     keys = np.zeros((n_people, len(judged.history)), dtype=np.uint64)
-    for at, groups in enumerate(releases_taken_apart(judged)):
+    for at, groups in enumerate(taken_apart(judged)):
         key = np.zeros(len(groups.sizes), dtype=np.uint64)
         np.add.at(key, groups.past.group, salt[groups.past.person])
         where = groups.group_of
@@ -104,7 +104,7 @@ def _by_this_method(judged: JudgedHistory) -> JudgedHistory:
     return replace(judged, history=replace(judged.history, releases=releases))
 
 
-def kept_over_time_by_m(policy: Policy) -> list[KeptOverTime]:
+def rules_for_m(policy: Policy) -> list[KeptOverTime]:
     """Return what ``m`` stands for, as the method's row says; a method for single releases gets the weak form."""
     m, row = policy.terms.series.m, _row(policy)
     if m is None:
@@ -119,7 +119,7 @@ def _of_m(name: str, terms: TermsOfM, policy: Policy) -> KeptOverTime:
     return _promise(policy, name, lambda judged: rule(judged, terms, True))
 
 
-def kept_over_time_by_n(policy: Policy) -> list[KeptOverTime]:
+def rules_for_n(policy: Policy) -> list[KeptOverTime]:
     """Return what ``n`` stands for, if the method has a degree; one that seeks it is judged at 1 without ``n``."""
     m, row = policy.terms.series.m, _row(policy)
     n = None if m is None else _degree(m, policy.terms.series.n, policy.adversary)
@@ -134,7 +134,7 @@ def kept_over_time_by_n(policy: Policy) -> list[KeptOverTime]:
     ]
 
 
-def kept_over_time_by_lifespan(policy: Policy) -> list[KeptOverTime]:
+def lifespan_bound(policy: Policy) -> list[KeptOverTime]:
     """Return the limit on how often a person is published, together with ``m``."""
     most = policy.adversary.lifespan
     if most is None or policy.terms.series.m is None:
@@ -142,7 +142,7 @@ def kept_over_time_by_lifespan(policy: Policy) -> list[KeptOverTime]:
     return [_promise(policy, "lifespan", lambda judged: lifespan_limit(judged, most))]
 
 
-def kept_over_time_by_group_cap(policy: Policy) -> list[KeptOverTime]:
+def group_bound(policy: Policy) -> list[KeptOverTime]:
     """Return the limit on the different groups a person may ever be in, together with ``m``."""
     most = policy.defence.options.group_cap if policy.defence else None
     if most is None or policy.terms.series.m is None:
@@ -163,7 +163,7 @@ def _degree(m: int, n: int | str | None, adversary: Adversary) -> int | None:
     if n is None:
         return None
     if n == "choose":
-        return breach_degree_chosen(m, adversary)
+        return chosen_degree(m, adversary)
     if not isinstance(n, int) or not 1 <= n <= m:
         raise PolicyError(Fault("[promise] n", "not a degree", f"a whole number from 1 to m = {m}"))
     return n

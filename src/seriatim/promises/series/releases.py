@@ -68,7 +68,7 @@ class ReleaseGroups:
         return where
 
 
-def releases_taken_apart(judged: JudgedHistory) -> list[ReleaseGroups]:
+def taken_apart(judged: JudgedHistory) -> list[ReleaseGroups]:
     """Return every release by group; equal sets of values have equal numbers in all (but for a chance of 2^-64)."""
     return judged.once(_taken_apart)
 
@@ -79,17 +79,17 @@ def _taken_apart(judged: JudgedHistory) -> list[ReleaseGroups]:
     return [ReleaseGroups(past, len(history.respondents), salt) for past in history.releases]
 
 
-def releases_met_before(judged: JudgedHistory, at: int) -> list[IntArray]:
+def met_in_earlier(judged: JudgedHistory, at: int) -> list[IntArray]:
     """Return for each earlier release the group of every row in it, group by group of this one; -1 for none.
 
     Made once for all promises about the newest release. A person with several rows here has the same earlier group in
     each.
     """
-    return judged.once(_met_by_newest) if at == len(judged.history) - 1 else _met(releases_taken_apart(judged), at)
+    return judged.once(_met_by_newest) if at == len(judged.history) - 1 else _met(taken_apart(judged), at)
 
 
 def _met_by_newest(judged: JudgedHistory) -> list[IntArray]:
-    return _met(releases_taken_apart(judged), len(judged.history) - 1)
+    return _met(taken_apart(judged), len(judged.history) - 1)
 
 
 def _met(releases: list[ReleaseGroups], at: int) -> list[IntArray]:
@@ -105,7 +105,7 @@ def _met(releases: list[ReleaseGroups], at: int) -> list[IntArray]:
     return [one[place] for one in met]
 
 
-def releases_of(judged: JudgedHistory, newest: bool) -> range:
+def numbers_to_check(judged: JudgedHistory, newest: bool) -> range:
     """Return the releases a promise checks: the newest against all before it, or each against those before."""
     n = len(judged.history)
     return range(max(0, n - 1) if newest else 0, n)

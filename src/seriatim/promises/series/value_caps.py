@@ -54,7 +54,7 @@ class ValueCaps:
         return np.maximum(np.minimum(by_share, n - strangers), 0)
 
 
-def value_caps_baseline(value: LongArray, new: npt.NDArray[np.bool_], before: LongArray) -> LongArray:
+def largest_shares(value: LongArray, new: npt.NDArray[np.bool_], before: LongArray) -> LongArray:
     """Return the largest share of every value that may be stored, in millionths, rounded up.
 
     ``value`` has the code of everyone in the view, -1 for a value that was not published.
@@ -117,4 +117,4 @@ def stored_shares_too_large(judged: JudgedHistory, stored: LongArray) -> int:
         if MARK in past.marks:
             np.maximum.at(before, past.value, past.marks[MARK])
     value, new, _ = newcomer_shares_judged(judged)
-    return int((stored > value_caps_baseline(value, new, before)).sum())
+    return int((stored > largest_shares(value, new, before)).sum())

@@ -27,7 +27,7 @@ Figure = Callable[[ValueCounts, Scale], FloatArray]
 
 
 @cache
-def class_bound_figure(name: str) -> Figure:
+def figure_named(name: str) -> Figure:
     """Return one figure of every class by its name."""
     return lambda seen, _: seen.figures[name]
 

@@ -14,7 +14,7 @@ from seriatim.kernels.check.class_figures import tree_distances
 from seriatim.model import Scale
 from seriatim.model.class_counts import ValueCounts
 from seriatim.model.scale import FloatArray
-from seriatim.promises.single.class_bound import MARGIN, ClassBound, Figure, class_bound_figure
+from seriatim.promises.single.class_bound import MARGIN, ClassBound, Figure, figure_named
 
 
 def closeness(column: str, t: float, t_distance: str = "equal") -> ClassBound:
@@ -24,7 +24,7 @@ def closeness(column: str, t: float, t_distance: str = "equal") -> ClassBound:
     the declared order, or of the published table if none is declared. ``hierarchical``: earth mover's distance on the
     column's value tree.
     """
-    figure: Figure = {"ordered": _ordered, "hierarchical": _hierarchical}.get(t_distance, class_bound_figure("tv"))
+    figure: Figure = {"ordered": _ordered, "hierarchical": _hierarchical}.get(t_distance, figure_named("tv"))
     detail = f"{t_distance} distance of the farthest class from the published margin"
     return ClassBound("t", column, threshold=t, figure=figure, detail=detail)
 
@@ -44,7 +44,7 @@ def dominant_value_likeness(column: str, alpha: float) -> ClassBound:
         "alpha_k",
         column,
         threshold=alpha,
-        figure=class_bound_figure("max_p"),
+        figure=figure_named("max_p"),
         detail="largest share of one value in a class",
         by_margin=False,
     )
@@ -61,7 +61,7 @@ def basic_likeness(column: str, beta: float) -> ClassBound:
         "beta",
         column,
         threshold=beta,
-        figure=class_bound_figure("beta"),
+        figure=figure_named("beta"),
         detail=f"basic: largest relative gain of a value; {MARGIN}",
     )
 
@@ -69,13 +69,13 @@ def basic_likeness(column: str, beta: float) -> ClassBound:
 def enhanced_likeness(column: str, beta: float) -> ClassBound:
     """Return the promise (x - a) / a <= min(beta, -ln a): frequent values may gain less; beyond -ln a is infinite."""
     detail = f"enhanced: largest relative gain of a value, infinite above -ln of its share; {MARGIN}"
-    return ClassBound("beta", column, threshold=beta, figure=class_bound_figure("beta_enhanced"), detail=detail)
+    return ClassBound("beta", column, threshold=beta, figure=figure_named("beta_enhanced"), detail=detail)
 
 
 def disclosure_likeness(column: str, delta: float) -> ClassBound:
     """Return the promise |ln(x / a)| <= delta for every value; a value missing from a class breaks every delta."""
     detail = f"largest |ln| of a value's share in a class over its share in the release; {MARGIN}"
-    return ClassBound("delta", column, threshold=delta, figure=class_bound_figure("delta"), detail=detail)
+    return ClassBound("delta", column, threshold=delta, figure=figure_named("delta"), detail=detail)
 
 
 def distribution_leakage(column: str, eps: float) -> ClassBound:
@@ -84,7 +84,7 @@ def distribution_leakage(column: str, eps: float) -> ClassBound:
         "distribution_leakage",
         column,
         threshold=eps,
-        figure=class_bound_figure("l_d"),
+        figure=figure_named("l_d"),
         detail=f"Euclidean distance of the farthest class; {MARGIN}",
     )
 

@@ -37,9 +37,7 @@ Figure = Callable[[ValueCounts, Scale, str], FloatArray]
 """Returns a figure of every class, for the window that a policy key names; nan for an empty class."""
 
 
-def equivocation_hit_chance_bound(
-    column: str, limits: Mapping[str, float], hit_chance_kind: str | None = None
-) -> NumberBound:
+def hit_chance(column: str, limits: Mapping[str, float], hit_chance_kind: str | None = None) -> NumberBound:
     """Return the promise that no window holds more than its chance of a class, beyond what it holds of the table."""
     plain = hit_chance_kind == "chance"
     detail = "largest share of a class in a window of {}" + ("" if plain else ", beyond the whole table's own share")
@@ -49,7 +47,7 @@ def equivocation_hit_chance_bound(
     )
 
 
-def equivocation_entropy_bound(column: str, limits: Mapping[str, float]) -> NumberBound:
+def least_entropy(column: str, limits: Mapping[str, float]) -> NumberBound:
     """Return the promise that a window leaves this many bits in every class."""
     detail = "fewest bits left by windows of {}"
     return NumberBound(

@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from seriatim.engines.threads import ALL_CORES
 from seriatim.errors import Fault, InputError, TableError
-from seriatim.measures._leakage import leakage_by_class
+from seriatim.measures._leakage import figures_by_class
 from seriatim.model import Chart, Finding, Measure, Policy
 from seriatim.model.audited import AuditedTable, PriorKind, conditional_beside, margin_beside
 from seriatim.model.class_counts import ClassCounts, ValueCounts
@@ -218,9 +218,9 @@ def _block(
     depth, seen = _depth(policy, name), counts.values[name]
     before = _prior(audited, index, membership, seen, prior)
     if before.ndim == 1:
-        figures = leakage_by_class(seen, None if prior == "published" else before, depth)
+        figures = figures_by_class(seen, None if prior == "published" else before, depth)
     else:
-        rows = [leakage_by_class(seen.only(c), before[c], depth) for c in range(len(seen))]
+        rows = [figures_by_class(seen.only(c), before[c], depth) for c in range(len(seen))]
         figures = {figure: np.concatenate([row[figure] for row in rows]) for figure in rows[0]}
     return ColumnBlock(name, seen, before, figures, prior == "published")
 

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from seriatim.measures.leakage_given import (
-    GivenAttribute,
-    GivenLeakage,
-    leakage_given_growth,
-    leakage_given_pairs,
-    leakage_given_subsets,
+    BeliefMoved,
+    KnownAttribute,
+    all_column_pairs,
+    all_column_sets,
+    column_by_column,
 )
 from seriatim.model.audited import AuditedTable
 from seriatim.model.chart import Bars, Chart, ChartAxis, Heatmap, Line, Lines, histogram_of
@@ -28,14 +28,14 @@ POINTS = 200
 
 def drawn(audited: AuditedTable, blocks: Sequence[ColumnBlock], membership: Classes) -> dict[str, Chart]:
     """Return the charts by name, in reading order."""
-    given = [GivenAttribute(c.name, c.codes, c.n_values) for c in audited.given]
-    targets = [GivenAttribute(c.name, c.codes, len(c.scale)) for c in audited.sensitive]
+    given = [KnownAttribute(c.name, c.codes, c.n_values) for c in audited.given]
+    targets = [KnownAttribute(c.name, c.codes, len(c.scale)) for c in audited.sensitive]
     found = {"class_sizes": _sizes(membership)}
     for block, target in zip(blocks, targets, strict=True):
         worst, growing, compared = names_about(block.column)
         found[worst] = _worst_classes(block)
         found[growing] = _growth_chart(target, given)
-        found[compared] = _combinations_chart(list(leakage_given_subsets(target, given, 2)), block.column)
+        found[compared] = _combinations_chart(list(all_column_sets(target, given, 2)), block.column)
     found.update(_pair_charts([*given, *targets]))
     return found
 
@@ -45,10 +45,10 @@ def names_about(column: str) -> tuple[str, str, str]:
     return f"worst_classes_{column}", f"growth_{column}", f"combinations_{column}"
 
 
-def _pair_charts(attributes: Sequence[GivenAttribute]) -> dict[str, Chart]:
+def _pair_charts(attributes: Sequence[KnownAttribute]) -> dict[str, Chart]:
     """Chart target by known column, both directions of every pair: once in bits, once as distance."""
     names = tuple(a.name for a in attributes)
-    found = {(p.target, p.given[0]): p for p in leakage_given_pairs(attributes)}
+    found = {(p.target, p.given[0]): p for p in all_column_pairs(attributes)}
     known, learnt = ChartAxis("column known"), ChartAxis("column learnt")
 
     def cells(figure: str) -> tuple[tuple[float, ...], ...]:
@@ -78,9 +78,9 @@ def _pair_charts(attributes: Sequence[GivenAttribute]) -> dict[str, Chart]:
     }
 
 
-def _growth_chart(target: GivenAttribute, given: Sequence[GivenAttribute]) -> Chart:
+def _growth_chart(target: KnownAttribute, given: Sequence[KnownAttribute]) -> Chart:
     """Chart the leakage as one more column is known, in the policy's order."""
-    steps = leakage_given_growth(target, given)
+    steps = column_by_column(target, given)
     x = tuple(float(n) for n in range(1, len(steps) + 1))
 
     def line(name: str, figure: str) -> Line:
@@ -102,7 +102,7 @@ def _growth_chart(target: GivenAttribute, given: Sequence[GivenAttribute]) -> Ch
     )
 
 
-def _combinations_chart(found: Sequence[GivenLeakage], column: str) -> Chart:
+def _combinations_chart(found: Sequence[BeliefMoved], column: str) -> Chart:
     """Chart sets of columns class by class, the worst class first: Fig. 4 of Ren and Li."""
     chosen = sorted(found, key=lambda g: (-g.mean_l_d, g.given))[:COMPARED]
     lines = []

@@ -9,23 +9,18 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
-from seriatim.measures.averaged_noise import averaged_noise_measures
+from seriatim.measures import averaged_noise
 from seriatim.measures.exposure import (
+    chance_given_unique,
+    count_uniques,
     exposed_domain_size,
-    exposure_given_unique,
-    exposure_n_uniques,
-    exposure_to_journalist,
-    exposure_to_marketer,
-    exposure_to_prosecutor,
-    is_exposure_none,
+    journalist_chances,
+    marketer_share,
+    prosecutor_chances,
+    reveals_nothing,
 )
-from seriatim.measures.leakage_given import (
-    GivenAttribute,
-    chance_leakage_p_values,
-    leakage_by_chance,
-    worst_leakage_given_records,
-)
-from seriatim.measures.uniqueness import SpecialUniques, special_uniqueness
+from seriatim.measures.leakage_given import KnownAttribute, chance_p_values, expected_by_chance, worst_of_records
+from seriatim.measures.uniqueness import SpecialUniques, find_special_uniques
 from seriatim.model import Measure
 from seriatim.model.audited import AuditedTable, sizes_beside
 from seriatim.model.classes import Classes, LongArray
@@ -72,10 +67,10 @@ def by_class(block: ColumnBlock, membership: Classes) -> pa.Table:
 def by_luck(block: ColumnBlock) -> tuple[FloatArray, FloatArray]:
     """Return E[L_D^2] of random classes of the same sizes, and how often one leaks as much (published margin only)."""
     sizes = block.figures["n_valued"]
-    null = np.where(sizes > 0, leakage_by_chance(block.counts.totals, np.maximum(sizes, 1.0)), np.nan)
+    null = np.where(sizes > 0, expected_by_chance(block.counts.totals, np.maximum(sizes, 1.0)), np.nan)
     if not block.by_margin:
         return null, np.full(len(sizes), np.nan)
-    return null, chance_leakage_p_values(block.counts.totals, sizes, block.figures["l_d"])
+    return null, chance_p_values(block.counts.totals, sizes, block.figures["l_d"])
 
 
 def by_record(classes: pa.Table, membership: Classes, n_blocks: int) -> pa.Table:
@@ -90,8 +85,8 @@ def by_record(classes: pa.Table, membership: Classes, n_blocks: int) -> pa.Table
 def worst_sets(audited: AuditedTable, column: str, up_to: int) -> pa.Table:
     """Return the worst class of each record over all sets of at most ``up_to`` known columns."""
     coded = next(c for c in audited.sensitive if c.name == column)
-    given = [GivenAttribute(c.name, c.codes, c.n_values) for c in audited.given]
-    worst = worst_leakage_given_records(GivenAttribute(column, coded.codes, len(coded.scale)), given, up_to)
+    given = [KnownAttribute(c.name, c.codes, c.n_values) for c in audited.given]
+    worst = worst_of_records(KnownAttribute(column, coded.codes, len(coded.scale)), given, up_to)
     sets = pa.array([" + ".join(names) for names in worst.sets])
     return pa.table({"row": np.arange(len(audited)), "given": sets.take(pa.array(worst.which)), "l_d": worst.l_d})
 
@@ -161,21 +156,21 @@ SUPPOSED = (0.1, 0.01, 0.5)
 
 def all_measures(audit: Audit) -> tuple[Measure, ...]:
     """Return the measures in reading order; those about one column name it in their detail."""
-    risk = exposure_to_prosecutor(audit.counts.sizes)
+    risk = prosecutor_chances(audit.counts.sizes)
     compared = audit_original.compared(audit.audited, audit.question.weights)
     return (
         Measure("prosecutor_risk", risk.highest, "chance", {"mean": risk.mean, "share_above_0.2": risk.share_at_risk}),
         _journalist(audit),
         _marketer(audit),
-        Measure("uniques", float(exposure_n_uniques(audit.counts.sizes)), "records", {}),
+        Measure("uniques", float(count_uniques(audit.counts.sizes)), "records", {}),
         *_sampled(audit.counts.sizes, audit.question.sampled),
         _special_uniques(audit.audited),
         *(
-            Measure("perfect", float(is_exposure_none(b.figures["tv"])), "", {"column": b.column, "prior": audit.prior})
+            Measure("perfect", float(reveals_nothing(b.figures["tv"])), "", {"column": b.column, "prior": audit.prior})
             for b in audit.blocks
         ),
         *audit_numbers.measures(audit),
-        *averaged_noise_measures(audit.audited.sensitive, audit.policy),
+        *averaged_noise.nearness_of_columns(audit.audited.sensitive, audit.policy),
         *_coarseness(audit),
         *(() if audit.audited.original else domain_sizes(audit.audited)),
         *(() if audit.audited.original else of_withheld(audit.audited, audit.blocks)),
@@ -199,9 +194,9 @@ def _journalist(audit: Audit) -> Measure:
     """Return the chance among the population, if the other table can be it; else among the table: an upper bound."""
     population = _population(audit)
     if population is None:
-        risk = exposure_to_prosecutor(audit.counts.sizes)
+        risk = prosecutor_chances(audit.counts.sizes)
         return Measure("journalist_risk", risk.highest, "chance", {"population": "the table itself: an upper bound"})
-    risk = exposure_to_journalist(audit.counts.sizes, population)
+    risk = journalist_chances(audit.counts.sizes, population)
     return Measure("journalist_risk", risk.highest, "chance", {"population": "the other table", "mean": risk.mean})
 
 
@@ -209,7 +204,7 @@ def _marketer(audit: Audit) -> Measure:
     """Return the chance among the same population as the journalist's."""
     population = _population(audit)
     of = "the table itself" if population is None else "the other table"
-    return Measure("marketer_risk", exposure_to_marketer(audit.counts.sizes, population), "share", {"population": of})
+    return Measure("marketer_risk", marketer_share(audit.counts.sizes, population), "share", {"population": of})
 
 
 def _population(audit: Audit) -> LongArray | None:
@@ -220,7 +215,7 @@ def _population(audit: Audit) -> LongArray | None:
 
 def _sampled(sizes: LongArray, sampled: float | None) -> tuple[Measure, ...]:
     """Return how often a unique match is right: at the given share, else at a few assumed ones."""
-    chances = {share: exposure_given_unique(sizes, share) for share in (SUPPOSED if sampled is None else (sampled,))}
+    chances = {share: chance_given_unique(sizes, share) for share in (SUPPOSED if sampled is None else (sampled,))}
     first, chance = next(iter(chances.items()))
     if not math.isfinite(chance):
         return ()
@@ -241,7 +236,7 @@ def _special_uniques(audited: AuditedTable) -> Measure:
 
 def special_uniques(audited: AuditedTable) -> SpecialUniques:
     """Search the columns that make classes."""
-    return special_uniqueness([c.codes for c in audited.given], [c.n_values for c in audited.given])
+    return find_special_uniques([c.codes for c in audited.given], [c.n_values for c in audited.given])
 
 
 def _score_bands(scores: FloatArray) -> dict[str, float]:

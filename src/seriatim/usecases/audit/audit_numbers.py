@@ -9,9 +9,9 @@ import pyarrow as pa
 
 from seriatim.errors import Fault, InputError
 from seriatim.kernels.check.class_figures import entropies_of_near_values, hit_chances_of_near_values
-from seriatim.measures.equivocation_rows import equivocation_areas
-from seriatim.measures.leakage_given import GivenAttribute
-from seriatim.measures.supplementary_knowledge import supplementary_knowledge_sets
+from seriatim.measures.equivocation_rows import class_areas
+from seriatim.measures.leakage_given import KnownAttribute
+from seriatim.measures.supplementary_knowledge import attribute_sets
 from seriatim.model import Measure
 from seriatim.model.audited import AuditedTable
 from seriatim.model.class_counts import ValueCounts
@@ -93,7 +93,7 @@ def by_class(scale: Scale, seen: ValueCounts, near: str, workers: Workers) -> di
         "initial": entropies_of_near_values(seen.starts, seen.value, seen.count, exactly),
         "entropy": entropies_of_near_values(seen.starts, seen.value, seen.count, reach),
         "hit_chance": hit_chances_of_near_values(seen.starts, seen.value, seen.count, reach),
-        "area": equivocation_areas(seen, positions_or_nan(scale), workers),
+        "area": class_areas(seen, positions_or_nan(scale), workers),
     }
 
 
@@ -150,7 +150,7 @@ def _carried(scale: Scale, seen: ValueCounts, areas: FloatArray, workers: Worker
         starts = np.concatenate(([0], np.cumsum(kept)))[seen.starts]
         rest = ValueCounts(seen.sizes, starts, seen.value[kept], count[kept], seen.totals)
         with np.errstate(divide="ignore", invalid="ignore"):
-            lost = 1.0 - equivocation_areas(rest, positions_or_nan(scale), workers) / areas
+            lost = 1.0 - class_areas(rest, positions_or_nan(scale), workers) / areas
         shares[small] = np.fmax(shares[small], np.nan_to_num(lost[small]))
     return shares
 
@@ -180,11 +180,11 @@ def by_columns_known(audit: Audit, column: str, near: str | None = None) -> pa.T
     """
     scale, near = scale_and_window(audit, column, near)
     coded = next(one for one in audit.audited.sensitive if one.name == column)
-    given = [GivenAttribute(one.name, one.codes, one.n_values) for one in audit.audited.given]
+    given = [KnownAttribute(one.name, one.codes, one.n_values) for one in audit.audited.given]
     rows = []
     for known in range(len(given) + 1):
         figures, sizes, worst = [], [], (-1.0, "")
-        sets = supplementary_knowledge_sets(len(given), known)
+        sets = attribute_sets(len(given), known)
         for chosen in sets:
             held = [given[place] for place in chosen]
             classes = numbered_alike([g.codes + 1 for g in held], [g.n_values + 1 for g in held], len(coded.codes))

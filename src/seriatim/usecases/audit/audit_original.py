@@ -7,18 +7,18 @@ from collections.abc import Iterator
 import numpy as np
 
 from seriatim.measures.against_original import (
-    boxes_against_original,
-    label_bits_against_original,
-    label_steps_against_original,
-    label_widths_against_original,
+    class_boxes,
+    label_bits,
+    label_steps,
+    label_widths,
     linkage_of_points,
-    mean_against_original,
-    points_against_original,
-    untrue_share_of_original,
+    linkage_points,
+    mean_of_records,
+    untrue_share,
 )
-from seriatim.measures.exposure import exposed_domain_size, exposure_risk
+from seriatim.measures.exposure import disclosure_risk, exposed_domain_size
 from seriatim.measures.information_loss import LEVELS, WIDTHS
-from seriatim.measures.query_error import query_error_of_boxes
+from seriatim.measures.query_error import errors_of_boxes
 from seriatim.model import Measure
 from seriatim.model.audited import AuditedOriginal, AuditedQuasi, AuditedTable
 from seriatim.model.classes import Classes, numbered_alike
@@ -68,9 +68,7 @@ def _loss(original: AuditedOriginal, n_published: int) -> Iterator[Measure]:
     in_place = int(_nothing_said(original).sum())
     share = (withheld + in_place) / max(original.n_records, 1)
     yield Measure("suppressed_share", share, "share", {"left_out": withheld, "all_star": in_place})
-    widths = {
-        c.name: mean_against_original(label_widths_against_original(c), c, withheld, 1.0) for c in original.facing
-    }
+    widths = {c.name: mean_of_records(label_widths(c), c, withheld, 1.0) for c in original.facing}
     gcp = float(np.mean(list(widths.values())))
     if np.isfinite(gcp):
         yield Measure("gcp", gcp, "share", {"meaning": "mean of ncp over columns; a withheld record counts 1"})
@@ -79,15 +77,13 @@ def _loss(original: AuditedOriginal, n_published: int) -> Iterator[Measure]:
         yield Measure("domain_size", float(after), "values", {"column": column.name, "before": before})
         if column.n_unread:
             continue
-        steps = label_steps_against_original(column)
-        kept = 1.0 - (widths[column.name] if steps is None else mean_against_original(steps, column, withheld, 1.0))
-        bits, whole = label_bits_against_original(column), _entropy(column)
+        steps = label_steps(column)
+        kept = 1.0 - (widths[column.name] if steps is None else mean_of_records(steps, column, withheld, 1.0))
+        bits, whole = label_bits(column), _entropy(column)
         detail = {"column": column.name, "of": whole}
         yield Measure("ncp", widths[column.name], "share", {"column": column.name})
         yield Measure("precision", kept, "share", {"column": column.name, "by": WIDTHS if steps is None else LEVELS})
-        yield Measure(
-            "non_uniform_entropy", mean_against_original(bits, column, withheld, whole), "bits per record", detail
-        )
+        yield Measure("non_uniform_entropy", mean_of_records(bits, column, withheld, whole), "bits per record", detail)
 
 
 def _nothing_said(original: AuditedOriginal) -> np.ndarray:
@@ -106,8 +102,8 @@ def _entropy(column: AuditedQuasi) -> float:
 
 
 def _queries(original: AuditedOriginal) -> tuple[Measure, ...]:
-    boxes = boxes_against_original(original)
-    return () if boxes is None else query_error_of_boxes(tuple(c.before for c in original.facing), boxes)
+    boxes = class_boxes(original)
+    return () if boxes is None else errors_of_boxes(tuple(c.before for c in original.facing), boxes)
 
 
 def _withheld(audited: AuditedTable, original: AuditedOriginal) -> Iterator[Measure]:
@@ -126,13 +122,13 @@ def _matched(original: AuditedOriginal, weights: FloatArray | None) -> Iterator[
     if match is None or not (match >= 0).any():
         return
     for column in original.facing:
-        yield Measure("untrue_share", untrue_share_of_original(column, match), "share", {"column": column.name})
-    risk = exposure_risk(*_memberships(original), weights)
+        yield Measure("untrue_share", untrue_share(column, match), "share", {"column": column.name})
+    risk = disclosure_risk(*_memberships(original), weights)
     told = "1 / size once more" if weights is None else "as given"
     yield Measure("truta_minimal", risk.minimal, "share", {"meaning": "unique before and after"})
     yield Measure("truta_weighted", risk.weighted, "share", {"weights": told})
     yield Measure("truta_maximal", risk.maximal, "share", {"meaning": "every class reveals one record"})
-    before, after, left_out = points_against_original(original.facing, match)
+    before, after, left_out = linkage_points(original.facing, match)
     if before.shape[1]:
         found = linkage_of_points(before, after)
         detail = {"second": found.second, "by_luck": found.by_luck, "tried": found.tried, "left_out": list(left_out)}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from seriatim.errors import Fault, InputError
-from seriatim.measures.noise_hits import noise_beliefs
+from seriatim.measures.noise_hits import beliefs_after_seeing
 from seriatim.model import CodedColumn, DefenceSettings, Draft, View
 from seriatim.model.chance import open_chance
 from seriatim.model.class_counts import ClassCounts, ValueCounts
@@ -13,8 +13,9 @@ from seriatim.model.classes import numbered_alike, published_of
 from seriatim.model.nearness import positions_or_nan
 from seriatim.model.noise_bell import decimal_step
 from seriatim.model.scale import FloatArray
-from seriatim.queries.query_bounds import Bounds, query_bounds_chained
-from seriatim.queries.query_kinds import LongArray, query_kind_rounding
+from seriatim.queries import query_bounds
+from seriatim.queries.query_bounds import Bounds
+from seriatim.queries.query_kinds import LongArray, rounding_width
 
 MOST_ROWS = 2_000
 EVENLY = 4_096
@@ -66,31 +67,31 @@ class MapBeliefs:
 
     def _behind_noise(self, amount: str) -> tuple[FloatArray, FloatArray]:
         """Return the posterior of some records, given their noisy number and the population."""
-        from seriatim.defences.single.noise import noise_positions
+        from seriatim.defences.single.noise import noisy_positions
 
         chance = open_chance(self.seed, "noise")
         domain = positions_or_nan(self.column.scale)
         rows = np.flatnonzero(self.known & np.isfinite(domain)[self.column.codes])
         rows = rows if len(rows) <= MOST_ROWS else np.sort(chance.choice(rows, MOST_ROWS, replace=False))
         drawn = CodedColumn(self.column.name, self.column.codes[rows], self.column.scale)
-        shown = noise_positions(drawn, amount, chance.random(len(rows)))
+        shown = noisy_positions(drawn, amount, chance.random(len(rows)))
         held = np.isfinite(domain)
         found = np.zeros((len(rows), len(domain)))
         step = decimal_step(self.column.scale)
-        found[:, held] = noise_beliefs(shown, domain[held], self.prior[held], amount, step)
+        found[:, held] = beliefs_after_seeing(shown, domain[held], self.prior[held], amount, step)
         return found / np.maximum(found.sum(axis=1, keepdims=True), 1e-300), np.ones(len(rows))
 
     def _behind_moves(self, amount: str) -> tuple[FloatArray, FloatArray]:
         """Return the posterior of some records, given where noise moved their category and the population."""
-        from seriatim.defences.single.noise import noise_by_index
+        from seriatim.defences.single.noise import moved_codes
 
         chance, share = open_chance(self.seed, "noise"), float(amount.rstrip("%")) / 100.0
         rows = np.flatnonzero(self.known)
         rows = rows if len(rows) <= MOST_ROWS else np.sort(chance.choice(rows, MOST_ROWS, replace=False))
         n = len(self.prior)
-        shown = noise_by_index(self.column.codes[rows], n, share, chance.random(len(rows)))
+        shown = moved_codes(self.column.codes[rows], n, share, chance.random(len(rows)))
         evenly = (np.arange(EVENLY) + 0.5) / EVENLY
-        moved = [noise_by_index(np.full(EVENLY, code, dtype=np.int32), n, share, evenly) for code in range(n)]
+        moved = [moved_codes(np.full(EVENLY, code, dtype=np.int32), n, share, evenly) for code in range(n)]
         chances = np.stack([np.bincount(codes, minlength=n) for codes in moved]) / EVENLY
         weighed = chances[:, shown].T * self.prior
         return weighed / weighed.sum(axis=1, keepdims=True), np.ones(len(rows))
@@ -108,8 +109,8 @@ class MapBeliefs:
         if len(blocks) < 2:
             raise InputError(Fault("table", f"fewer than {size} records", "one query at least"))
         ends = (float(np.nanmin(domain)), float(np.nanmax(domain)))
-        found = query_bounds_chained(blocks[:-1] + blocks[1:], half, len(rows), ends)
-        seen = self._within(found, domain, query_kind_rounding(*ends))
+        found = query_bounds.chained_sums(blocks[:-1] + blocks[1:], half, len(rows), ends)
+        seen = self._within(found, domain, rounding_width(*ends))
         return seen, np.ones(len(seen)), rows, np.repeat(blocks / half, half)
 
     def _within(self, found: Bounds, domain: FloatArray, slack: float) -> FloatArray:

@@ -19,7 +19,7 @@ import numpy as np
 from seriatim.defences import defence_named
 from seriatim.errors import Fault, InputError, PolicyError
 from seriatim.measures.equivocation_rows import equivocations
-from seriatim.measures.information_loss import loss_by_column
+from seriatim.measures.information_loss import penalty_by_column
 from seriatim.measures.query_error import query_error
 from seriatim.model import CodedColumn, DefenceSettings, Draft, Policy, SeriesState, View
 from seriatim.model.chance import open_chance
@@ -221,7 +221,7 @@ def _drafted(stage: _Stage, settings: DefenceSettings, k: int | None) -> Draft:
 
 def _cost(stage: _Stage, draft: Draft, settings: DefenceSettings) -> float:
     if stage.wish.cost == "loss":
-        per_column = loss_by_column(draft)
+        per_column = penalty_by_column(draft)
         lost = float(np.mean(list(per_column.values()))) if per_column else draft.suppressed_share
         return min(lost + _lost_to_noise(stage, settings), 1.0)
     if stage.wish.cost == "query_error":

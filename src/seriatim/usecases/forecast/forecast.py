@@ -17,7 +17,7 @@ from seriatim.attacks.exclusion_rules import estimate_share, prepare
 from seriatim.attacks.leavers import reveal_leavers
 from seriatim.defences import loaded
 from seriatim.defences.series.contract import SerialDraw, SerialMethod, SerialRules
-from seriatim.defences.series.memory import RememberedRows, memory_rows
+from seriatim.defences.series.memory import RememberedRows, kept_rows
 from seriatim.errors import InputError
 from seriatim.knowledge.sequential_adversary import SequentialAdversary
 from seriatim.model import Chart, ChartAxis, Estimate, History, Line, Lines, PastRelease, PriorSets
@@ -277,7 +277,7 @@ def _course(start: _Start, outlook: OutlookQuestion, way: WayToContinue, workers
             fault = error.faults[0]
             stopped = f"{fault.found}; {fault.remedy}" if fault.remedy else fault.found
             break
-        published.append(memory_rows(view, made))
+        published.append(kept_rows(view, made))
         pasts.append(_past(last + step, published[-1]))
         numbers.append(last + step)
         counts += len(view), int((made.group < 0).sum()), made.n_counterfeits

@@ -19,7 +19,7 @@ from seriatim.kernels.arrays import Flags, Floats, Ints, Longs
 from seriatim.knowledge.appearances import Appearances
 from seriatim.knowledge.sequence_model import SequenceModel
 from seriatim.knowledge.sequential_adversary import SequentialAdversary
-from seriatim.knowledge.smoothing import SmoothingStart
+from seriatim.knowledge.smoothing import KnownBefore
 from seriatim.model.common_bands import bands_within
 from seriatim.model.history import History
 
@@ -74,9 +74,9 @@ class BeliefMemory:
 
     def known_before(
         self, rows: Appearances, model: SequenceModel, window: History, adversary: SequentialAdversary
-    ) -> SmoothingStart:
+    ) -> KnownBefore:
         """Return what older releases say about the people of a window."""
-        known = SmoothingStart.nothing(rows, model)
+        known = KnownBefore.nothing(rows, model)
         place = _places(self.people, rows.respondents.cast(pa.string()))
         texts = pc.cast(window.values, pa.string())
         own = _places(self._in_bands_of(texts), texts)
@@ -140,7 +140,7 @@ def _of_lists(kept: pa.Table) -> tuple[pa.Array, Floats]:
 
 
 def remembered_after(
-    found: SequenceBeliefs, kept: BeliefMemory | None, before: tuple[int, SmoothingStart] | None
+    found: SequenceBeliefs, kept: BeliefMemory | None, before: tuple[int, KnownBefore] | None
 ) -> BeliefMemory:
     """Return the memory after a release; ``before`` is the release before the next window, and what is known then."""
     rows = found.rows

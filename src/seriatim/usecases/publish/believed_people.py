@@ -13,7 +13,7 @@ import pyarrow as pa
 from seriatim.attacks.leavers import reveal_leavers
 from seriatim.attacks.sampled_belief import Beliefs, belief, published_shares
 from seriatim.kernels.arrays import Flags
-from seriatim.knowledge.knowledge_files import knowledge_of_adversary
+from seriatim.knowledge.knowledge_files import declared_adversary
 from seriatim.knowledge.sequential_adversary import SequentialAdversary
 from seriatim.knowledge.value_texts import value_texts
 from seriatim.model import Estimate, Policy
@@ -48,7 +48,7 @@ def _known(history: History, share: float, seed: int) -> list[str]:
 
 def _estimate(found: list[Beliefs], policy: Policy, column: str | None) -> Estimate:
     rule = policy.columns.get(column or "")
-    known = knowledge_of_adversary(policy.adversary, rule.order if rule is not None else None)
+    known = declared_adversary(policy.adversary, rule.order if rule is not None else None)
     counts = [_certain(one, known) for one in found]
     everyone = [len(one.people) + one.n_unjudged for one in found]
     shares = [right / max(n, 1) for n, (right, _) in zip(everyone, counts, strict=True)]

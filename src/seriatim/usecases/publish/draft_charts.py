@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from seriatim.measures.information_loss import loss_by_column
+from seriatim.measures.information_loss import penalty_by_column
 from seriatim.model import Bars, Chart, ChartAxis, Draft, Measure, Policy, Thresholds, histogram_of
 from seriatim.model.chart import Threshold
 from seriatim.model.class_counts import ClassCounts
@@ -33,7 +33,7 @@ def _class_sizes(counts: ClassCounts, policy: Policy) -> Chart:
 
 
 def _column_losses(draft: Draft) -> Chart:
-    losses = loss_by_column(draft)
+    losses = penalty_by_column(draft)
     return Chart(
         "What each column lost",
         Bars(tuple(losses), tuple(losses.values())),

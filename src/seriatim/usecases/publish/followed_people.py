@@ -17,10 +17,10 @@ import pyarrow as pa
 from seriatim.attacks.belief_figures import sequence_figures
 from seriatim.attacks.sequence_knowledge import KnownHistory, SequenceBeliefs, tempered_beliefs
 from seriatim.knowledge.appearances import Appearances, appearances_of
-from seriatim.knowledge.knowledge_files import knowledge_of_adversary
+from seriatim.knowledge.knowledge_files import declared_adversary
 from seriatim.knowledge.sequential_adversary import SequentialAdversary
 from seriatim.knowledge.smoothing import WINDOW as WINDOW_OF_J
-from seriatim.knowledge.smoothing import SmoothingStart, smoothing_forward, smoothing_start
+from seriatim.knowledge.smoothing import KnownBefore, look_forward, no_evidence
 from seriatim.knowledge.value_texts import value_texts
 from seriatim.model import Estimate, Policy
 from seriatim.model.history import BELIEFS, History, JudgedHistory
@@ -70,7 +70,7 @@ def followed_people(judged: JudgedHistory, policy: Policy, memory: Mapping[str, 
         first, kept = 0, [None]
     window = whole.newest(len(whole) - first)
     about: dict[str, object] = {"column": judged.column} if policy.sensitive[1:] else {}
-    known = knowledge_of_adversary(policy.adversary, _order_of(policy, judged.column, window))
+    known = declared_adversary(policy.adversary, _order_of(policy, judged.column, window))
     rows = appearances_of(window, known.times_of(past.number for past in window))
     if not len(rows.person):
         return _nobody(window, kept, judged.column, {"sure": known.sure, "raised": known.raised, **about})
@@ -132,7 +132,7 @@ def _nobody(
     return FollowedPeople(estimate, {memory_name(column, at): one.table() for at, one in enumerate(after)})
 
 
-def _before_next_window(window: History, found: SequenceBeliefs) -> tuple[int, SmoothingStart] | None:
+def _before_next_window(window: History, found: SequenceBeliefs) -> tuple[int, KnownBefore] | None:
     """Return the release before the next window, and what is known after it; None if all of them will be in it."""
     before = len(window) + 1 - WINDOW
     if before <= 0:
@@ -143,7 +143,7 @@ def _before_next_window(window: History, found: SequenceBeliefs) -> tuple[int, S
     older = History(window.respondents, window.values, window.releases[:before])
     classes = found.adversary.class_numbers(older, found.model) if found.adversary.classes else None
     rows = appearances_of(older, found.adversary.times_of(past.number for past in older), classes)
-    return number, smoothing_forward(rows, found.model, found.adversary.rule, smoothing_start(rows)).after_last
+    return number, look_forward(rows, found.model, found.adversary.rule, no_evidence(rows)).after_last
 
 
 def _order_of(policy: Policy, column: str | None, window: History) -> tuple[str, ...] | None:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 import pyarrow.compute as pc
 
-from seriatim.knowledge.knowledge_files import knowledge_of_adversary
+from seriatim.knowledge.knowledge_files import declared_adversary
 from seriatim.knowledge.value_texts import value_texts
 from seriatim.model import Policy
 from seriatim.ports import Ledger
@@ -21,7 +21,7 @@ def remarks_on_spelling(cases: Sequence[JudgedDraft], policy: Policy, ledger: Le
     """
     if policy.adversary.sure_share is None or not policy.adversary.harmless:
         return ()
-    known = knowledge_of_adversary(policy.adversary)
+    known = declared_adversary(policy.adversary)
     told = {text for case in cases for text in _told_by(case)}
     if known.n_strange_harmless(told) == len(known.harmless):
         told |= set(_told_by_ledger(policy, ledger))

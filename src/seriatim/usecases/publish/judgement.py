@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import pyarrow as pa
 
-from seriatim.measures.information_loss import information_measures, loss_measures
-from seriatim.measures.margin import margin_measures
+from seriatim.measures.information_loss import cost_of_draft, entropy_and_precision
+from seriatim.measures.margin import worst_shares
 from seriatim.measures.query_error import query_error
 from seriatim.measures.value_query_error import value_query_error
 from seriatim.model import (
@@ -252,11 +252,11 @@ def _measuring(
     """Return what measures a draft, by name; the figures come in this order, and workers take them side by side."""
     view, draft = case.view, case.draft
     return {
-        "loss": lambda: loss_measures(draft, counts().sizes),
-        "information": lambda: information_measures(view, draft),
+        "loss": lambda: cost_of_draft(draft, counts().sizes),
+        "information": lambda: entropy_and_precision(view, draft),
         "queries": lambda: query_error(view, draft, workers),
         "value queries": lambda: value_query_error(view, draft),
-        "margins": lambda: margin_measures(view, draft),
+        "margins": lambda: worst_shares(view, draft),
         "relation": lambda: relation_kept.of_draft(view, draft),
         "counters": lambda: tuple(Measure(name, float(count), "count") for name, count in draft.counters.items()),
         "groups": lambda: joined_group_measures(view, draft, case.policy),
@@ -267,10 +267,12 @@ def _measuring(
 def _noise(view: View, policy: Policy) -> tuple[Measure, ...]:
     if policy.defence is None or not policy.defence.noise:
         return ()
-    from seriatim.measures.averaged_noise import averaged_noise_measures  # brings kernels
+    from seriatim.measures import averaged_noise  # brings kernels
 
     columns = (*view.quasi, *view.sensitive)
-    return averaged_noise_measures((CodedColumn(c.name, c.codes[~view.suppressed], c.scale) for c in columns), policy)
+    return averaged_noise.nearness_of_columns(
+        (CodedColumn(c.name, c.codes[~view.suppressed], c.scale) for c in columns), policy
+    )
 
 
 def _began_otherwise(broken: Sequence[Finding], policy: Policy, history: History) -> tuple[str, ...]:

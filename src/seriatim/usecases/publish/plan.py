@@ -68,12 +68,12 @@ def check_first_view(view: View, plan: Plan) -> None:
     policy = plan.settled
     assert policy.defence is not None
     if policy.defence.serial:
-        from seriatim.defences.series.request import check_first_series_request  # brings compiled kernels
+        from seriatim.defences.series.request import check_first_release  # brings compiled kernels
 
         for own in plan.own_tables.values():
-            check_first_series_request(view_of_column(view, own.settled), own.settled)
+            check_first_release(view_of_column(view, own.settled), own.settled)
         if not plan.own_tables:
-            check_first_series_request(view, policy)
+            check_first_release(view, policy)
 
 
 def settled_policy(policy: Policy) -> Policy:
@@ -86,9 +86,9 @@ def settled_policy(policy: Policy) -> Policy:
         return _with_degree(policy, None)
     if terms.n != "choose" or terms.m is None:
         return policy
-    from seriatim.knowledge.breach import breach_degree_chosen
+    from seriatim.knowledge.breach import chosen_degree
 
-    return _with_degree(policy, breach_degree_chosen(terms.m, policy.adversary))
+    return _with_degree(policy, chosen_degree(terms.m, policy.adversary))
 
 
 def _with_degree(policy: Policy, n: int | None) -> Policy:
@@ -109,9 +109,9 @@ def _check_simulation(policy: Policy) -> None:
     if faults:
         raise PolicyError(faults)
     if known.sure_share is not None:
-        from seriatim.knowledge.knowledge_files import knowledge_of_adversary
+        from seriatim.knowledge.knowledge_files import declared_adversary
 
-        knowledge_of_adversary(known)  # a file that cannot be read shows here
+        declared_adversary(known)  # a file that cannot be read shows here
 
 
 def check_column_names(policy: Policy) -> None:

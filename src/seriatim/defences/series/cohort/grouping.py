@@ -19,10 +19,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from seriatim.defences.series.boxes import number_serial_boxes
-from seriatim.defences.series.caps import Caps, caps_baseline
-from seriatim.defences.series.cohort.memory import CohortMaking, CohortMemory
-from seriatim.defences.series.cohort.newcomers import newcomers_into_cohorts
+from seriatim.defences.series.boxes import number_runs
+from seriatim.defences.series.caps import Caps, largest_shares
+from seriatim.defences.series.cohort.memory import SlotHistory, SlotsInUse
+from seriatim.defences.series.cohort.newcomers import start_cohorts
 from seriatim.defences.series.contract import (
     BoolArray,
     LongArray,
@@ -33,13 +33,13 @@ from seriatim.defences.series.contract import (
     SerialView,
     WithheldReason,
 )
-from seriatim.defences.series.inherited import TRIES, InheritedExchange, narrowed_inherited
+from seriatim.defences.series.inherited import TRIES, NewcomerSwaps, groups_to_keep
 from seriatim.defences.series.memory import RememberedRows
 from seriatim.model.scale import IntArray
 from seriatim.ports import Workers
 
 
-def exit_cohorts(making: CohortMaking) -> None:
+def exit_cohorts(making: SlotsInUse) -> None:
     """Give up the slots of leavers where they and those who stay are fair; end cohorts without a real person."""
     left = making.record < 0
     whole, gone = making.counts(np.ones(len(left), dtype=np.bool_)), making.counts(left)
@@ -47,12 +47,12 @@ def exit_cohorts(making: CohortMaking) -> None:
     empty = gone.sum(axis=1) == sizes
     out = left & np.repeat(empty | _may_go(making, gone, whole - gone), sizes)
     if making.view.inherited is not None:
-        out &= ~np.repeat(narrowed_inherited(making.view, making.standing, out, making.rules.m), sizes)
+        out &= ~np.repeat(groups_to_keep(making.view, making.standing, out, making.rules.m), sizes)
     making.counters.update(closed=int(empty.sum()), exited=int(out.sum()))
     making.keep(~out)
 
 
-def _may_go(making: CohortMaking, gone: LongArray, stay: LongArray) -> BoolArray:
+def _may_go(making: SlotsInUse, gone: LongArray, stay: LongArray) -> BoolArray:
     """Return which leavers may go, by the counts of both sides: fair, large enough, with enough strangers."""
     least, strangers, caps = making.rules.batch, making.rules.strangers, making.caps
     enough = (gone.sum(axis=-1) >= least) & (stay.sum(axis=-1) >= least)
@@ -63,10 +63,10 @@ def cohort(
     view: SerialView, rules: SerialRules, pasts: Sequence[RememberedRows], draw: SerialDraw, _workers: Workers
 ) -> SerialGrouping:
     """Group a view into cohorts: people who enter together stay together, and leave in fair cells."""
-    return cohort_groups(view, rules, CohortMemory.of(pasts), draw)
+    return update_groups(view, rules, SlotHistory.of(pasts), draw)
 
 
-def cohort_groups(view: SerialView, rules: SerialRules, memory: CohortMemory, draw: SerialDraw) -> SerialGrouping:
+def update_groups(view: SerialView, rules: SerialRules, memory: SlotHistory, draw: SerialDraw) -> SerialGrouping:
     """Update the cohorts: leave, return, exit, enter; then cut boxes."""
     view.check(rules)
     view.check_values(memory.values_of(view.person))
@@ -74,7 +74,7 @@ def cohort_groups(view: SerialView, rules: SerialRules, memory: CohortMemory, dr
     for _ in range(TRIES):
         making = _standing(view, rules, memory, draw)
         exit_cohorts(making)
-        newcomers_into_cohorts(making, aside)
+        start_cohorts(making, aside)
         unsuited = _unsuited(making, aside)
         if not len(unsuited):
             break
@@ -82,18 +82,18 @@ def cohort_groups(view: SerialView, rules: SerialRules, memory: CohortMemory, dr
     return _grouping(making)
 
 
-def _unsuited(making: CohortMaking, aside: BoolArray) -> LongArray:
+def _unsuited(making: SlotsInUse, aside: BoolArray) -> LongArray:
     """Swap the slots of newcomers who would keep too few possible values; return those whom no cohort suits."""
     view, memory = making.view, making.memory
     if view.inherited is None:
         return np.empty(0, dtype=np.int64)
     new = making.active & (memory.look_up(memory.newest, view.person, -1) < 0) & ~aside
-    unsuited = InheritedExchange(view, making.rules.m, making.place, making.standing, new).settle()
+    unsuited = NewcomerSwaps(view, making.rules.m, making.place, making.standing, new).settle()
     making.counters["unsuited"] = len(unsuited)
     return unsuited
 
 
-def _standing(view: SerialView, rules: SerialRules, memory: CohortMemory, draw: SerialDraw) -> CohortMaking:
+def _standing(view: SerialView, rules: SerialRules, memory: SlotHistory, draw: SerialDraw) -> SlotsInUse:
     """Return the slots of the last release with those who hold them now; who is absent becomes a counterfeit."""
     active = np.ones(len(view), dtype=np.bool_)
     if rules.lifespan is not None:
@@ -103,7 +103,7 @@ def _standing(view: SerialView, rules: SerialRules, memory: CohortMemory, draw: 
     slot = memory.standing
     record = record_of[memory.holder[slot]]
     baseline = _baseline(view, rules, memory)
-    making = CohortMaking(
+    making = SlotsInUse(
         view=view,
         rules=rules,
         memory=memory,
@@ -120,13 +120,13 @@ def _standing(view: SerialView, rules: SerialRules, memory: CohortMemory, draw: 
     return making
 
 
-def _baseline(view: SerialView, rules: SerialRules, memory: CohortMemory) -> LongArray:
+def _baseline(view: SerialView, rules: SerialRules, memory: SlotHistory) -> LongArray:
     if rules.odds is None:
         return np.zeros(view.n_values, dtype=np.int64)
-    return caps_baseline(view, memory.baseline, memory.look_up(memory.newest, view.person, -1) < 0)
+    return largest_shares(view, memory.baseline, memory.look_up(memory.newest, view.person, -1) < 0)
 
 
-def _grouping(making: CohortMaking) -> SerialGrouping:
+def _grouping(making: SlotsInUse) -> SerialGrouping:
     view, starts = making.view, making.starts
     group_of_slot = np.repeat(np.arange(len(starts) - 1, dtype=np.int32), np.diff(starts))
     real = making.record >= 0
@@ -147,7 +147,7 @@ def _grouping(making: CohortMaking) -> SerialGrouping:
     )
 
 
-def _withheld(making: CohortMaking) -> np.ndarray:
+def _withheld(making: SlotsInUse) -> np.ndarray:
     known = making.memory.look_up(making.memory.newest, making.view.person, -1) >= 0
     out = np.zeros(len(making.view), dtype=np.int8)
     out[~making.has_slot] = making.rules.leftover
@@ -156,7 +156,7 @@ def _withheld(making: CohortMaking) -> np.ndarray:
     return out
 
 
-def _boxes(making: CohortMaking, real: BoolArray) -> IntArray:
+def _boxes(making: SlotsInUse, real: BoolArray) -> IntArray:
     """Number boxes of m to 2m - 1 people, over the table."""
     ids = making.record[real].astype(np.int32)
-    return number_serial_boxes(making.view, ids, np.array([0, len(ids)], dtype=np.int64), making.place, making.rules.m)
+    return number_runs(making.view, ids, np.array([0, len(ids)], dtype=np.int64), making.place, making.rules.m)

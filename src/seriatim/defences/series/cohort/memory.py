@@ -3,7 +3,7 @@
 It is built only from the rows that the ledger keeps. A slot belongs to one person for good. The slots of a cohort that
 were last in use in the same release are a cell: their people entered together and were given up together.
 
-``CohortMaking`` is one release in the making: the slots in use, and who holds them.
+``SlotsInUse`` is one release in the making: the slots in use, and who holds them.
 """
 
 from __future__ import annotations
@@ -14,14 +14,14 @@ from typing import Self
 
 import numpy as np
 
-from seriatim.defences.series.caps import ENOUGH_NEWCOMERS, Caps, caps_shares
+from seriatim.defences.series.caps import ENOUGH_NEWCOMERS, Caps, rounded_shares
 from seriatim.defences.series.contract import BoolArray, LongArray, PlaceArray, SerialDraw, SerialRules, SerialView
-from seriatim.defences.series.inherited import InheritedStanding
+from seriatim.defences.series.inherited import SlotsHeld
 from seriatim.defences.series.memory import RememberedRows
 from seriatim.errors import Fault, PolicyError
 
 
-class CohortMemory:
+class SlotHistory:
     """The slots of all releases; :meth:`remember` adds a release."""
 
     def __init__(self) -> None:
@@ -112,12 +112,12 @@ def _longer(column: LongArray, n: int, missing: int) -> LongArray:
 
 
 @dataclass(slots=True, eq=False, kw_only=True)
-class CohortMaking:
+class SlotsInUse:
     """The slots of a release while it is being made, and what making them needs."""
 
     view: SerialView
     rules: SerialRules
-    memory: CohortMemory
+    memory: SlotHistory
     draw: SerialDraw
     caps: Caps
     active: BoolArray
@@ -150,7 +150,7 @@ class CohortMaking:
         In millionths; counterfeits count, so anybody who has the table can count the same.
         """
         table = np.bincount(self.value, minlength=self.view.n_values) + entering
-        return np.maximum(caps_shares(table), caps_shares(entering) if entering.sum() >= ENOUGH_NEWCOMERS else 0)
+        return np.maximum(rounded_shares(table), rounded_shares(entering) if entering.sum() >= ENOUGH_NEWCOMERS else 0)
 
     @property
     def has_slot(self) -> BoolArray:
@@ -159,10 +159,10 @@ class CohortMaking:
         return out
 
     @property
-    def standing(self) -> InheritedStanding:
+    def standing(self) -> SlotsHeld:
         """Return who holds which slot; cohorts are numbered from 0."""
         index = np.repeat(np.arange(len(self.starts) - 1), np.diff(self.starts))
-        return InheritedStanding(index, self.value, self.record)
+        return SlotsHeld(index, self.value, self.record)
 
     @property
     def starts(self) -> LongArray:

@@ -29,9 +29,9 @@ import numpy as np
 import numpy.typing as npt
 
 from seriatim.defences.series.caps import Caps
-from seriatim.defences.series.cohort.memory import CohortMaking, CohortMemory
+from seriatim.defences.series.cohort.memory import SlotHistory, SlotsInUse
 from seriatim.defences.series.contract import BoolArray, LongArray, SerialView
-from seriatim.defences.series.inherited import inherited_known_records
+from seriatim.defences.series.inherited import known_records
 from seriatim.kernels.arrays import rows_by_key
 from seriatim.model.scale import IntArray
 
@@ -135,7 +135,7 @@ SURE = 1e-9
 class Returns:
     """What the cells that each of these people left say about their values, as logarithms against the shares of all."""
 
-    def __init__(self, memory: CohortMemory, person: LongArray, n_values: int) -> None:
+    def __init__(self, memory: SlotHistory, person: LongArray, n_values: int) -> None:
         self._at = np.full(int(person.max(initial=-1)) + 2, -1, dtype=np.int64)
         self._at[person] = np.arange(len(person))
         everyone = np.bincount(memory.value, minlength=n_values) + SURE
@@ -171,7 +171,7 @@ WAIT_BESIDE = 50
 """One in this many people, drawn from newcomers who are not fair, wait beside the surplus; fewer newcomers all wait."""
 
 
-def newcomers_into_cohorts(making: CohortMaking, aside: BoolArray) -> None:
+def start_cohorts(making: SlotsInUse, aside: BoolArray) -> None:
     """Start cohorts for newcomers and for people who return, apart for each set of possible values.
 
     Those set ``aside`` wait: no cohort suits them.
@@ -203,7 +203,7 @@ def newcomer_pools(view: SerialView, new: BoolArray) -> list[LongArray]:
     """
     if view.inherited is None:
         return _pools_by_priors(view, new)
-    known = inherited_known_records(view)
+    known = known_records(view)
     return [pool for kind in (False, True) for pool in _pools_by_priors(view, new & (known == kind))]
 
 
@@ -214,7 +214,7 @@ def _pools_by_priors(view: SerialView, new: BoolArray) -> list[LongArray]:
     return [np.flatnonzero(new & (view.priors.of_record == at)) for at in order]
 
 
-def _entering(making: CohortMaking, pool: LongArray, known: BoolArray, returns: Returns, least: int) -> BoolArray:
+def _entering(making: SlotsInUse, pool: LongArray, known: BoolArray, returns: Returns, least: int) -> BoolArray:
     """Return who of a pool enters now: everyone whose return does not say too much beside the others, if they fit."""
     out = np.ones(len(pool), dtype=np.bool_)
     again = known[pool]
@@ -225,16 +225,16 @@ def _entering(making: CohortMaking, pool: LongArray, known: BoolArray, returns: 
     return out
 
 
-def _slack(making: CohortMaking) -> float:
+def _slack(making: SlotsInUse) -> float:
     """Return by how much the belief about someone who returns may exceed a cap: many values need some room."""
     return 0.0 if making.rules.m <= 3 else 0.5
 
 
-def _counts(making: CohortMaking, records: LongArray) -> LongArray:
+def _counts(making: SlotsInUse, records: LongArray) -> LongArray:
     return np.bincount(making.view.sensitive[records], minlength=making.view.n_values).astype(np.int64)
 
 
-def _party(making: CohortMaking, pool: LongArray, least: int) -> BoolArray:
+def _party(making: SlotsInUse, pool: LongArray, least: int) -> BoolArray:
     """Return who enters: everyone, or as many of the first as are fair, or nobody."""
     caps, strangers, nobody = making.caps, making.rules.strangers, np.zeros(len(pool), dtype=np.bool_)
     counts = _counts(making, pool)
@@ -258,7 +258,7 @@ def _first_of_each(records: LongArray, view: SerialView, counts: LongArray) -> L
     return records[rank < counts[value]]
 
 
-def _found(making: CohortMaking, cells: list[LongArray], known: BoolArray, returns: Returns) -> None:
+def _found(making: SlotsInUse, cells: list[LongArray], known: BoolArray, returns: Returns) -> None:
     """Start a cohort for each cell; leave out people who return where their own cohort says too much."""
     rules, caps, view = making.rules, making.caps, making.view
     parts = []
@@ -276,7 +276,7 @@ def _found(making: CohortMaking, cells: list[LongArray], known: BoolArray, retur
     making.counters["founded"] += len(parts)
 
 
-def _cells(making: CohortMaking, pool: LongArray, enters: BoolArray, caps: Caps) -> list[LongArray]:
+def _cells(making: SlotsInUse, pool: LongArray, enters: BoolArray, caps: Caps) -> list[LongArray]:
     """Return who of a pool enters together: the first cells dealt to the pool that are all fair, else everyone in one.
 
     Whether they are fair is the only thing here that depends on who holds which value. How large cells are follows from

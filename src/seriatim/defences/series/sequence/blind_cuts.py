@@ -104,21 +104,21 @@ def leaks_values_pass(counts: Longs, rules: SegmentRules) -> bool:
 Cut = Callable[[SegmentRows, SegmentRules], Longs]
 
 
-def blind_rules(rules: SegmentRules) -> SegmentRules:
+def without_values(rules: SegmentRules) -> SegmentRules:
     """Return the rules that need no values: k and j."""
     return rules._replace(l=1, t=1.0)
 
 
-def blind_cut(cut: Cut) -> Cut:
+def joined_ends(cut: Cut) -> Cut:
     """Return a cut by k and j alone, with neighbours joined where l or t would be broken."""
 
     def cut_blindly(rows: SegmentRows, rules: SegmentRules) -> Longs:
-        return _joined_until_they_pass(rows, rules, cut(rows, blind_rules(rules)))
+        return _joined_until_they_pass(rows, rules, cut(rows, without_values(rules)))
 
     return cut_blindly
 
 
-def blind_cuts_by_values(end: Longs, blind: Longs) -> float:
+def share_led_by_values(end: Longs, blind: Longs) -> float:
     """Return the share of groups that end where no cut blind to values would: their ends say something."""
     own = np.unique(end[end >= 0])
     return float((~np.isin(own, blind)).mean()) if len(own) else 0.0

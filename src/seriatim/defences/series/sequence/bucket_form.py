@@ -18,7 +18,7 @@ from seriatim.model.classes import GROUP
 from seriatim.model.draft import TABLE
 
 
-def in_bucket_form(draft: Draft, view: View, chance: np.random.Generator) -> Draft:
+def bucket_form(draft: Draft, view: View, chance: np.random.Generator) -> Draft:
     """Return the draft with exact quasi-identifiers, random group numbers, and values shuffled within groups."""
     number = chance.permutation(draft.grouping.n_groups).astype(np.int32)
     group = draft.grouping.group

@@ -41,7 +41,7 @@ class Counterfeits:
         return Counterfeits(self.position[which], self.end[which], self.value[which])
 
 
-def counterfeits_of_segments(
+def groups_for_leftovers(
     rows: SegmentRows, rules: SegmentRules, end: Longs, most: int, chance: np.random.Generator
 ) -> Counterfeits:
     """Find a group for everyone left over, up to ``most`` of them; nobody if there are more, who would be refused."""
@@ -127,7 +127,7 @@ class _Segments:
         self.entropy[g] += rows.entropy[at]
 
 
-def with_counterfeits(draft: Draft, view: View, records: Longs, value: Longs, chance: np.random.Generator) -> Draft:
+def withhold_covered(draft: Draft, view: View, records: Longs, value: Longs, chance: np.random.Generator) -> Draft:
     """Return a draft in which these records, which their groups cover, are withheld behind rows with these values.
 
     A counterfeit row copies the plain cells of a random person of its group: nothing of the record is published.

@@ -22,26 +22,22 @@ import pyarrow.compute as pc
 from seriatim.defences.labels import LabelPieces
 from seriatim.defences.series.sequence.blind_cuts import (
     Cut,
-    blind_cut,
-    blind_cuts_by_values,
-    blind_rules,
+    joined_ends,
     leak_notes,
     leaks_of_segments,
     leaks_values_pass,
+    share_led_by_values,
+    without_values,
 )
-from seriatim.defences.series.sequence.bucket_form import in_bucket_form
-from seriatim.defences.series.sequence.counterfeits import (
-    Counterfeits,
-    counterfeits_of_segments,
-    with_counterfeits,
-)
+from seriatim.defences.series.sequence.bucket_form import bucket_form
+from seriatim.defences.series.sequence.counterfeits import Counterfeits, groups_for_leftovers, withhold_covered
 from seriatim.defences.series.sequence.public_cells import (
-    cells_left_by_drift,
-    cells_memory,
-    cells_of_series,
-    groups_of_cells,
+    drifted_columns,
+    first_or_new_tree,
+    merged_leaves,
+    tree_to_keep,
 )
-from seriatim.defences.single.curve.order import curve_order
+from seriatim.defences.single.curve.order import hilbert_rows
 from seriatim.defences.single.draft import draft_of
 from seriatim.errors import Fault, PolicyError
 from seriatim.kernels.arrays import Floats, Longs
@@ -53,7 +49,7 @@ from seriatim.kernels.series.belief_segments import (
     cut_with_leftovers,
 )
 from seriatim.knowledge._posterior import divergence_of_groups, entropies_for_divergence
-from seriatim.knowledge.knowledge_files import knowledge_of_adversary
+from seriatim.knowledge.knowledge_files import declared_adversary
 from seriatim.knowledge.smoothing import revised_beliefs
 from seriatim.model import CodedColumn, Draft, Policy, Role, SeriesState, View
 from seriatim.model.chance import secret_chance
@@ -101,7 +97,7 @@ def sequence_groups(view: View, policy: Policy, state: SeriesState, workers: Wor
     notes = _notes(policy, rules, rows, end, beliefs)
     if covered is not None:
         chance = secret_chance(state.secret, number, "counterfeit rows")
-        draft = with_counterfeits(draft, view, order[covered.position], covered.value, chance)
+        draft = withhold_covered(draft, view, order[covered.position], covered.value, chance)
         notes = (*notes, *_covered_notes(covered, end))
     return _in_form(replace(draft, notes=notes), view, policy, state)
 
@@ -110,7 +106,7 @@ def _along(
     columns: Sequence[CodedColumn], n_people: int, chance: np.random.Generator, workers: Workers
 ) -> npt.NDArray[np.int32]:
     """Return people in the order of the curve; by chance if there are no quasi-identifiers to lay one through."""
-    return curve_order(columns, chance, workers)[0] if columns else chance.permutation(n_people).astype(np.int32)
+    return hilbert_rows(columns, chance, workers)[0] if columns else chance.permutation(n_people).astype(np.int32)
 
 
 def _covered(
@@ -120,7 +116,7 @@ def _covered(
     assert policy.defence is not None
     if policy.defence.leftovers != "counterfeit":
         return None
-    return counterfeits_of_segments(rows, rules, end, int(policy.defence.allowed * len(end)), chance)
+    return groups_for_leftovers(rows, rules, end, int(policy.defence.allowed * len(end)), chance)
 
 
 def _pieces(order: npt.NDArray[Any], end: Longs, covered: Counterfeits | None) -> LabelPieces:
@@ -159,7 +155,7 @@ def _by_cells(view: View, policy: Policy, state: SeriesState, workers: Workers) 
     """Make a draft of the series' fixed cells, which read no values unless l or t is promised."""
     assert state.secret is not None
     k, number = policy.terms.least_people, state.n_releases + 1
-    tree = cells_of_series(view, state, k)
+    tree = first_or_new_tree(view, state, k)
     there = np.flatnonzero(~view.suppressed)
     value = view.sensitive[0].codes
     rules = _rules(policy, np.bincount(value[there], minlength=len(view.sensitive[0].scale)).astype(np.int64))
@@ -167,14 +163,14 @@ def _by_cells(view: View, policy: Policy, state: SeriesState, workers: Workers) 
     def passes(rows: Longs) -> bool:
         return len(rows) >= k and leaks_values_pass(np.bincount(value[rows], minlength=len(rules.whole)), rules)
 
-    groups = groups_of_cells(tree, view.quasi, there, passes) if len(there) else []
+    groups = merged_leaves(tree, view.quasi, there, passes) if len(there) else []
     sizes = [len(rows) for rows in groups]
     order = np.concatenate(groups) if groups else np.empty(0, dtype=np.int64)
     bounds = np.concatenate(([0], np.cumsum(sizes))).astype(np.int64)
     chance = secret_chance(state.secret, number, "shuffle")
     draft = draft_of(view, LabelPieces(order.astype(np.int32), bounds), chance, workers)
-    notes = (f"{tree.n_leaves} fixed cells; {len(groups)} groups in this release", *cells_left_by_drift(view, state))
-    return _in_form(replace(draft, notes=notes, memory=cells_memory(tree, view, state)), view, policy, state)
+    notes = (f"{tree.n_leaves} fixed cells; {len(groups)} groups in this release", *drifted_columns(view, state))
+    return _in_form(replace(draft, notes=notes, memory=tree_to_keep(tree, view, state)), view, policy, state)
 
 
 def _in_form(draft: Draft, view: View, policy: Policy, state: SeriesState) -> Draft:
@@ -184,7 +180,7 @@ def _in_form(draft: Draft, view: View, policy: Policy, state: SeriesState) -> Dr
     if policy.defence.form != "buckets":
         return draft
     note = "buckets: quasi-identifiers are published as they are; figures of loss are those of the groups' boxes"
-    return in_bucket_form(
+    return bucket_form(
         replace(draft, notes=(*draft.notes, note)), view, secret_chance(state.secret, state.n_releases + 1, "buckets")
     )
 
@@ -216,7 +212,7 @@ def _beliefs(view: View, policy: Policy, state: SeriesState, order: npt.NDArray[
     history = state.history or nothing_published()
     if shown.type != history.values.type:
         shown = pc.cast(shown, pa.string())
-    known = knowledge_of_adversary(policy.adversary)
+    known = declared_adversary(policy.adversary)
     return revised_beliefs(history, who, pc.unique(shown.take(pa.array(order)).combine_chunks()), known).beliefs
 
 
@@ -255,11 +251,11 @@ def _cut(rows: SegmentRows, policy: Policy) -> tuple[SegmentRules, Longs]:
 def _cut_of(policy: Policy) -> Cut:
     """Return how the order is cut: greedily or best, with or without looking at values."""
     assert policy.defence is not None
-    cut = cut_greedily if policy.defence.mode == "greedy" else best_sequence_grouping
-    return blind_cut(cut) if policy.defence.options.cuts == "blind" else cut
+    cut = cut_greedily if policy.defence.mode == "greedy" else best_cut
+    return joined_ends(cut) if policy.defence.options.cuts == "blind" else cut
 
 
-def best_sequence_grouping(rows: SegmentRows, rules: SegmentRules) -> Longs:
+def best_cut(rows: SegmentRows, rules: SegmentRules) -> Longs:
     """Return the end of everyone's group: the best cut of the order, and a group nearby for people it leaves over."""
     return cut_with_leftovers(rows, rules, cut_optimally(rows, rules), REACH)
 
@@ -295,12 +291,12 @@ def _end_notes(policy: Policy, rules: SegmentRules, rows: SegmentRows, end: Long
     assert policy.defence is not None
     if (rules.l <= 1 and rules.t >= 1.0) or not (end >= 0).any():
         return []
-    cut = cut_greedily if policy.defence.mode == "greedy" else best_sequence_grouping
-    blind = cut(rows, blind_rules(rules))
+    cut = cut_greedily if policy.defence.mode == "greedy" else best_cut
+    blind = cut(rows, without_values(rules))
     if policy.defence.options.cuts == "blind":
         n_blind, n_own = len(np.unique(blind[blind >= 0])), len(np.unique(end[end >= 0]))
         return [f"cuts blind to values: {n_blind - n_own} of {n_blind} groups were merged with a neighbour for l or t"]
-    share = blind_cuts_by_values(end, blind)
+    share = share_led_by_values(end, blind)
     told = 'an attacker who reruns the method can test guesses; cuts = "blind" avoids it'
     return [f"cut points: {share:.0%} of groups end where they do because of sensitive values; {told}"] if share else []
 

@@ -50,7 +50,7 @@ class CellCut:
         return 1 if self.left is None or self.right is None else self.left.n_leaves + self.right.n_leaves
 
 
-def cells_of_series(view: View, state: SeriesState, k: int) -> CellCut:
+def first_or_new_tree(view: View, state: SeriesState, k: int) -> CellCut:
     """Return the series' cells: those of its first release, or cut from this view."""
     kept = _kept(state)
     if kept:
@@ -65,7 +65,7 @@ def cells_of_series(view: View, state: SeriesState, k: int) -> CellCut:
     return tree
 
 
-def cells_memory(tree: CellCut, view: View, state: SeriesState) -> dict[str, pa.Table]:
+def tree_to_keep(tree: CellCut, view: View, state: SeriesState) -> dict[str, pa.Table]:
     """Return what the ledger keeps: the tree, beside the id of one person, since memories are about people."""
     assert view.respondent is not None
     who = view.cells(view.respondent).cast(pa.string()).slice(0, 1)
@@ -73,7 +73,7 @@ def cells_memory(tree: CellCut, view: View, state: SeriesState) -> dict[str, pa.
     return {CELLS: pa.table({"respondent": who, "cells": pa.array([json.dumps(kept)])})}
 
 
-def cells_left_by_drift(view: View, state: SeriesState) -> list[str]:
+def drifted_columns(view: View, state: SeriesState) -> list[str]:
     """Name the columns whose middle has moved far since the cells were cut: a column that ages people, mostly."""
     then, now = _kept(state).get("middles", {}), _middles(view)
     far = [name for name, middle in now.items() if abs(middle - then.get(name, middle)) > _DRIFT]
@@ -104,7 +104,7 @@ def _middles(view: View) -> dict[str, float]:
     return found
 
 
-def groups_of_cells(tree: CellCut, columns: Sequence[CodedColumn], rows: Longs, passes: Passes) -> list[Longs]:
+def merged_leaves(tree: CellCut, columns: Sequence[CodedColumn], rows: Longs, passes: Passes) -> list[Longs]:
     """Return the people of each group: leaves, merged with neighbours until they pass."""
     done, left = _merged(tree, columns, rows, passes)
     if len(left):

@@ -21,7 +21,7 @@ _ROUNDS = 3
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class PackedOrder:
+class PackedRecords:
     """All records as words."""
 
     words: npt.NDArray[np.uint64]
@@ -32,9 +32,9 @@ class PackedOrder:
         return int(self.words.shape[1])
 
 
-def curve_order(
+def hilbert_rows(
     columns: Sequence[CodedColumn], chance: np.random.Generator, workers: Workers
-) -> tuple[npt.NDArray[np.int32], PackedOrder]:
+) -> tuple[npt.NDArray[np.int32], PackedRecords]:
     """Return the rows in the order of the curve; rows in the same cell are shuffled.
 
     Each column's values are spread evenly over one range, so that no unit of measurement weighs more than another.
@@ -49,31 +49,31 @@ def curve_order(
         _lay_rows(packed, columns, part)
         curve_keys(packed.words, packed.layout, axes, scramble, part.start, keys[part])
 
-    workers.map(pack, order_slices(n, -(-n // _TOGETHER)))
+    workers.map(pack, even_slices(n, -(-n // _TOGETHER)))
     keys.sort()
-    workers.map(lambda part: rows_of_keys(keys[part], scramble, rows[part]), order_slices(n, workers.count))
+    workers.map(lambda part: rows_of_keys(keys[part], scramble, rows[part]), even_slices(n, workers.count))
     return rows, packed
 
 
-def rows_in_order(columns: Sequence[CodedColumn]) -> PackedOrder:
+def packed_records(columns: Sequence[CodedColumn]) -> PackedRecords:
     """Return all records, packed in their own order."""
     packed = _empty(len(columns[0].codes) if columns else 0, [column.scale for column in columns])
     _lay_rows(packed, columns, slice(0, len(packed)))
     return packed
 
 
-def _lay_rows(packed: PackedOrder, columns: Sequence[CodedColumn], part: slice) -> None:
+def _lay_rows(packed: PackedRecords, columns: Sequence[CodedColumn], part: slice) -> None:
     for word, shift, column in zip(packed.layout.words, packed.layout.shifts, columns, strict=True):
         pack_column(column.codes[part], shift, packed.words[word, part])
 
 
-def order_slices(n: int, n_parts: int) -> list[slice]:
+def even_slices(n: int, n_parts: int) -> list[slice]:
     """Split ``n`` positions into parts of about equal size."""
     bounds = np.linspace(0, n, max(n_parts, 1) + 1).astype(np.int64).tolist()
     return [slice(first, last) for first, last in pairwise(bounds)]
 
 
-def _empty(n: int, scales: Sequence[Scale]) -> PackedOrder:
+def _empty(n: int, scales: Sequence[Scale]) -> PackedRecords:
     """Return empty words, with each column in the first word that has room for it."""
     words, shifts, used = [], [], [0]
     needs = [(max(len(scale), 1) - 1).bit_length() for scale in scales]
@@ -85,7 +85,7 @@ def _empty(n: int, scales: Sequence[Scale]) -> PackedOrder:
         used[word] += need
     masks = np.array([(1 << need) - 1 for need in needs], dtype=np.uint64)
     layout = PackedLayout(np.array(words, dtype=np.int64), np.array(shifts, dtype=np.uint64), masks)
-    return PackedOrder(np.zeros((len(used), n), dtype=np.uint64), layout)
+    return PackedRecords(np.zeros((len(used), n), dtype=np.uint64), layout)
 
 
 def _scramble(width: int, chance: np.random.Generator) -> RowScramble:
@@ -104,10 +104,10 @@ def _axes(scales: Sequence[Scale], room: int) -> CurveAxes:
     for axis, column in enumerate(used):
         n = len(scales[column])
         cells[axis, :n] = np.arange(n, dtype=np.int64) * ((1 << bits) - 1) // (n - 1)
-    return curve_order_axes(cells, np.array(used, dtype=np.int64), bits)
+    return cell_axes(cells, np.array(used, dtype=np.int64), bits)
 
 
-def curve_order_axes(cells: npt.NDArray[np.uint16], columns: npt.NDArray[np.int64], bits: int) -> CurveAxes:
+def cell_axes(cells: npt.NDArray[np.uint16], columns: npt.NDArray[np.int64], bits: int) -> CurveAxes:
     numbers = np.arange(1 << bits, dtype=np.uint64)
     spread = np.zeros(1 << bits, dtype=np.uint64)
     for bit in range(bits):

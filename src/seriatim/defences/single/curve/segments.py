@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from seriatim.defences.labels import LabelPieces
-from seriatim.defences.single.curve.order import curve_order, order_slices
+from seriatim.defences.single.curve.order import even_slices, hilbert_rows
 from seriatim.defences.single.draft import draft_of
 from seriatim.defences.single.trim import trimmed_view, with_enough_people
 from seriatim.kernels.single.acceptance import ClassTests
@@ -84,7 +84,7 @@ def curve(view: View, policy: Policy, state: SeriesState, workers: Workers) -> D
     keep, tests = trimmed_view(view, policy, secret_chance(state.secret, number, "trim"))
     rows = np.flatnonzero(keep).astype(np.int32)
     sensitive = view.sensitive if len(tests.kinds) else ()
-    pieces = curve_pieces(
+    pieces = best_pieces(
         [CodedColumn(c.name, c.codes[rows], c.scale) for c in view.quasi],
         [CodedColumn(c.name, c.codes[rows], c.scale) for c in sensitive],
         SegmentDemand(policy.terms.least_people, tests),
@@ -103,7 +103,7 @@ class SegmentDemand:
     tests: ClassTests
 
 
-def curve_pieces(
+def best_pieces(
     quasi: Sequence[CodedColumn],
     sensitive: Sequence[CodedColumn],
     crowd: SegmentDemand,
@@ -111,7 +111,7 @@ def curve_pieces(
     workers: Workers,
 ) -> LabelPieces:
     """Return the groups as pieces of an order of all records."""
-    order, packed = curve_order(quasi, chance, workers)
+    order, packed = hilbert_rows(quasi, chance, workers)
     values = np.empty((len(sensitive), len(order)), dtype=np.int32)
     for index, column in enumerate(sensitive):
         values[index] = column.codes[order] + np.int32(crowd.tests.offsets[index])
@@ -131,7 +131,7 @@ def _segment_starts(
     n = values.shape[1]
     if not n:
         return np.zeros(0, dtype=np.int64)
-    blocks = order_slices(n, n // max(_BLOCK, crowd.k))
+    blocks = even_slices(n, n // max(_BLOCK, crowd.k))
     if not len(crowd.tests.kinds):
         parts = workers.map(lambda part: part.start + cut_by_size(lanes(part), crowd.k), blocks)
         return np.concatenate(parts)

@@ -9,25 +9,19 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from seriatim.defences.labels import LabelPieces, labels_of_ranges
-from seriatim.defences.single.class_tests import chosen_class_tests, class_tests
+from seriatim.defences.labels import LabelPieces, range_texts
+from seriatim.defences.single.class_tests import class_tests, only_those
 from seriatim.defences.single.draft import draft_of
 from seriatim.defences.single.lattice.nodes import (
     Heights,
     Lattice,
-    LatticeLoss,
+    LossKind,
+    all_heights,
     finest_node_classes,
-    nodes_of_lattice,
     width_prices,
 )
-from seriatim.defences.single.lattice.optimum import (
-    OptimumDemand,
-    OptimumNode,
-    OptimumSearch,
-    find_minimal_beside_optimum,
-    find_optimum,
-)
-from seriatim.defences.single.trim import trim_to_publishable
+from seriatim.defences.single.lattice.optimum import AllowedNode, NodeDemand, NodeSearch, find_best, find_minimal
+from seriatim.defences.single.trim import publishable_records
 from seriatim.errors import Fault, PolicyError
 from seriatim.kernels.single.acceptance import L_DISTINCT, L_ENTROPY, L_RECURSIVE, ClassTests
 from seriatim.kernels.single.likeness import ENTROPY_LEAKAGE
@@ -47,13 +41,13 @@ Rows = npt.NDArray[np.intp]
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
-class GeneralisationTask:
+class SearchTask:
     """The records that a lattice is searched for, and the tests they must pass."""
 
     quasi: tuple[CodedColumn, ...]
     sensitive: tuple[CodedColumn, ...]
     lattice: Lattice
-    demand: OptimumDemand
+    demand: NodeDemand
     finest: NodeClasses
     class_of_record: npt.NDArray[np.int32]
 
@@ -70,7 +64,7 @@ def lattice(view: View, policy: Policy, state: SeriesState, workers: Workers) ->
     keep = ~view.suppressed
     task, found = _searched(view, policy, keep, workers)
     if found is None:
-        trimmed = trim_to_publishable(
+        trimmed = publishable_records(
             view.sensitive, policy, view.suppressed, secret_chance(state.secret, number, "trim")
         )
         if (trimmed != keep).any():
@@ -78,7 +72,7 @@ def lattice(view: View, policy: Policy, state: SeriesState, workers: Workers) ->
             task, found = _searched(view, policy, keep, workers)
     rows = np.flatnonzero(keep)
     heights = found.heights if found else np.array(task.lattice.shape, dtype=np.int64) - 1
-    pieces = generalisation_pieces(task, heights, rows, everything=found is None)
+    pieces = published_pieces(task, heights, rows, everything=found is None)
     codes = [column.codes[pieces.order[pieces.bounds[:-1]]] for column in view.quasi]
     labelled = tuple(
         _labels_at(column, int(height), code) for column, height, code in zip(view.quasi, heights, codes, strict=True)
@@ -88,18 +82,18 @@ def lattice(view: View, policy: Policy, state: SeriesState, workers: Workers) ->
 
 def minimal_generalisations(view: View, policy: Policy, workers: Workers) -> npt.NDArray[np.int64]:
     """Return all minimal nodes, as rows of heights in the order of the quasi columns."""
-    task = generalisation_task(view, policy, ~view.suppressed)
-    return find_minimal_beside_optimum(OptimumSearch(task.lattice, task.finest, task.demand, workers))
+    task = search_task(view, policy, ~view.suppressed)
+    return find_minimal(NodeSearch(task.lattice, task.finest, task.demand, workers))
 
 
 def _searched(
     view: View, policy: Policy, keep: npt.NDArray[np.bool_], workers: Workers
-) -> tuple[GeneralisationTask, OptimumNode | None]:
-    task = generalisation_task(view, policy, keep)
-    return task, find_optimum(OptimumSearch(task.lattice, task.finest, task.demand, workers))
+) -> tuple[SearchTask, AllowedNode | None]:
+    task = search_task(view, policy, keep)
+    return task, find_best(NodeSearch(task.lattice, task.finest, task.demand, workers))
 
 
-def generalisation_task(view: View, policy: Policy, keep: npt.NDArray[np.bool_]) -> GeneralisationTask:
+def search_task(view: View, policy: Policy, keep: npt.NDArray[np.bool_]) -> SearchTask:
     """Return the task for the records in ``keep``; records withheld before count against the budget."""
     assert policy.defence is not None
     allowed = math.floor(policy.defence.allowed * len(view) + 1e-9)
@@ -108,36 +102,36 @@ def generalisation_task(view: View, policy: Policy, keep: npt.NDArray[np.bool_])
     quasi, sensitive = _taken(view.quasi, rows), _taken(view.sensitive, rows)
     tests = class_tests(sensitive, policy.terms.per_column)
     sensitive = sensitive if len(tests.kinds) else ()
-    bars = generalisation_bars(tests if len(tests.kinds) else class_tests((), {}), policy.terms.least_people, budget)
-    loss = generalisation_loss(policy.defence.options.loss)
-    whole = nodes_of_lattice(quasi, loss)
+    bars = pruning_bars(tests if len(tests.kinds) else class_tests((), {}), policy.terms.least_people, budget)
+    loss = loss_named(policy.defence.options.loss)
+    whole = all_heights(quasi, loss)
     finest, ids = finest_node_classes(quasi, whole)
     if sensitive:
         finest = _with_values(finest, ids, sensitive, tests)
-    return GeneralisationTask(
+    return SearchTask(
         quasi=quasi,
         sensitive=sensitive,
         lattice=whole,
-        demand=OptimumDemand(bars, loss, int(keep.sum())),
+        demand=NodeDemand(bars, loss, int(keep.sum())),
         finest=finest,
         class_of_record=ids,
     )
 
 
-def generalisation_loss(name: str | None) -> LatticeLoss:
+def loss_named(name: str | None) -> LossKind:
     """Return the loss that ``[defence] loss`` names; NCP by default."""
     if name is None:
-        return LatticeLoss.NCP
-    if name not in set(LatticeLoss):
-        raise PolicyError(Fault("[defence] loss", "an unknown loss", ", ".join(LatticeLoss), "choose one"))
-    return LatticeLoss(name)
+        return LossKind.NCP
+    if name not in set(LossKind):
+        raise PolicyError(Fault("[defence] loss", "an unknown loss", ", ".join(LossKind), "choose one"))
+    return LossKind(name)
 
 
-def generalisation_bars(tests: ClassTests, k: int, budget: int) -> ClassBars:
+def pruning_bars(tests: ClassTests, k: int, budget: int) -> ClassBars:
     """Return which tests may prune: those that last as a class grows; without a budget, all that survive a union."""
     lasts = tests.kinds == L_DISTINCT if budget > 0 else tests.kinds != ENTROPY_LEAKAGE
     implied = (tests.kinds == L_ENTROPY) | (tests.kinds == L_RECURSIVE)
-    lasting, weaker = chosen_class_tests(tests, lasts), chosen_class_tests(tests, implied)
+    lasting, weaker = only_those(tests, lasts), only_those(tests, implied)
     # entropy and recursive l need at least l values in any case, and that lasts
     return ClassBars(
         k,
@@ -148,13 +142,11 @@ def generalisation_bars(tests: ClassTests, k: int, budget: int) -> ClassBars:
             limits=np.append(lasting.limits, np.ceil(weaker.limits - 1e-9)),
             seconds=np.append(lasting.seconds, weaker.seconds),
         ),
-        chosen_class_tests(tests, ~lasts),
+        only_those(tests, ~lasts),
     )
 
 
-def generalisation_pieces(
-    task: GeneralisationTask, heights: Heights, rows: Rows, everything: bool = False
-) -> LabelPieces:
+def published_pieces(task: SearchTask, heights: Heights, rows: Rows, everything: bool = False) -> LabelPieces:
     """Return the published classes of a node as pieces of an order of ``rows``."""
     ids = np.empty(len(task.finest.sizes), dtype=np.int32)
     node = task.lattice.node(heights)
@@ -180,7 +172,7 @@ def _labels_at(column: CodedColumn, height: int, codes: npt.NDArray[np.int32]) -
         )
     low, high = scale.starts[height][codes], (scale.ends[height][codes] - 1).astype(np.int32)
     if scale.form == "interval":
-        return labels_of_ranges(column.name, scale, low, high)
+        return range_texts(column.name, scale, low, high)
     firsts, which = np.unique(low, return_inverse=True)
     labels = tuple(_label(scale, height, int(first)) for first in firsts)
     loss = width_prices(scale)[height][low]

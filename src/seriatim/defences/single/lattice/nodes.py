@@ -30,7 +30,7 @@ _LARGEST = 1 << 61
 Penalties = npt.NDArray[np.float64]
 
 
-class LatticeLoss(StrEnum):
+class LossKind(StrEnum):
     """The losses a lattice can be searched for."""
 
     NCP = "ncp"
@@ -47,7 +47,7 @@ class LatticeLoss(StrEnum):
 
     @property
     def additive(self) -> bool:
-        return self in (LatticeLoss.NCP, LatticeLoss.PRECISION, LatticeLoss.ENTROPY)
+        return self in (LossKind.NCP, LossKind.PRECISION, LossKind.ENTROPY)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -75,7 +75,7 @@ def width_prices(scale: Scale) -> Penalties:
     return np.maximum.accumulate(paid, axis=0)
 
 
-def lattice_price_unit(n_records: int, n_columns: int) -> int:
+def price_unit(n_records: int, n_columns: int) -> int:
     """Return the largest power of two, up to 2**32, in which the whole loss still fits."""
     unit = 1 << 32
     while unit > 1 and unit * max(n_records, 1) * max(n_columns, 1) >= _LARGEST:
@@ -83,12 +83,12 @@ def lattice_price_unit(n_records: int, n_columns: int) -> int:
     return unit
 
 
-def prices(column: CodedColumn, loss: LatticeLoss, unit: int) -> Prices:
+def prices(column: CodedColumn, loss: LossKind, unit: int) -> Prices:
     """Return the prices of a column. A loss of classes has none; its search follows the order of the NCP."""
     counts = column.counts()
-    if loss is LatticeLoss.ENTROPY:
+    if loss is LossKind.ENTROPY:
         return _entropy_prices(column.scale, counts, unit)
-    if loss is LatticeLoss.PRECISION:
+    if loss is LossKind.PRECISION:
         steps = np.arange(column.scale.top + 1) / max(column.scale.top, 1)
         penalty = np.repeat(steps[:, None], len(column.scale), axis=1)
     else:
@@ -163,7 +163,7 @@ class Lattice:
         return NodeLayout(at, cards)
 
 
-def nodes_of_lattice(columns: Sequence[CodedColumn], loss: LatticeLoss) -> Lattice:
+def all_heights(columns: Sequence[CodedColumn], loss: LossKind) -> Lattice:
     """Return the lattice over the heights of these columns' scales."""
     shape = tuple(column.scale.top + 1 for column in columns)
     if math.prod(shape) > MOST_NODES:
@@ -176,7 +176,7 @@ def nodes_of_lattice(columns: Sequence[CodedColumn], loss: LatticeLoss) -> Latti
             )
         )
     n_records = len(columns[0].codes) if columns else 0
-    unit = lattice_price_unit(n_records, len(columns))
+    unit = price_unit(n_records, len(columns))
     priced = [prices(column, loss, unit) for column in columns]
     nodes = np.indices(shape, dtype=np.int8).reshape(len(shape), math.prod(shape)).T
     total = np.zeros(len(nodes), dtype=np.int64)

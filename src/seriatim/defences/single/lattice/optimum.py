@@ -35,7 +35,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from seriatim.defences.single.lattice.nodes import Heights, Lattice, LatticeLoss
+from seriatim.defences.single.lattice.nodes import Heights, Lattice, LossKind
 from seriatim.kernels.single.rollup import (
     ClassBars,
     NodeClasses,
@@ -135,7 +135,7 @@ node prunes most, and somewhat below it an allowed one improves most."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class OptimumNode:
+class AllowedNode:
     """An allowed node."""
 
     heights: Heights
@@ -144,18 +144,18 @@ class OptimumNode:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class OptimumDemand:
+class NodeDemand:
     """What a node must fulfil."""
 
     bars: ClassBars
-    loss: LatticeLoss
+    loss: LossKind
     n_records: int
 
 
-class OptimumSearch:
+class NodeSearch:
     """Assesses nodes batch by batch and remembers what each says about the others."""
 
-    def __init__(self, lattice: Lattice, finest: NodeClasses, demand: OptimumDemand, workers: Workers) -> None:
+    def __init__(self, lattice: Lattice, finest: NodeClasses, demand: NodeDemand, workers: Workers) -> None:
         self.lattice = lattice
         self.demand = demand
         self.workers = workers
@@ -202,13 +202,13 @@ class OptimumSearch:
         return NodeJudgement(*assess_node(classes, self.lattice.lookups, self.lattice.node(heights), self.demand.bars))
 
 
-def find_optimum(search: OptimumSearch) -> OptimumNode | None:
+def find_best(search: NodeSearch) -> AllowedNode | None:
     """Return the allowed node with the least loss; None if no node is allowed."""
     lattice, demand = search.lattice, search.demand
     order = np.argsort(lattice.generalisation, kind="stable")
     extra = np.zeros(lattice.n_nodes, dtype=np.int64)
     floor = np.zeros(lattice.n_nodes, dtype=np.int64)
-    best: OptimumNode | None = None
+    best: AllowedNode | None = None
     while True:
         bound = lattice.generalisation + extra if demand.loss.additive else np.maximum(floor, extra)
         if best is not None:
@@ -219,11 +219,11 @@ def find_optimum(search: OptimumSearch) -> OptimumNode | None:
         for heights, judgement in search.assess(search.sifted(_batch(candidates))):
             cost = _cost(search, heights, judgement)
             if judgement.suppressed <= demand.bars.budget and (best is None or cost < best.cost):
-                best = OptimumNode(heights, cost, judgement)
+                best = AllowedNode(heights, cost, judgement)
             _learn(search, heights, judgement, extra, floor)
 
 
-def find_minimal_beside_optimum(search: OptimumSearch) -> npt.NDArray[np.int64]:
+def find_minimal(search: NodeSearch) -> npt.NDArray[np.int64]:
     """Return all allowed nodes with no allowed node below them, in lattice order, as rows of heights.
 
     A node above an allowed one is not minimal in any case, so it is never assessed, even if allowed nodes can have
@@ -265,17 +265,17 @@ def _batch(candidates: npt.NDArray[np.intp]) -> npt.NDArray[np.intp]:
     return candidates[np.unique(np.linspace(low, high, _BATCH).astype(np.int64))]
 
 
-def _cost(search: OptimumSearch, heights: Heights, judgement: NodeJudgement) -> int:
+def _cost(search: NodeSearch, heights: Heights, judgement: NodeJudgement) -> int:
     demand = search.demand
     if demand.loss.additive:
         return int(search.lattice.generalisation[int(heights @ search.strides)]) + judgement.surcharge
-    if demand.loss is LatticeLoss.DISCERNIBILITY:
+    if demand.loss is LossKind.DISCERNIBILITY:
         return judgement.kept_squares + judgement.suppressed * demand.n_records
     return demand.n_records - judgement.n_kept - (judgement.suppressed > 0)
 
 
 def _learn(
-    search: OptimumSearch,
+    search: NodeSearch,
     heights: Heights,
     judgement: NodeJudgement,
     extra: npt.NDArray[np.int64],
@@ -289,7 +289,5 @@ def _learn(
         raise_levels(np.zeros_like(heights), heights, search.strides, judgement.lasting_surcharge, extra)
     if not loss.additive:
         tops = np.array(search.lattice.shape, dtype=np.int64) - 1
-        least = (
-            judgement.squares if loss is LatticeLoss.DISCERNIBILITY else search.demand.n_records - judgement.n_classes
-        )
+        least = judgement.squares if loss is LossKind.DISCERNIBILITY else search.demand.n_records - judgement.n_classes
         raise_levels(heights, tops, search.strides, least, floor)
