@@ -41,8 +41,8 @@ def test_no_file_of_newcomers_is_read_for_it(ledger: SqlLedger, monkeypatch: pyt
     """Looking through 2,500 series took seven seconds of each publication."""
     publish(ledger, ["ann"], policy=made_policy("three"))
     read: list[Path] = []
-    whole = stored_history._read
-    monkeypatch.setattr(stored_history, "_read", lambda path, *more: (read.append(path), whole(path, *more))[1])
+    whole = stored_history.read_reserved
+    monkeypatch.setattr(stored_history, "read_reserved", lambda path, *more: (read.append(path), whole(path, *more))[1])
     assert ledger.in_other_series("new", pa.array(["ann", "eve"])) == {"old": 1, "one": 1, "three": 1, "two": 1}
     assert {path.parent.parent.name for path in read} == {"old"}
 
