@@ -31,7 +31,7 @@ from sqlalchemy.engine import Connection
 
 from seriatim.kernels.compiled import KernelCache
 from seriatim.storage import database as databases
-from seriatim.storage.revisions import Revisions
+from seriatim.storage.schema import Revisions
 
 settings.register_profile("kept", derandomize=True)
 settings.register_profile("explore", derandomize=False)

@@ -8,8 +8,8 @@ import numpy as np
 import polars as pl
 
 from benchmarks.timing import in_turns, row
-from seriatim.defences.single.class_tests import class_tests
 from seriatim.defences.single.curve.segments import SegmentDemand, best_pieces
+from seriatim.defences.single.trim import class_tests
 from seriatim.engines.threads import Threads
 from seriatim.model import Policy, View
 from seriatim.policies import policy_from_dict

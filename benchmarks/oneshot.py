@@ -22,8 +22,8 @@ from benchmarks.curve_case import curve_rows
 from benchmarks.lattice_case import growth_rows, lattice_rows
 from benchmarks.peers import peer_python
 from benchmarks.timing import in_turns, keep, row
-from seriatim.defences.single.class_tests import class_tests
 from seriatim.defences.single.median import cut_pieces, median
+from seriatim.defences.single.trim import class_tests
 from seriatim.engines.threads import Threads
 from seriatim.kernels.single.median import CutRules
 from seriatim.model import Policy, SeriesState, View

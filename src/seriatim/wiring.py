@@ -12,7 +12,7 @@ from seriatim.engines.threads import Threads, threads_for
 from seriatim.errors import LedgerMissing
 from seriatim.model import Table
 from seriatim.ports import Ledger, Progress, Workers, no_progress
-from seriatim.storage.address import sqlite_file
+from seriatim.storage.durable_files import sqlite_file
 from seriatim.tables.writer import same_format_as
 
 if TYPE_CHECKING:

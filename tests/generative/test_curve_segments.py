@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 from support import plain_promises
 from support import random_lattices as plain
 
-from seriatim.defences.single.class_tests import class_tests
 from seriatim.defences.single.curve.order import cell_axes, hilbert_rows, packed_records
 from seriatim.defences.single.curve.segments import SegmentDemand, best_pieces, widths_of
+from seriatim.defences.single.trim import class_tests
 from seriatim.engines.threads import Threads
 from seriatim.kernels.single.hilbert import RowScramble, curve_keys, fetch_packed_rows
 from seriatim.kernels.single.segments import (

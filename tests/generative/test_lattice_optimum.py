@@ -14,11 +14,11 @@ from hypothesis import strategies as st
 from support import plain_promises
 from support import random_lattices as plain
 
-from seriatim.defences.single.class_tests import class_tests
 from seriatim.defences.single.lattice import optimum
 from seriatim.defences.single.lattice.generalisation import SearchTask, pruning_bars, published_pieces
 from seriatim.defences.single.lattice.nodes import LossKind, all_heights, finest_node_classes
 from seriatim.defences.single.lattice.optimum import NodeDemand, NodeSearch, find_best, find_minimal
+from seriatim.defences.single.trim import class_tests
 from seriatim.engines.threads import Threads
 from seriatim.kernels.single.rollup import NodeClasses, count_values
 from seriatim.kernels.single.shortfall import shortfall

@@ -13,6 +13,7 @@ from seriatim.model import CodedColumn, Finding, scale_of
 from seriatim.model.class_counts import ClassCounts
 from seriatim.model.classes import PublishedTable, classes_of
 from seriatim.ports import TablePromise
+from seriatim.promises.single.class_bound import remedy_loosened, remedy_withheld_together
 from seriatim.promises.single.closeness import (
     basic_likeness,
     closeness,
@@ -24,7 +25,6 @@ from seriatim.promises.single.closeness import (
 )
 from seriatim.promises.single.crowd import Crowd
 from seriatim.promises.single.diversity import DistinctValues, EntropyOfValues, RecursiveValues
-from seriatim.promises.single.remedies import remedy_loosened, remedy_withheld_together
 from seriatim.promises.single.value_bounds import value_bounds
 
 VALUES = ["a", "b", "c"]

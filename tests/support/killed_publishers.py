@@ -23,7 +23,7 @@ from support.kills import Killer
 
 from seriatim import api
 from seriatim.ledger.seals import seal_differences
-from seriatim.storage.own_files import write_whole
+from seriatim.storage.durable_files import write_whole
 from seriatim.tables.writer import write_csv
 from seriatim.testing.hospital import POLICY, hospital
 

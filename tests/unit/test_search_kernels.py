@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from support import plain_promises as plain
 
 from seriatim.defences.single import median as defence
-from seriatim.defences.single.class_tests import class_tests, whole_passes
+from seriatim.defences.single.trim import class_tests, whole_passes
 from seriatim.engines.threads import Threads
 from seriatim.kernels.single.median import CutRules
 from seriatim.model import CodedColumn, Scale, Thresholds

@@ -9,8 +9,7 @@ import pyarrow as pa
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from seriatim.defences.single.class_tests import class_tests, whole_passes
-from seriatim.defences.single.trim import publishable_records
+from seriatim.defences.single.trim import class_tests, publishable_records, whole_passes
 from seriatim.model import CodedColumn, Policy
 from seriatim.model.chance import secret_chance
 from seriatim.model.scale import scale_of

@@ -16,9 +16,9 @@ import pyarrow as pa
 from seriatim.attacks.belief_figures import count_sure_people, gains_over_groups
 from seriatim.attacks.sequence_knowledge import KnownHistory, Look, SequenceBeliefs, beliefs_of_case
 from seriatim.defences.series.sequence.grouping import SKIP_COST, best_cut
-from seriatim.defences.single.class_tests import class_tests
 from seriatim.defences.single.curve.order import hilbert_rows
 from seriatim.defences.single.median import cut_pieces
+from seriatim.defences.single.trim import class_tests
 from seriatim.kernels.arrays import Floats, Ints, Longs
 from seriatim.kernels.belief.chains import filter_states
 from seriatim.kernels.series.belief_segments import SegmentRows, SegmentRules, cut_greedily

@@ -27,7 +27,7 @@ from seriatim.api.ledgers import (
 from seriatim.api.prepared import Prepared, checked_as_policy, prepare, refuse_other_than_ledger
 from seriatim.api.publications import Published, ledger_to_publish, publish
 from seriatim.policies import guess_policy, load_adversary, load_policy, policy_from_dict, policy_schema, sketch_columns
-from seriatim.storage.own_files import refuse_private_list, write_private_list
+from seriatim.storage.durable_files import refuse_private_list, write_private_list
 from seriatim.tables.reader import read_table
 from seriatim.tables.views import view_of
 from seriatim.usecases.compare.risk_map import MapWish

@@ -13,7 +13,7 @@ from seriatim.model import History, Policy, View
 from seriatim.model.recipients import Holder
 from seriatim.policies.column_words import SENSITIVE, matching_word
 from seriatim.ports import Ledger, Progress, no_progress
-from seriatim.storage.own_files import refuse_private_list, write_private_list
+from seriatim.storage.durable_files import refuse_private_list, write_private_list
 from seriatim.tables.reader import read_table
 from seriatim.tables.views import view_of
 

@@ -9,7 +9,7 @@ from seriatim.api.prepared import checked_as_policy
 from seriatim.errors import Fault, InputError
 from seriatim.model import Policy
 from seriatim.model.audited import PriorKind
-from seriatim.storage.own_files import refuse_private_list, write_private_list
+from seriatim.storage.durable_files import refuse_private_list, write_private_list
 from seriatim.tables.writer import in_kind_of_source
 from seriatim.wiring import wired_workers
 

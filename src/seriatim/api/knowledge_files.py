@@ -33,7 +33,7 @@ def mine_knowledge_file(
     back are mined where the pairs allow it: where others' steps are guessed better by it.
     """
     from seriatim.knowledge.knowledge_files import model_bytes
-    from seriatim.storage.own_files import refuse_foreign_file, write_whole
+    from seriatim.storage.durable_files import refuse_foreign_file, write_whole
     from seriatim.usecases.knowledge import MiningPlan, ModelAccount, account_of_history, account_of_table
 
     plan = MiningPlan(

@@ -18,7 +18,7 @@ from seriatim.model.draft import PLAIN, VALUES
 from seriatim.model.names import recipients_given, visible_text
 from seriatim.model.verdict import approval_given, checked_approval
 from seriatim.ports import Ledger, Progress, no_progress
-from seriatim.storage.own_files import refuse_private_list, write_private_list
+from seriatim.storage.durable_files import refuse_private_list, write_private_list
 from seriatim.tables.reader import read_table
 from seriatim.tables.writer import in_kind_of_source
 from seriatim.wiring import wired_rehearsal, wired_standing_ledger

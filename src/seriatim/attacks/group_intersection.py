@@ -21,7 +21,7 @@ from seriatim.attacks.traces_by_person import PriorValues, Traces, trace, trace_
 from seriatim.kernels.arrays import Words
 from seriatim.model.classes import class_text_codes
 from seriatim.model.history import History
-from seriatim.model.spans import span_of, span_point
+from seriatim.model.scale import span_of, span_point
 
 Candidates = dict[Any, set[Any]]
 

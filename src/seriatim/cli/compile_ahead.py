@@ -8,7 +8,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from seriatim.kernels.cores import n_cores
+from seriatim.kernels import n_cores
 
 # a kernel of each step that is compiled late in it: where it is kept, there is nothing to do
 _LAST = {

@@ -78,7 +78,7 @@ def baseline_command(
     """
     from seriatim import api
     from seriatim.cli import output
-    from seriatim.storage.own_files import write_whole
+    from seriatim.storage.durable_files import write_whole
 
     found = api.gate_baseline(
         table, x or (), y, bands, ranges or (), others, baseline, *csv_form(csv), dependency or ()

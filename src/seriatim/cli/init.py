@@ -42,7 +42,7 @@ def command(
 
     from seriatim import api
     from seriatim.errors import Fault, InputError
-    from seriatim.storage.own_files import write_whole
+    from seriatim.storage.durable_files import write_whole
 
     allowed = allowed_words(allow, "overwrite", "header")
     if schema:

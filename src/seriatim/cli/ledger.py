@@ -250,7 +250,7 @@ def sign_off_command(
     """
     from seriatim.api import sign_off_in_ledger
     from seriatim.cli import output
-    from seriatim.storage.own_files import write_whole
+    from seriatim.storage.durable_files import write_whole
 
     page = sign_off_in_ledger(_open(ledger), series, number)
     write_whole({out: page.to_html().encode()})

@@ -15,7 +15,7 @@ LEDGER = "sqlite:///ledger.db"
 def new_file(context: typer.Context, parameter: typer.CallbackParam, path: Path | None) -> Path | None:  # noqa: ARG001
     """Refuse a file to write that holds something else, before any work is done."""
     if path is not None:
-        from seriatim.storage.own_files import refuse_foreign_file
+        from seriatim.storage.durable_files import refuse_foreign_file
 
         refuse_foreign_file(path, parameter.name or "out")
     return path

@@ -76,7 +76,7 @@ def print_text(text: str) -> None:
 def write_report(report: FiledReport, out: Path | None) -> None:
     """Write a report as HTML and beside it as JSON, if a file is named."""
     if out is not None:
-        from seriatim.storage.own_files import write_whole
+        from seriatim.storage.durable_files import write_whole
 
         write_whole({out: report.to_html().encode(), out.with_suffix(".json"): report.to_json().encode()})
 

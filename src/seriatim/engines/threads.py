@@ -13,7 +13,7 @@ from queue import Empty, SimpleQueue
 from threading import Thread
 from typing import TypeVar, cast
 
-from seriatim.kernels.cores import n_cores
+from seriatim.kernels import n_cores
 
 T = TypeVar("T")
 R = TypeVar("R")

@@ -14,7 +14,7 @@ from seriatim.errors import Fault, InputError
 from seriatim.ledger import shelf, statements
 from seriatim.ledger.shelf import Shelf
 from seriatim.ports import ReleaseRecord
-from seriatim.storage.own_files import refuse_kept_folder
+from seriatim.storage.durable_files import refuse_kept_folder
 
 OPEN_FOLDER, OPEN_FILE = 0o750, 0o640
 """Modes of what leaves the house: the steward's group may read it. Whoever else may is for the steward to say."""

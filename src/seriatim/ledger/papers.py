@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Any
 from seriatim.ledger import shelf
 from seriatim.ledger.destinations import destination_in
 from seriatim.ports import PRIVATE, ReleaseRecord
-from seriatim.storage.durable_files import write_durably
-from seriatim.storage.own_files import kind_of_file
+from seriatim.storage.durable_files import kind_of_file, write_durably
 
 if TYPE_CHECKING:
     from seriatim.report import SigningFacts, SignOff

@@ -24,7 +24,7 @@ class NoLedger:
 
     def state(self, series: str, destination: Path | None = None, head: Path | None = None) -> SeriesState:
         if head is not None:
-            from seriatim.ledger.heads import refuse_behind_head, refuse_unusable_head
+            from seriatim.ledger.manifests import refuse_behind_head, refuse_unusable_head
 
             refuse_unusable_head(head, series)
             refuse_behind_head(head, series, ())

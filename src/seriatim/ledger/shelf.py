@@ -33,8 +33,7 @@ from typing import Any, Protocol
 from seriatim.errors import LedgerError, SeriatimError
 from seriatim.ports import PUBLIC
 from seriatim.storage.database import Database
-from seriatim.storage.durable_files import flush_folder
-from seriatim.storage.own_files import SHELF_MARK
+from seriatim.storage.durable_files import SHELF_MARK, flush_folder
 from seriatim.storage.series_lock import held_session
 
 GROUPS = "groups.parquet"

@@ -20,8 +20,7 @@ from seriatim.ledger.destinations import (
     refuse_destination,
     refuse_taken_destination,
 )
-from seriatim.ledger.heads import write_head
-from seriatim.ledger.manifests import refuse_behind_manifest
+from seriatim.ledger.manifests import refuse_behind_manifest, write_head
 from seriatim.ledger.pseudonyms import RESPONDENT
 from seriatim.ledger.reservations import ReservedFolder
 from seriatim.ledger.shelf import Shelf

@@ -18,12 +18,14 @@ from seriatim.ledger.chain_replay import ReplayedCatalogue, read_everything, wro
 from seriatim.ledger.deliveries import copies_under_way
 from seriatim.ledger.destinations import destination_in, destination_of
 from seriatim.ledger.drafts import MOVED, OPEN, KeptDraft, as_told
-from seriatim.ledger.heads import files_of_series, head_bytes, read_head
 from seriatim.ledger.manifests import (
     beside_destinations,
     every_manifest_in,
+    files_of_series,
     found_in,
+    head_bytes,
     is_foreign,
+    read_head,
     read_manifest,
 )
 from seriatim.ledger.recall import recalled_files

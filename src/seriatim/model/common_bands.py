@@ -12,8 +12,7 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 import pyarrow as pa
 
-from seriatim.model.scale import IntArray
-from seriatim.model.spans import Span, span_of
+from seriatim.model.scale import IntArray, Span, span_of
 
 
 def common_bands(values: pa.Array, shown: Iterable[IntArray]) -> tuple[pa.Array, IntArray] | None:

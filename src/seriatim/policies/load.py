@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 import os
 from collections.abc import Mapping
-from dataclasses import fields
+from dataclasses import fields, replace
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -13,9 +15,19 @@ from seriatim.errors import Fault, PolicyError
 from seriatim.model.adversary import NOBODY_KNOWN
 from seriatim.model.input_bounds import DEEPEST
 from seriatim.model.methods import OF_PAPERS, method_named, missing_method
-from seriatim.model.policy import ColumnRule, DefenceOptions, DefenceSettings, Kind, Missing, Policy, Role, Unseen
+from seriatim.model.policy import (
+    ColumnRule,
+    DefenceOptions,
+    DefenceSettings,
+    Kind,
+    Missing,
+    Policy,
+    PromiseTerms,
+    Role,
+    Thresholds,
+    Unseen,
+)
 from seriatim.model.policy_keys import Form, PolicySection, Setting
-from seriatim.policies.canonical import recorded_policy
 from seriatim.policies.consistency import check_together, check_words, unread_keys
 from seriatim.policies.faults import SECTIONS, Faults, fault_value
 from seriatim.policies.promise_section import stated_terms
@@ -270,4 +282,78 @@ def _text_key(key: Any) -> str:
     return key
 
 
-__all__ = ["load_policy", "policy_from_dict"]
+def recorded_policy(policy: Policy, adversary: Mapping[str, Any] | None = None) -> Policy:
+    """Return the policy with its canonical text and digest; ``adversary`` is its section as written, without people.
+
+    The epoch is omitted: it is the steward's word that a change is meant, not a change.
+    """
+    content = {
+        "series": {"name": policy.series, "respondent": policy.respondent},
+        "columns": {name: _recorded_column(rule) for name, rule in policy.columns.items()},
+        "promise": _recorded_terms(policy.terms),
+        "defence": _recorded_defence(policy.defence) if policy.defence else None,
+        "adversary": _in_json(adversary) if adversary is not None else None,
+    }
+    text = json.dumps(content, ensure_ascii=False, sort_keys=True, separators=(",", ":"), allow_nan=False)
+    digest = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+    return replace(policy, canonical=text, digest=digest)
+
+
+def _recorded_column(rule: ColumnRule) -> dict[str, Any]:
+    return {
+        "role": rule.role.value,
+        "kind": rule.kind.value if rule.kind else None,
+        "hierarchy": rule.hierarchy.digest if rule.hierarchy else None,
+        "order": list(rule.order) if rule.order is not None else None,
+        "unit": rule.unit,
+        "missing": rule.missing.value,
+        "on_unseen": rule.on_unseen.value,
+        # written only if set: earlier policies keep their digest
+        **({} if rule.bands is None else {"bands": _in_json(rule.bands)}),
+        **({} if rule.rounding is None else {"rounding": _in_json(rule.rounding)}),
+        **({} if rule.level is None else {"level": rule.level}),
+    }
+
+
+def _recorded_terms(terms: PromiseTerms) -> dict[str, Any]:
+    per_column = {name: _recorded_thresholds(thresholds) for name, thresholds in terms.per_column.items()}
+    over_time = {name: _in_json(series.stated) for name, series in terms.series_by_column.items()}
+    return {
+        "k": terms.k,
+        "per_column": per_column,
+        "further": _in_json(terms.series.stated),
+        **({"further_by_column": over_time} if over_time else {}),
+    }
+
+
+def _recorded_thresholds(thresholds: Thresholds) -> dict[str, Any]:
+    return {
+        "l": thresholds.l,
+        "l_kind": thresholds.l_kind,
+        "l_c": thresholds.l_c,
+        "t": thresholds.t,
+        "t_distance": thresholds.t_distance,
+        "further": _in_json(thresholds.beyond_l_and_t),
+    }
+
+
+def _recorded_defence(settings: DefenceSettings) -> dict[str, Any]:
+    return {
+        "method": settings.method,
+        "suppress": settings.suppress or 0.0,
+        **({"nobody_withheld": True} if settings.for_now and settings.suppress == 0 else {}),
+        "mode": settings.mode,
+        "form": settings.form,
+        "further": _in_json(settings.options.stated),
+    }
+
+
+def _in_json(value: Any) -> Any:
+    """Return frozen mappings and tuples in JSON's types; 3.0 and 3 are the same number."""
+    if isinstance(value, Mapping):
+        return {key: _in_json(inner) for key, inner in value.items()}
+    if isinstance(value, list | tuple):
+        return [_in_json(inner) for inner in value]
+    if isinstance(value, float) and value.is_integer():
+        return int(value)
+    return value if value is None or isinstance(value, str | int | float) else str(value)

@@ -13,8 +13,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from seriatim.model.scale import TOP, FloatArray, IntArray, Scale
-from seriatim.model.spans import span_of
+from seriatim.model.scale import TOP, FloatArray, IntArray, Scale, span_of
 from seriatim.reading.published_boxes import box_members
 
 

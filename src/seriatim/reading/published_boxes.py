@@ -16,7 +16,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from seriatim.errors import Fault, TableError
-from seriatim.model.spans import span_of, span_point
+from seriatim.model.scale import span_of, span_point
 
 IntArray = npt.NDArray[np.int32]
 FloatArray = npt.NDArray[np.float64]

@@ -14,8 +14,7 @@ import pyarrow.compute as pc
 
 from seriatim.errors import Fault, TableError
 from seriatim.model.classes import class_text_codes, classes_of
-from seriatim.model.scale import FloatArray, IntArray
-from seriatim.model.spans import span_point
+from seriatim.model.scale import FloatArray, IntArray, span_point
 from seriatim.reading.joined import Cells, Joined, joined
 from seriatim.reading.published_boxes import GROUP, Axis, box_real_rows
 

@@ -22,7 +22,7 @@ from sqlalchemy.engine import URL, Connection, Engine, make_url
 
 from seriatim.errors import Fault, InputError, LedgerDamaged, LedgerError, LedgerMissing, SeriatimError
 from seriatim.storage.durable_files import disk_errors
-from seriatim.storage.revisions import LEDGER, Revisions
+from seriatim.storage.schema import LEDGER, Revisions
 
 PATIENCE = 30.0
 """Seconds to wait for another writer."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import sqlalchemy as sa
 
 HEAD = "0001"
@@ -57,3 +59,17 @@ releases = sa.Table(
     sa.Column("reserved_at", sa.Text, nullable=False),
     sa.Column("sealed_at", sa.Text, nullable=False),
 )
+
+
+@dataclass(frozen=True, slots=True)
+class Revisions:
+    """A schema with its newest revision, the table that names the revision there is, and the folder of migrations."""
+
+    noun: str
+    head: str
+    version_table: str
+    folder: str
+
+
+LEDGER = Revisions("ledger", HEAD, VERSION_TABLE, "migrations")
+JOURNAL = Revisions("journal", "0002", "journal_version", "journal_migrations")

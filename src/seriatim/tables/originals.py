@@ -13,7 +13,7 @@ from seriatim.model import Policy, PromiseTerms, Role, Table
 from seriatim.model.audited import AuditedOriginal, AuditedQuasi
 from seriatim.model.classes import LongArray, class_text_codes
 from seriatim.model.foreign_tables import numbers_alike
-from seriatim.model.spans import span_point
+from seriatim.model.scale import span_point
 from seriatim.reading.label_cover import covers, lowest_levels
 from seriatim.tables.views import view_of
 

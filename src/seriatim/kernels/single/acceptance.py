@@ -10,9 +10,100 @@ from __future__ import annotations
 import math
 from typing import Any, NamedTuple
 
-from seriatim.kernels.arrays import Floats, Ints, Longs, kernel, leaf
-from seriatim.kernels.single import likeness
-from seriatim.kernels.single.likeness import passes_test, total_count
+from seriatim.kernels.arrays import Floats, Ints, Longs, inner, kernel, leaf
+
+HIT_CHANCE, HIT_LIFT, ENTROPY_AT = range(14, 17)
+
+
+@leaf
+def most_near_values(counts: Longs, reach: Longs) -> int:
+    """Return the most records that one window holds."""
+    most, inside, last = 0, 0, 0
+    for first in range(len(counts)):
+        while last <= reach[first]:
+            inside += counts[last]
+            last += 1
+        most = max(most, inside)
+        inside -= counts[first]
+    return most
+
+
+@leaf
+def entropy_of_near_values(counts: Longs, size: int, reach: Longs, scratch: Floats) -> float:
+    """Return the least entropy in bits over partitions into windows; overwrites ``scratch``."""
+    n_values, n_held = len(counts), 0
+    for value in range(n_values):
+        if counts[value] > 0:
+            scratch[n_values + 1 + n_held] = value
+            n_held += 1
+    scratch[0] = 0.0
+    for i in range(1, n_held + 1):
+        scratch[i] = math.inf
+    for first in range(n_held):
+        held, far = 0, reach[int(scratch[n_values + 1 + first])]
+        for last in range(first, n_held):
+            value = int(scratch[n_values + 1 + last])
+            if value > far:
+                break
+            held += counts[value]
+            share = held / size
+            scratch[last + 1] = min(scratch[last + 1], scratch[first] - share * math.log2(share))
+    return float(scratch[n_held])
+
+
+ALPHA, BETA_BASIC, BETA_ENHANCED, DELTA, AT_LEAST, AT_MOST, DISTRIBUTION_LEAKAGE, ENTROPY_LEAKAGE = range(6, 14)
+
+LIKENESS_SLACK = 1e-10
+
+
+@leaf
+def total_count(counts: Longs) -> int:
+    """Return the sum of the counts."""
+    total = 0
+    for count in counts:
+        total += count
+    return total
+
+
+@leaf
+def passes_test(kind: int, limit: float, second: float, counts: Longs, prior: Longs, size: int) -> bool:
+    """Return whether a class passes one of these tests; ``second`` is the value that a bound on one value is about."""
+    if kind == AT_LEAST:
+        return bool(counts[int(second)] / size >= limit - LIKENESS_SLACK)
+    if kind == AT_MOST:
+        return bool(counts[int(second)] / size <= limit + LIKENESS_SLACK)
+    total = total_count(prior)
+    if kind == DISTRIBUTION_LEAKAGE:
+        apart = 0.0
+        for value in range(len(counts)):
+            apart += (counts[value] / size - prior[value] / total) ** 2
+        return bool(math.sqrt(apart) <= limit + LIKENESS_SLACK)
+    if kind == ENTROPY_LEAKAGE:
+        return bool(abs(_bits(counts, size) - _bits(prior, total)) <= limit + LIKENESS_SLACK)
+    for value in range(len(counts)):
+        share, before = counts[value] / size, prior[value] / total
+        if kind == ALPHA:
+            if share > limit + LIKENESS_SLACK:
+                return False
+        elif kind == DELTA:
+            if before > 0.0 and (share == 0.0 or abs(math.log(share / before)) > limit + LIKENESS_SLACK):
+                return False
+        elif share > before:
+            gain = limit if kind == BETA_BASIC else min(limit, -math.log(before))
+            if share - before > (gain + LIKENESS_SLACK) * before:
+                return False
+    return True
+
+
+@inner
+def _bits(counts: Longs, size: int) -> float:
+    """Return the entropy of a class in bits."""
+    bits = 0.0
+    for count in counts:
+        if count > 0:
+            bits -= count / size * math.log2(count / size)
+    return bits
+
 
 L_DISTINCT, L_ENTROPY, L_RECURSIVE, T_EQUAL, T_ORDERED, T_HIERARCHICAL = range(6)
 
@@ -66,7 +157,7 @@ def _passes(
 ) -> bool:
     """Return whether a class passes one test; overwrites ``scratch``."""
     kind, limit = tests.kinds[index], tests.limits[index]
-    if kind >= likeness.HIT_CHANCE:
+    if kind >= HIT_CHANCE:
         return bool(_leaves_enough(tests, index, counts, prior, size, scratch))
     if kind > T_HIERARCHICAL:
         return bool(passes_test(kind, limit, tests.seconds[index], counts, prior, size))
@@ -109,13 +200,13 @@ def _leaves_enough(tests: Any, index: int, counts: Longs, prior: Longs, size: in
     """Return whether an attacker who is content to be near stays uncertain enough; overwrites ``scratch``."""
     kind, limit, at, n_values = tests.kinds[index], tests.limits[index], int(tests.seconds[index]), len(counts)
     reach = tests.reach[at : at + n_values]
-    if kind == likeness.ENTROPY_AT:
-        return bool(likeness.entropy_of_near_values(counts, size, reach, scratch) >= limit - likeness.SLACK)
-    chance = likeness.most_near_values(counts, reach) / size
-    if kind == likeness.HIT_LIFT:
-        before = likeness.most_near_values(prior, reach) / total_count(prior)
+    if kind == ENTROPY_AT:
+        return bool(entropy_of_near_values(counts, size, reach, scratch) >= limit - LIKENESS_SLACK)
+    chance = most_near_values(counts, reach) / size
+    if kind == HIT_LIFT:
+        before = most_near_values(prior, reach) / total_count(prior)
         limit = before + limit * (1.0 - before)
-    return bool(chance <= limit + likeness.SLACK)
+    return bool(chance <= limit + LIKENESS_SLACK)
 
 
 @leaf

@@ -10,7 +10,7 @@ import numpy as np
 from seriatim.model import Finding, Policy
 from seriatim.model.class_counts import BoolArray, ClassCounts
 from seriatim.model.methods import quoted_names
-from seriatim.promises.single.remedies import remedy_withheld_alone, worst_classes
+from seriatim.promises.single.class_bound import remedy_withheld_alone, worst_classes
 
 
 def crowd(policy: Policy) -> list[Crowd]:

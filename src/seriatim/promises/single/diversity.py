@@ -12,8 +12,7 @@ from seriatim.model import Finding
 from seriatim.model.class_counts import BoolArray, ClassCounts, ValueCounts
 from seriatim.model.classes import LongArray
 from seriatim.model.scale import FloatArray
-from seriatim.promises.single.class_bound import Judged
-from seriatim.promises.single.remedies import TIE, remedy_loosened, remedy_tightened, remedy_withheld_alone
+from seriatim.promises.single.class_bound import TIE, Judged, remedy_loosened, remedy_tightened, remedy_withheld_alone
 
 
 def diversity(

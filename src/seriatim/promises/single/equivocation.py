@@ -24,9 +24,10 @@ from seriatim.model import Finding, Scale
 from seriatim.model.class_counts import BoolArray, ClassCounts, ValueCounts
 from seriatim.model.nearness import has_distances, window_of, window_reach
 from seriatim.model.scale import FloatArray
-from seriatim.promises.single.class_bound import MARGIN, Judged
-from seriatim.promises.single.remedies import (
+from seriatim.promises.single.class_bound import (
+    MARGIN,
     TIE,
+    Judged,
     remedy_loosened,
     remedy_tightened,
     remedy_withheld_alone,

@@ -15,7 +15,7 @@ from seriatim.model.candidate_values import CANDIDATES, candidates_remembered
 from seriatim.model.class_counts import ClassCounts
 from seriatim.model.classes import CLASS, RESPONDENT, published_of
 from seriatim.ports import Ledger, Promise
-from seriatim.promises.single.remedies import worst_classes_all_named
+from seriatim.promises.single.class_bound import worst_classes_all_named
 from seriatim.usecases.attack.attack import AdversaryPlan, KnownAlgorithm, ground_with_cuts
 from seriatim.usecases.publish.plan import Plan
 

@@ -14,7 +14,7 @@ from seriatim.model.audited import AuditedTable
 from seriatim.model.policy import SeriesTerms
 from seriatim.ports import TablePromise
 from seriatim.promises import promises_of
-from seriatim.promises.single.remedies import worst_classes_all_named
+from seriatim.promises.single.class_bound import worst_classes_all_named
 
 if TYPE_CHECKING:
     from seriatim.usecases.audit.audit import Audit

@@ -11,8 +11,7 @@ import pyarrow as pa
 
 from seriatim.measures.information_loss import cost_of_draft, entropy_and_precision
 from seriatim.measures.margin import worst_shares
-from seriatim.measures.query_error import query_error
-from seriatim.measures.value_query_error import value_query_error
+from seriatim.measures.query_error import query_error, value_query_error
 from seriatim.model import (
     Approval,
     CodedColumn,

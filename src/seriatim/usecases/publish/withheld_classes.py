@@ -20,7 +20,7 @@ from seriatim.model.classes import CLASS, RESPONDENT, PublishedTable, published_
 from seriatim.model.draft import TABLE
 from seriatim.model.history import nothing_published
 from seriatim.ports.promise import need_of
-from seriatim.promises.single.remedies import worst_classes_all_named
+from seriatim.promises.single.class_bound import worst_classes_all_named
 from seriatim.usecases.publish import foreknowledge
 from seriatim.usecases.publish.judgement import JudgedDraft
 

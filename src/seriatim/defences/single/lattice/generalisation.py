@@ -10,7 +10,6 @@ import numpy as np
 import numpy.typing as npt
 
 from seriatim.defences.labels import LabelPieces, range_texts
-from seriatim.defences.single.class_tests import class_tests, only_those
 from seriatim.defences.single.draft import draft_of
 from seriatim.defences.single.lattice.nodes import (
     Heights,
@@ -21,10 +20,9 @@ from seriatim.defences.single.lattice.nodes import (
     width_prices,
 )
 from seriatim.defences.single.lattice.optimum import AllowedNode, NodeDemand, NodeSearch, find_best, find_minimal
-from seriatim.defences.single.trim import publishable_records
+from seriatim.defences.single.trim import class_tests, only_those, publishable_records
 from seriatim.errors import Fault, PolicyError
-from seriatim.kernels.single.acceptance import L_DISTINCT, L_ENTROPY, L_RECURSIVE, ClassTests
-from seriatim.kernels.single.likeness import ENTROPY_LEAKAGE
+from seriatim.kernels.single.acceptance import ENTROPY_LEAKAGE, L_DISTINCT, L_ENTROPY, L_RECURSIVE, ClassTests
 from seriatim.kernels.single.rollup import (
     ClassBars,
     NodeClasses,
