@@ -8,11 +8,17 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa
 import pyarrow.csv as pc
 import pytest
+from support.random_series import published
 
 from seriatim.defences.series.caps import Caps
+from seriatim.defences.series.cohort.grouping import cohort_groups
+from seriatim.defences.series.cohort.memory import CohortMemory
 from seriatim.defences.series.cohort.newcomers import drawn_cells, planned_cells
+from seriatim.defences.series.contract import SerialDraw, SerialRules, SerialView
+from seriatim.model.scale import scale_of
 
 Floats = npt.NDArray[np.float64]
 ADULT = Path(os.environ.get("SERIATIM_ADULT", Path(__file__).parents[2].parent / "shared" / "data" / "adult.csv"))
@@ -71,6 +77,41 @@ def test_a_model_is_hardly_surer_beside_the_cells(column: str, m: int, odds: flo
     )
     beside = beside_cells(alone, cell, held)
     assert (beside.max(axis=1) > CERTAIN).mean() <= (alone.max(axis=1) > CERTAIN).mean() + 0.01
+
+
+@pytest.mark.parametrize(("column", "m"), [("salary-class", 2), ("occupation", 3), ("marital-status", 3)])
+def test_a_model_is_hardly_surer_of_people_who_left_beside_their_small_cells(column: str, m: int) -> None:
+    """Those who left are given up in cells of dozens, not hundreds: there a group says most about a person."""
+    quasi, value = adult_rows(column, 16_000)
+    n_values = int(value.max()) + 1
+    others, people = np.split(np.random.default_rng(1).permutation(len(value)), 2)
+    scales = tuple(
+        scale_of("interval", pa.array([str(code) for code in range(size)]), np.arange(size, dtype=float))
+        for size in (quasi.max(axis=0) + 1).tolist()
+    )
+    memory, here, chance = CohortMemory(), np.arange(5_000), np.random.default_rng(4)
+    for release in range(8):
+        own = people[here]
+        view = SerialView(
+            quasi=quasi[own], scales=scales, sensitive=value[own].astype(np.int32), n_values=n_values, person=here
+        )
+        memory.remember(
+            published(view, cohort_groups(view, SerialRules(m, odds=2.0), memory, SerialDraw(b"secret", release)))
+        )
+        stays = chance.random(len(here)) >= 0.06
+        here = np.concatenate((here[stays], int(here.max()) + 1 + np.arange((~stays).sum())))
+    cell = np.unique(memory.cohort * 100 + memory.last, return_inverse=True)[1]
+    held = np.zeros((int(cell.max()) + 1, n_values))
+    np.add.at(held, (cell, memory.value), 1)
+    chances = naive_bayes(quasi[others], value[others], quasi[people])[memory.holder]
+    alone = beside_cells(chances, np.zeros_like(cell), held.sum(axis=0)[None])
+    beside = beside_cells(alone, cell, held)
+    left = memory.last < memory.n_releases - 1
+    assert left.sum() > 1_000
+    assert np.median(held.sum(axis=1)[np.unique(cell[left])]) < 60
+    sure_alone, sure_beside = alone.max(axis=1) > CERTAIN, beside.max(axis=1) > CERTAIN
+    assert sure_beside.mean() <= sure_alone.mean() + 0.01
+    assert sure_beside[left].mean() <= sure_alone[left].mean() + 0.02
 
 
 def test_a_cut_at_the_medians_of_values_would_be_seen() -> None:
