@@ -14,8 +14,8 @@ import pytest
 from support.random_series import published
 
 from seriatim.defences.series.caps import Caps
-from seriatim.defences.series.cohort.grouping import cohort_groups
-from seriatim.defences.series.cohort.memory import CohortMemory
+from seriatim.defences.series.cohort.grouping import update_groups
+from seriatim.defences.series.cohort.memory import SlotHistory
 from seriatim.defences.series.cohort.newcomers import drawn_cells, planned_cells
 from seriatim.defences.series.contract import SerialDraw, SerialRules, SerialView
 from seriatim.model.scale import scale_of
@@ -89,14 +89,14 @@ def test_a_model_is_hardly_surer_of_people_who_left_beside_their_small_cells(col
         scale_of("interval", pa.array([str(code) for code in range(size)]), np.arange(size, dtype=float))
         for size in (quasi.max(axis=0) + 1).tolist()
     )
-    memory, here, chance = CohortMemory(), np.arange(5_000), np.random.default_rng(4)
+    memory, here, chance = SlotHistory(), np.arange(5_000), np.random.default_rng(4)
     for release in range(8):
         own = people[here]
         view = SerialView(
             quasi=quasi[own], scales=scales, sensitive=value[own].astype(np.int32), n_values=n_values, person=here
         )
         memory.remember(
-            published(view, cohort_groups(view, SerialRules(m, odds=2.0), memory, SerialDraw(b"secret", release)))
+            published(view, update_groups(view, SerialRules(m, odds=2.0), memory, SerialDraw(b"secret", release)))
         )
         stays = chance.random(len(here)) >= 0.06
         here = np.concatenate((here[stays], int(here.max()) + 1 + np.arange((~stays).sum())))
