@@ -1,5 +1,5 @@
 from seriatim.report.document import Report
-from seriatim.report.facts import Facts, ReportedColumn, TableCounts, reported_columns
+from seriatim.report.facts import Facts, ReportedColumn, SigningFacts, TableCounts, reported_columns
 from seriatim.report.filed_report import NO_ROWS, FiledReport
 from seriatim.report.for_recipients import PublicReport, promise_told, promises_told
 from seriatim.report.html import rendered_page
@@ -20,7 +20,7 @@ from seriatim.report.page import (
     Tile,
     Tiles,
 )
-from seriatim.report.sign_off import SigningFacts, SignOff
+from seriatim.report.sign_off import SignOff
 
 __all__ = [
     "NO_ROWS",

@@ -57,6 +57,21 @@ class Facts(TableCounts):
     """The seed of the queries and attacks, so that anyone can repeat them."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SigningFacts:
+    """What the page to sign has beside the report's own figures."""
+
+    date: str
+    version: str
+    """The version of this software."""
+    input_name: str
+    input_sha256: str
+    """Empty for a table that was never a file."""
+    chain: str
+    """The head of the ledger's chain, which the manifest carries."""
+    recipients: tuple[str, ...] = ()
+
+
 def reported_columns(policy: Policy, forms: Mapping[str, str] | None = None) -> tuple[ReportedColumn, ...]:
     """Return the columns of a policy, with the form in which each generalised one is published."""
     noise = policy.defence.noise if policy.defence is not None else {}

@@ -11,7 +11,7 @@ from typing import Any, Protocol
 
 from seriatim.model.verdict import Verdict
 from seriatim.report import outcome
-from seriatim.report.facts import Facts, TableCounts
+from seriatim.report.facts import Facts, SigningFacts, TableCounts
 from seriatim.report.filed_report import FiledReport
 from seriatim.report.formats import format_count, format_number, format_percent
 from seriatim.report.outcome import word_of
@@ -21,21 +21,6 @@ from seriatim.report.promise_words import promise_words
 SCHEMA = "seriatim.sign-off/1"
 SIGNERS = ("Prepared by", "Approved by")
 _FOOTER = "For the publisher's files. This page has counts, figures and column names: no row and no value of a person."
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SigningFacts:
-    """What the page has beside the report's own figures."""
-
-    date: str
-    version: str
-    """The version of this software."""
-    input_name: str
-    input_sha256: str
-    """Empty for a table that was never a file."""
-    chain: str
-    """The head of the ledger's chain, which the manifest carries."""
-    recipients: tuple[str, ...] = ()
 
 
 class ReleaseToSign(Protocol):

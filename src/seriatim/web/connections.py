@@ -50,6 +50,7 @@ class Connections:
     def enter(self, one: Connection) -> bool:
         """Note a new connection; return False where nobody can make room for it."""
         if len(self.strangers) + len(self.known) >= self.most:
+            # strangers make room first, and nobody whose answer is still to come
             oldest = next((each for group in (self.strangers, self.known) for each in group if not each.is_owed), None)
             if oldest is None:
                 return False
@@ -118,6 +119,7 @@ class Connection(HttpToolsProtocol):
     def data_received(self, data: bytes) -> None:
         if self._between:
             self._between, self.until = False, self.loop.time() + PATIENCE
+        # in pieces, so that a bound is noticed within one and not after a megabyte was parsed
         for start in range(0, len(data), PIECE):
             if self.transport.is_closing():
                 return
@@ -155,6 +157,7 @@ class Connection(HttpToolsProtocol):
 
     def on_message_complete(self) -> None:
         if not self._too_many:
+            # the caller's turn is over: the clock stands until the next request begins
             self._taken, self._in_head, self._between, self.until = 0, True, True, math.inf
             super().on_message_complete()
 
@@ -189,6 +192,7 @@ class Connection(HttpToolsProtocol):
                 f"connection: close\r\n\r\n{body}".encode()
             )
         if own is not None:
+            # a route that still reads the body must not wait for the rest
             own.disconnected = True
             own.message_event.set()
         self.transport.close()

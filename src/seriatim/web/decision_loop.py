@@ -145,6 +145,7 @@ class DecisionLoop:
 
     def _process(self, works: list[Work]) -> None:
         now = time.time_ns() // 1_000_000
+        # requests first, then changes, then looks: a look sees what this round has put on the disk
         entries = self._ask([work for work in works if work.wanted is not None], now)
         for work in works:
             if work.change is not None:
@@ -158,6 +159,7 @@ class DecisionLoop:
         entries += self._tick(now)
         if entries:
             assert self._writer is not None
+            # one transaction for the whole round; nobody is answered before it is on the disk
             self._writer.append(entries)
             self.n_commits += 1
         for work in works:
@@ -218,6 +220,7 @@ class DecisionLoop:
     def _deliver(self, works: list[Work], error: Exception | None) -> None:
         assert self._loop is not None
         if works and not self._loop.is_closed():
+            # futures belong to the loop's thread
             self._loop.call_soon_threadsafe(_settle, works, error)
 
     def _fail(self, works: list[Work], error: Exception) -> None:
@@ -232,6 +235,7 @@ class DecisionLoop:
             except Exception as closing:  # noqa: BLE001 - a broken connection may not even close
                 log.warning("journal did not close", extra={"kind": type(closing).__name__})
             self._writer = None
+        # what waits is not judged by a book that is in doubt: whoever asked asks again
         self._deliver(works + self._taken(), Unavailable())
 
     def _taken(self, most: int = 1 << 31) -> list[Work]:
@@ -266,6 +270,7 @@ class DecisionLoop:
     def _read(self) -> None:
         assert self._writer is not None
         book = self.make_book()
+        # a fresh book from the journal alone: what memory held may never have reached the disk
         book.load(self._writer.past())
         self.book, self.ready = book, True
 

@@ -112,6 +112,7 @@ def _values(columns: Sequence[pa.ChunkedArray]) -> tuple[list[IntArray], pa.Arra
     """Return codes, release by release, and the values; 2, 2.0 and 2,0 are one value if all are numbers."""
     texts = [trimmed_owner(column).combine_chunks() for column in columns]
     raw = pc.unique(pa.chunked_array(texts, pa.string()))
+    # releases of other tools write numbers in several ways; two values that are one would hide a breach
     plain = numbers_one_way(raw.to_pylist())
     domain = pc.unique(pa.array(plain, pa.string()))
     renumber = owner_positions(pa.chunked_array([pa.array(plain, pa.string())]), domain)
@@ -136,6 +137,7 @@ def _groups(table: pa.Table, known: Sequence[str]) -> IntArray:
 
 
 def _of_nobody(names: Sequence[str], releases: Sequence[PastRelease]) -> list[str]:
+    # a forgotten line of the list looks the same, so the steward is told how many there are
     missing = [(name, int((past.person < 0).sum())) for name, past in zip(names, releases, strict=True)]
     found = [f"{count:,} in {name}" for name, count in missing if count]
     return [f"rows without a respondent, counted as counterfeits: {', '.join(found)}"] if found else []

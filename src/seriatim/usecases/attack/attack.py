@@ -193,6 +193,7 @@ def exit_rule_of(history: History, policy: Policy) -> ExitRule | None:
     rules, baseline, caps = SerialRules(m, odds=odds), np.zeros(len(history.values), dtype=np.int64), []
     for past in history:
         np.maximum.at(baseline, past.value, past.marks["baseline"])
+        # a cap counts what was published up to then, and the array goes on growing
         caps.append(Caps.of(baseline.copy(), m, odds))
 
     def limits(at: int, size: int) -> Longs:
@@ -202,6 +203,7 @@ def exit_rule_of(history: History, policy: Policy) -> ExitRule | None:
 
 
 def _lasting_groups(history: History) -> int:
+    # a group with a number that lasts can be followed, so its cuts could be rebuilt by who knows where people lay
     numbers = [np.unique(past.marks["lineage"]) for past in history if "lineage" in past.marks]
     return len(np.unique(np.concatenate(numbers))) if numbers else 0
 
@@ -221,6 +223,7 @@ def _method_figures(
     history, knowing = ground.traces.history, ground_with_cuts(ground, algorithm)
     rule = exit_rule_of(history, algorithm.policy)
     runs = [knowing.compromise(knowing.draw(plan.compromised, seed), keep_log=False) for seed in seeds]
+    # those compromised have one value left by assumption, and would count as breached
     few = [float((run.sizes < plan.least)[~run.compromised].mean()) for run in runs if not run.compromised.all()]
     return MethodFigures(
         n_cuts=0 if knowing.cuts is None else len(knowing.cuts.starts) - 1,

@@ -106,6 +106,7 @@ def _first_row(row: npt.NDArray[np.int64], size: npt.NDArray[np.int64]) -> int:
     """Return 0, unless no line has row 0 and some line the last row; 2 if rows 2 to n + 1 count the header."""
     if not len(row) or (row == 0).any():
         return 0
+    # a spreadsheet's own row numbers: its header is row 1
     if (row == size + 1).any() and not (row == 1).any():
         return 2
     return 1 if (row == size).any() else 0
@@ -132,6 +133,7 @@ def row_per_person(
     listed_times = np.bincount(rows, minlength=table.num_rows)
     counts = _counts(name, table, listed_times)
     starts = np.concatenate(([0], np.cumsum(counts)))
+    # of several people in one joined row each gets a copy of it
     within = np.arange(len(rows)) - np.concatenate(([0], np.cumsum(listed_times)))[rows[order]]
     person = np.full(int(starts[-1]), -1, dtype=np.int32)
     person[starts[rows[order]] + within] = people[order]

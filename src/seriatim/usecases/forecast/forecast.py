@@ -167,6 +167,7 @@ def forecast(
         progress(f"forecasting {way.label}", len(courses) / (len(courses) + len(ways) + 1))
         course = _course(start, outlook, way, workers)
         courses.append(course)
+        # only what the series asks for is varied, and each change once: the slower way of a slower way is no news
         if course.first_break and way.rules == outlook.rules and way.every == 1 and way.alone is None:
             ways.extend(other for other in _slower(course.way) if other.every <= outlook.releases)
     progress("people whose values change", 0.95)
@@ -268,6 +269,7 @@ def _course(start: _Start, outlook: OutlookQuestion, way: WayToContinue, workers
     stopped, numbers, counts = "", [], np.zeros(3, dtype=np.int64)
     for step in range(1, outlook.releases + 1):
         world.next(*start.churn_of(way))
+        # people come and go at the same pace; the series only looks less often
         if step % way.every:
             continue
         view, draw = world.view(), SerialDraw(chance.bytes(32), last + step)
@@ -280,6 +282,7 @@ def _course(start: _Start, outlook: OutlookQuestion, way: WayToContinue, workers
         published.append(kept_rows(view, made))
         pasts.append(_past(last + step, published[-1]))
         numbers.append(last + step)
+        # people in the views, withheld ones, counterfeit rows
         counts += len(view), int((made.group < 0).sum()), made.n_counterfeits
     estimates = _attacked(world, pasts, len(numbers), outlook, way)
     withheld, counterfeits = counts[1] / max(counts[0], 1), counts[2] / max(counts[0] - counts[1] + counts[2], 1)
@@ -319,6 +322,7 @@ def _attacked(
     priors, first = world.priors(), len(pasts) - fresh
     found: list[Estimate] = []
     for end in range(len(pasts), first, -1):
+        # an attacker with fewer releases knows no more than one with all of them
         if found and found[-1].share == 0:
             found.append(found[-1])
             continue

@@ -108,6 +108,7 @@ class RequestBook:
         entries: list[JournalEntry] = []
         marks: set[int] = set()
         for one in asks:
+            # the same id again is the same request: a requester may repeat it until an answer arrives
             key = bytes.fromhex(one.id)
             known = self.numbers.number_of(key)
             if known is None:
@@ -200,6 +201,7 @@ class RequestBook:
         left, end = int(self.rows["left"][self.first_of(number)]), int(self.rows["end"][number])
         if taken_back or state == "withdrawn":
             return "withdrawn" if not self.batches or end < self.shown_at else "pending"
+        # in batches nobody can tell from the moment of an answer which request made a record leave
         return "released" if state == "released" and (not self.batches or left < self.shown) else "pending"
 
     def first_of(self, number: int) -> int:
@@ -222,10 +224,12 @@ class RequestBook:
         self.intake.make_room(sum(map(len, parts)))
         for past in parts:
             n, at = len(past), 0
+            # runs of requests are judged at once; anything else may change what the next one meets
             others = np.append(np.flatnonzero(past["kind"] != REQUEST), n)
             for other in others.tolist():
                 if other > at:
                     place, n_out = self.n_entries, self._take(past[at:other])
+                    # reading the journal decides again: another outcome means another version, or a changed journal
                     if not bool((n_out == past["n_out"][at:other]).all()):
                         _differs(place)
                 if other < n:
@@ -308,6 +312,7 @@ class RequestBook:
         first = -1 if found is None else self.first_of(found)
         if first < 0 or self.state(first) not in ("waiting", "released"):
             return one
+        # no cell: it must not count a second time, nor be judged
         return one._replace(x=-1, y=-1, body="{}", about=first)
 
     def _end(self, number: int, at: int, token: int, kind: int) -> list[JournalEntry]:
@@ -315,6 +320,7 @@ class RequestBook:
         if not self.intake.withdraw(number):
             return []
         if kind == EXPIRE:
+            # to the intake it is withdrawn; the officer sees why
             self.expired.add(number)
         self.rows["end"][number] = self.n_entries
         return self._entered(JournalEntry(kind, at, about=number, token=token, n_out=self.intake.n_out))

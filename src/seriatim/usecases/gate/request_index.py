@@ -92,8 +92,10 @@ class NumbersById:
         found = self._new.get(key)
         if found is not None:
             return found
+        # halves in sorted order: a dictionary would hold an object for each of millions of ids
         head, tail = np.frombuffer(key, np.uint64)
         at = int(np.searchsorted(self._heads, head))
+        # several ids may share their first half
         while at < len(self._heads) and self._heads[at] == head:
             number = int(self._order[at])
             if self._tails[number] == tail:

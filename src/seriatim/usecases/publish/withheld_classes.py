@@ -70,6 +70,7 @@ def _causes(case: JudgedDraft, published: PublishedTable) -> npt.NDArray[np.int6
             with worst_classes_all_named():
                 found.update(promise.check(counts).classes)
         elif need_of(promise) == "attack" and allowed is not None and published.named is not None:
+            # what an attacker finds has no class, but its people have one
             people, most = _breached_by_draft(case, promise.column or case.first, allowed)
             found.update(_fullest_classes(published.named, people, most))
     return np.array(sorted(found), dtype=np.int64)
