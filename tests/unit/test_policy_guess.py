@@ -1,10 +1,12 @@
 """The first policy is guessed from names and counts, marks every guess, and loads."""
 
+import re
 from pathlib import Path
 
 import pyarrow as pa
 import pytest
 
+import seriatim as sr
 from seriatim.errors import TableError
 from seriatim.model.policy import Kind, Missing, Policy, Role
 from seriatim.policies import ColumnSketch, guess_policy, guess_series, load_policy, sketch_columns
@@ -87,6 +89,20 @@ def test_every_value_is_marked_as_a_guess() -> None:
     text = guess_policy([column("patient", n_distinct=100), column("age"), column("disease")], "visits")
     settings = [line for line in text.splitlines() if "=" in line and not line.startswith("#")]
     assert [line for line in settings if "# guess: " not in line] == ['name = "visits"']
+
+
+def test_a_table_about_people_is_told_the_method_for_a_series(tmp_path: Path) -> None:
+    disease = ColumnSketch("disease", kind="category", n_distinct=7, n_missing=0, n_rows=100)
+    text = guess_policy([column("patient", n_distinct=100), column("age"), disease], "visits")
+    (advice,) = [line for line in text.splitlines() if "again and again" in line]
+    assert 'method = "cohort"' in advice
+    assert "odds = 2" in advice
+    assert "again and again" not in guess_policy([column("age"), disease], "visits")
+    followed = re.sub(r"(?s)\[promise\]\n.*?\n\n", "[promise]\nm = 3\nodds = 2\n\n", text).replace(
+        '"median"', '"cohort"'
+    )
+    (tmp_path / "policy.toml").write_text(followed)
+    assert sr.Policy.load(tmp_path / "policy.toml")
 
 
 def test_it_says_when_nothing_is_sensitive() -> None:
