@@ -130,6 +130,7 @@ def _left(found: Exclusion, worlds: Worlds, cleared: Flags) -> Ints:
     known = np.zeros(len(traces.history.respondents), dtype=np.bool_)
     known[traces.respondent[(found.sizes == 1) | found.compromised]] = True
     people = np.unique(traces.respondent[alone])
+    people = people if found.counted is None else people[people < found.counted]
     return np.asarray(people[~known[people]], dtype=np.int32)
 
 

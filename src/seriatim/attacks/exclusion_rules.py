@@ -45,6 +45,8 @@ class Exclusion:
     log: RemovalLog
     conflicts: int = 0
     """How often the rules contradicted each other: 0 if the history is true."""
+    counted: int | None = None
+    """Only the first so many respondents are counted as people and as breached; None counts everyone."""
 
     @cached_property
     def sizes(self) -> npt.NDArray[np.int64]:
@@ -74,12 +76,21 @@ class Exclusion:
     def n_breached(self) -> int:
         """Count the people breached, not their episodes."""
         # somebody whose value changed has several episodes: one that is certain is enough, and counts once
-        return len(np.unique(self.traces.respondent[(self.sizes == 1) & ~self.compromised]))
+        return len(self._counted(self.traces.respondent[(self.sizes == 1) & ~self.compromised]))
 
     @property
     def n_people(self) -> int:
         """Count everyone ever published who is not compromised."""
-        return len(self.traces.order) - len(np.unique(self.traces.respondent[self.compromised]))
+        return self.n_published - len(self._counted(self.traces.respondent[self.compromised]))
+
+    @property
+    def n_published(self) -> int:
+        """Count everyone ever published."""
+        return len(self._counted(self.traces.order))
+
+    def _counted(self, people: Ints) -> Ints:
+        own: Ints = np.unique(people)
+        return own if self.counted is None else own[own < self.counted]
 
     @cached_property
     def wrong(self) -> int:
@@ -129,6 +140,8 @@ class PreparedHistory:
     """Episodes that are known in every repetition, beside the compromised people that are drawn."""
     cuts: Halvings | None = None
     """What the attacker knows of how the method cut people into groups."""
+    counted: int | None = None
+    """Only the first so many respondents are counted; the others are there for what they say about these."""
 
     def knowing(self, cuts: Halvings | None) -> PreparedHistory:
         """Return the ground of someone who knows these cuts by values as well."""
@@ -161,16 +174,15 @@ class PreparedHistory:
         log, conflicts = narrow_fully(self.board, self.links, words, first, keep_log)
         if self.cuts is not None:
             conflicts += _narrow_by_cuts(self.board, self.links, self.cuts, words)
-        return Exclusion(
-            self.traces, words, episodes, _continued(self.log, log) if keep_log else log, self.conflicts + conflicts
-        )
+        whole = _continued(self.log, log) if keep_log else log
+        return Exclusion(self.traces, words, episodes, whole, self.conflicts + conflicts, self.counted)
 
     def compromise_once(self, episodes: Ints) -> Exclusion:
         """Apply ct-pvr, then hc-pvr, once each, as the one-shot adversary of the paper does."""
         words = self.read.copy()
         _tell(words, episodes, self.traces.value)
         words = narrow_by_correlations(self.board, *self.meetings, narrow_by_compromised(self.board, words))
-        return Exclusion(self.traces, words, episodes, _no_log(words), 0)
+        return Exclusion(self.traces, words, episodes, _no_log(words), 0, self.counted)
 
     @cached_property
     def meetings(self) -> tuple[Longs, Ints]:
@@ -275,7 +287,7 @@ def _check_draws(share: float, seeds: Sequence[int]) -> None:
 
 def _summed(name: str, runs: Iterable[Exclusion], share: float, seeds: Sequence[int], confidence: float) -> Estimate:
     """Add up repetitions one by one, keeping only their counts."""
-    counts = [(run.n_breached, run.n_people, run.wrong, len(run.traces.order)) for run in runs]
+    counts = [(run.n_breached, run.n_people, run.wrong, run.n_published) for run in runs]
     breached, people = [c[0] for c in counts], [c[1] for c in counts]
     low, high = interval_of_repetitions(breached, people, confidence)
     mean = float(np.mean([b / n if n else 0.0 for b, n in zip(breached, people, strict=True)]))

@@ -117,6 +117,23 @@ class History:
         releases = tuple(replace(past, value=place[past.value]) for past in self)
         return replace(self, values=values, releases=releases)
 
+    def beside(self, other: History) -> History:
+        """Return these releases after those of another history; people are known by their ids, values by their texts.
+
+        Marks say nothing outside their own series, nor does who was withheld there.
+        """
+        respondents, person = people_numbered(self.respondents, other.respondents)
+        nameless = np.flatnonzero(person < 0)  # erased people: still somebody, but nobody of ours
+        person[nameless] = len(respondents) + np.arange(len(nameless), dtype=np.int32)
+        values, value = _values_numbered(self.values, pa.chunked_array([other.values]))
+        place = np.append(person, np.int32(-1))  # the last entry is for counterfeits
+        theirs = tuple(
+            PastRelease(past.number, person=place[past.person], group=past.group, value=value[past.value])
+            for past in other
+        )
+        everyone = pa.concat_arrays([respondents, pa.nulls(len(nameless), pa.string())])
+        return History(everyone, values, (*theirs, *self.releases))
+
     def with_draft(self, draft: Draft, column: str | None) -> History:
         """Return the releases and a draft after them, in common bands unless values must never change."""
         kept = pc.and_(pc.invert(draft.groups.column("suppressed")), pc.is_valid(draft.groups.column("group")))

@@ -251,6 +251,8 @@ class Policy:
     terms: PromiseTerms
     defence: DefenceSettings | None
     respondent: str | None = None
+    people: str | None = None
+    """The register of people that respondents are in, if it bears another name than their column."""
     epoch: int = 1
     head: Path | None = field(default=None, compare=False)
     """The file outside the shelf that names the newest release; where it lies is no promise."""
@@ -271,6 +273,11 @@ class Policy:
     @property
     def sensitive(self) -> tuple[ColumnRule, ...]:
         return self.with_role(Role.SENSITIVE)
+
+    @property
+    def register(self) -> str | None:
+        """Return the register of people that respondents are in; two series of one register are about the same."""
+        return self.people or self.respondent
 
     @property
     def looks_back(self) -> bool:

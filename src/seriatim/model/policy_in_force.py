@@ -27,6 +27,8 @@ class PolicyInForce:
     """What the newest epoch of a series promises. Nothing is known of a series that was only imported."""
 
     method: str | None = None
+    register: str | None = None
+    """The list of people that respondents are in; two series of one register are about the same people."""
     sensitive: tuple[str, ...] = ()
     series: SeriesTerms = field(default_factory=SeriesTerms)
     series_by_column: Mapping[str, SeriesTerms] = field(default_factory=lambda: MappingProxyType({}))
@@ -48,9 +50,14 @@ def policy_in_force(canonical: str | None) -> PolicyInForce:
     """Read the canonical text of a policy; None if the series has none."""
     whole = json.loads(canonical or "{}")
     promise, known = whole.get("promise") or {}, whole.get("adversary") or {}
-    columns, by_column = whole.get("columns") or {}, promise.get("further_by_column") or {}
+    columns, series, by_column = (
+        whole.get("columns") or {},
+        whole.get("series") or {},
+        promise.get("further_by_column") or {},
+    )
     return PolicyInForce(
         method=(whole.get("defence") or {}).get("method"),
+        register=series.get("people") or series.get("respondent"),
         sensitive=tuple(name for name, rule in columns.items() if rule["role"] == Role.SENSITIVE),
         series=_series_terms(promise.get("further") or {}),
         series_by_column=MappingProxyType({name: _series_terms(own) for name, own in by_column.items()}),

@@ -199,6 +199,14 @@ PLAIN_KEYS = (
         summary="the column that identifies the person a record is about; it counts as declared and is never published",
     ),
     Setting(
+        key="people",
+        section=_SERIES,
+        form=Form.VISIBLE,
+        values="a name",
+        summary="the register of people that respondents are in: series that name the same one are judged together "
+        "(the respondent's column, if omitted)",
+    ),
+    Setting(
         key="epoch",
         section=_SERIES,
         limits=whole_from(1),

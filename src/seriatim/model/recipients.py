@@ -23,9 +23,11 @@ class Holder:
 
     @property
     def numbered(self) -> str:
-        """Write the numbers of the releases."""
-        numbers = ", ".join(map(str, sorted(self.releases)))
-        return f"release{'' if len(self.releases) == 1 else 's'} {numbers}"
+        """Write the numbers of the releases; those of other series have numbers below 0 and are counted."""
+        own = sorted(number for number in self.releases if number > 0)
+        n_others = len(self.releases) - len(own)
+        numbers = f"release{'' if len(own) == 1 else 's'} {', '.join(map(str, own))}"
+        return f"{numbers} and {n_others} of other series" if n_others else numbers
 
     def part_of(self, history: History) -> History:
         """Return the releases of a history that they hold."""

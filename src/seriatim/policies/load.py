@@ -111,6 +111,7 @@ def _policy(document: dict[str, Any], base: Path | None, faults: Faults) -> Poli
         terms=terms,
         defence=defence,
         respondent=series.get("respondent"),
+        people=series.get("people"),
         epoch=series["epoch"],
         head=(base or Path()) / series["head"] if "head" in series else None,
         adversary=adversary,
@@ -288,7 +289,11 @@ def recorded_policy(policy: Policy, adversary: Mapping[str, Any] | None = None) 
     The epoch is omitted: it is the steward's word that a change is meant, not a change.
     """
     content = {
-        "series": {"name": policy.series, "respondent": policy.respondent},
+        "series": {
+            "name": policy.series,
+            "respondent": policy.respondent,
+            **({} if policy.people is None else {"people": policy.people}),
+        },
         "columns": {name: _recorded_column(rule) for name, rule in policy.columns.items()},
         "promise": _recorded_terms(policy.terms),
         "defence": _recorded_defence(policy.defence) if policy.defence else None,

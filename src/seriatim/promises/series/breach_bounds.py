@@ -104,6 +104,7 @@ class SimulatedShare:
             detail=f"upper end of the simulated share of people breached, {estimate.share:.2%}"
             + (f" ({estimate.low:.2%} to {estimate.high:.2%})" if estimate.low < estimate.high else "")
             + (f", by {whom}" if whom else "")
+            + _words_of_others(estimate)
             + _withheld_words(estimate)
             + _solver_words(estimate)
             + self._words_of(changes),
@@ -120,7 +121,19 @@ class SimulatedShare:
         return f"; the value of {who} changed: {else_}"
 
 
+def _words_of_others(estimate: Estimate) -> str:
+    """Name the other series of the same people that were judged too, and what this one breaches without them."""
+    names = ", ".join(map(repr, estimate.detail.get("beside", ())))
+    return f", together with series {names} (alone {estimate.detail['alone']:.2%})" if names else ""
+
+
 def _way_out(judged: JudgedHistory, estimate: Estimate, allowed: float) -> str:
+    beside = estimate.detail.get("beside", ())
+    if beside and estimate.detail["alone"] <= allowed:
+        return (
+            f"publish these people in one series with {', '.join(map(repr, beside))}, or both with method = "
+            '"cohort"; if no recipient has both, [adversary] collusion = 1 judges what each one holds'
+        )
     undecided, out = (estimate.detail.get(key, 0) for key in ("undecided", "withheld_breached"))
     if out and estimate.high - out / max(estimate.n_people, 1) <= allowed:
         rooms = quoted_names(lambda row: row.reads_odds)

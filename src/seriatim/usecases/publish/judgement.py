@@ -38,6 +38,7 @@ from seriatim.usecases.publish.too_many_withheld import findings_with_cause
 if TYPE_CHECKING:
     from seriatim.model.candidate_values import Candidates
     from seriatim.model.recipients import Holder
+    from seriatim.usecases.other_series import OtherSeries
     from seriatim.usecases.publish.followed_people import FollowedPeople
     from seriatim.usecases.publish.simulation import AttackOutcome
     from seriatim.usecases.publish.taken_over import TakenOver
@@ -55,6 +56,8 @@ class JudgedDraft:
     promises: Sequence[Promise]
     histories: Mapping[str | None, History]
     """What was published so far, by the sensitive column followed; the first is the defence's own."""
+    others: Mapping[str | None, Sequence[OtherSeries]] = field(default_factory=dict)
+    """By sensitive column, other series that say something about the same people, where an attack is bounded."""
     holders: Sequence[Holder] = ()
     """Recipients of this draft, or several of them together, with the releases they would hold."""
     beliefs: Mapping[str, pa.Table] = field(default_factory=dict)
@@ -162,7 +165,9 @@ def _judged_by_column(case: JudgedDraft) -> tuple[dict[str | None, JudgedHistory
         if need == "attack" and judged.estimate is None:  # only then are the attack and its kernels loaded
             from seriatim.usecases.publish.simulation import attacked_by_exclusion
 
-            attacked.append(attacked_by_exclusion(judged, case.policy, case.holders, _left(case)))
+            attacked.append(
+                attacked_by_exclusion(judged, case.policy, case.holders, _left(case), case.others.get(column, ()))
+            )
             found[column] = replace(judged, estimate=attacked[-1].judged_by(case.policy))
         if need == "belief" and judged.believed is None:
             # this attack takes long: what was looked up for the next release is not looked up again

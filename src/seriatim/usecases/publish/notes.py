@@ -5,7 +5,7 @@ Silence would look like approval.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 import numpy as np
 import pyarrow as pa
@@ -134,15 +134,23 @@ def _all_strangers(draft: Draft, history: History) -> bool:
     return True
 
 
-def remarks_on_other_series(ledger: Ledger, policy: Policy, view: View) -> tuple[str, ...]:
-    """Return a note for every other series of the ledger in which people of this view were published."""
+def remarks_on_other_series(
+    ledger: Ledger, policy: Policy, view: View, together: Collection[str] = ()
+) -> tuple[str, ...]:
+    """Return a note for every other series of the ledger in which people of this view were published.
+
+    ``together`` are those whose releases were judged with this one.
+    """
     if policy.respondent is None or not len(view):
         return ()
-    found = ledger.in_other_series(policy.series, view.cells(policy.respondent))
+    alone = "promises are about one series, and anyone who holds both can compare them"
+    if policy.adversary.breach_share is not None:
+        alone += "; breach_share judges series together that publish the same sensitive column and name the same "
+        alone += "[series] people"
     return tuple(
-        f"{n:,} of these people are also in the series {name!r} of this ledger: promises are about one series, "
-        "and anyone who holds both can compare them"
-        for name, n in found.items()
+        f"{n:,} of these people are also in the series {name!r} of this ledger: "
+        + ("breach_share judges both together, every other promise is about one series" if name in together else alone)
+        for name, n in ledger.in_other_series(policy.series, view.cells(policy.respondent)).items()
     )
 
 

@@ -54,6 +54,7 @@ from seriatim.usecases.publish.view_order import (
 
 if TYPE_CHECKING:
     from seriatim.model.recipients import Holder
+    from seriatim.usecases.other_series import OtherSeries
     from seriatim.usecases.publish.corrections import Corrections
     from seriatim.usecases.publish.taken_over import TakenOver
 
@@ -130,9 +131,9 @@ def publish(order: ReleaseOrder, parts: ReleaseParts) -> Release | Refusal:
     cases = [replace(case, followed=followed_people_of(case)) for case in map(_without_exposed, cases)]
     verdicts = [_judged(case, order, parts, state.n_releases) for case in cases]
     draft, verdict = _joined(cases, verdicts)
-    verdict = replace(
-        verdict, notes=(*verdict.notes, *notes, *remarks_on_other_series(parts.ledger, policy, order.view))
-    )
+    beside = {other.name for case in cases for others in case.others.values() for other in others}
+    beside_notes = remarks_on_other_series(parts.ledger, policy, order.view, beside)
+    verdict = replace(verdict, notes=(*verdict.notes, *notes, *beside_notes))
     # judged last: a view that comes again is a reason to refuse whatever the promises say
     again = found_again(state.views, digest, order.view.source.name)
     made = release(draft, judged_as_repeated(verdict, again, order.again))
@@ -179,6 +180,7 @@ def _drafted(order: ReleaseOrder, parts: ReleaseParts, state: SeriesState, keys:
     histories = _histories(order, parts.ledger, state.beliefs)
     history = next(iter(histories.values()), nothing_published())
     before = _taken_over(view, policy, history, state) if alone else None
+    others = _others(order, parts.ledger)
     state = replace(state, history=history, candidates=None if before is None else before.candidates)
     parts.progress("grouping", 0.1)
     draft = replace(order.plan.defence(view, policy, state, parts.workers), source_rows=view.rows)
@@ -191,7 +193,8 @@ def _drafted(order: ReleaseOrder, parts: ReleaseParts, state: SeriesState, keys:
         policy=policy,
         promises=promises,
         histories=histories,
-        holders=_holders(order, parts, history),
+        others=others,
+        holders=_holders(order, parts, history, others),
         beliefs=state.beliefs,
         before=before,
     )
@@ -277,7 +280,21 @@ def _corrected(order: ReleaseOrder) -> tuple[str, ...]:
     )
 
 
-def _holders(order: ReleaseOrder, parts: ReleaseParts, history: History) -> tuple[Holder, ...]:
+def _others(order: ReleaseOrder, ledger: Ledger) -> dict[str | None, tuple[OtherSeries, ...]]:
+    """Return what other series say about these people, by sensitive column, where an attack is bounded."""
+    policy, view = order.plan.settled, order.view
+    if policy.adversary.breach_share is None or policy.respondent is None or not len(view):
+        return {}
+    from seriatim.usecases.other_series import series_beside
+
+    people = view.cells(policy.respondent)
+    names = [column.name for column in policy.sensitive]
+    return {name: series_beside(ledger, policy.series, policy.register, name, people) for name in names}
+
+
+def _holders(
+    order: ReleaseOrder, parts: ReleaseParts, history: History, others: Mapping[str | None, Sequence[OtherSeries]]
+) -> tuple[Holder, ...]:
     """Return who would receive this release, with all that they would hold; nobody if no simulation asks for them."""
     known = order.policy.adversary
     if known.breach_share is None:
@@ -288,7 +305,9 @@ def _holders(order: ReleaseOrder, parts: ReleaseParts, history: History) -> tupl
     records = [one for one in parts.ledger.records(order.policy.series) if one.number in kept]
     # the draft counts as a release that its recipients hold: the question is what they know afterwards
     draft = max(kept, default=0) + 1
-    holdings = holdings_of([*((one.number, one.recipients) for one in records), (draft, order.recipients)])
+    elsewhere = dict(held for one in others.values() for other in one for held in other.received.items())
+    own = [(one.number, one.recipients) for one in records]
+    holdings = holdings_of([*own, (draft, order.recipients), *elsewhere.items()])
     return holdings.holders(known.together, order.recipients)
 
 

@@ -26,6 +26,7 @@ from seriatim.model.methods import method_named
 from seriatim.model.recipients import Holder
 from seriatim.model.table_faults import several_records_fault
 from seriatim.usecases.attack.attack import places_of_respondents
+from seriatim.usecases.other_series import OtherSeries, names_beside, together
 from seriatim.usecases.publish import foreknowledge
 
 SEEDS = (1, 2, 3, 4, 5)
@@ -38,6 +39,8 @@ class AttackOutcome:
     everything: Estimate
     holder: Holder | None = None
     held: Estimate | None = None
+    beside: tuple[str, ...] = ()
+    """Other series with the same people, whose releases were judged with these."""
 
     def judged_by(self, policy: Policy) -> Estimate:
         """Return the estimate that ``breach_share`` bounds."""
@@ -62,6 +65,12 @@ class AttackOutcome:
         if one.low < one.high:
             span = f"{one.low:.2%} to {one.high:.2%}, judged by its upper end"
             found.append(f"breach_share{of}: {one.share:.2%} of people breached by all releases together ({span})")
+        if self.beside:
+            alone = one.detail.get("alone")
+            more = "" if alone is None else f"; this series alone breaches {alone:.2%}"
+            found.append(
+                f"breach_share{of} is judged together with {_quoted(self.beside)}, about the same people{more}"
+            )
         if self.holder is not None and self.held is not None and one.share:
             who = f"worst recipient: {self.holder.name}, with {self.holder.numbered}"
             found.append(
@@ -75,22 +84,32 @@ class AttackOutcome:
         return replace(estimate, detail={**estimate.detail, **held})
 
 
+def _quoted(names: Sequence[str]) -> str:
+    return "series " + ", ".join(map(repr, names))
+
+
 def attacked_by_exclusion(
-    judged: JudgedHistory, policy: Policy, holders: Sequence[Holder] = (), left: Candidates | None = None
+    judged: JudgedHistory,
+    policy: Policy,
+    holders: Sequence[Holder] = (),
+    left: Candidates | None = None,
+    others: Sequence[OtherSeries] = (),
 ) -> AttackOutcome:
     """Run the iterated exclusion attack on one sensitive column's history with the draft.
 
     It works for any method, also one that looks at each release alone: such methods reveal most. What each holder of
     some releases concludes is simulated in the same way. Where ``left`` says what releases of another method leave
-    possible, the people whom they breach are known to everyone and counted no more.
+    possible, the people whom they breach are known to everyone and counted no more. Releases of ``others`` say
+    something about the same people; only the people of this series are counted.
     """
     draft, view = judged_draft_and_view(judged)
     _refuse_several_records(draft)
     history = judged.history
-    priors, place = foreknowledge.by_person(view, policy, history), places_of_respondents(history, view)
     row = method_named(policy.defence.method) if policy.defence is not None else None
     if row is not None and row.leavers_known:
         history = reveal_leavers(history)  # told that a counterfeit is the leaver: more than a reader can know
+    n_own, history = len(history.respondents), together(history, others)
+    priors, place = foreknowledge.by_person(view, policy, history), places_of_respondents(history, view)
     about: dict[str, object] = {"column": judged.column} if len(draft.sensitive) > 1 else {}
     if left is not None:
         about["taken_as_known"] = len(left.known)
@@ -101,23 +120,30 @@ def attacked_by_exclusion(
     def attacked(part: History) -> Estimate:
         known = policy.adversary
         work = BUDGET / max(len({holder.releases for holder in holders}), 1) / max(len(draft.sensitive), 1)
-        ground = prepare(part, priors)
+        ground = replace(prepare(part, priors), counted=n_own)
         halved = row is not None and row.halves_values
         ground = ground.knowing(rebuilt_cuts(ground.traces, place, len(part) - 1, halved))
         if left is not None:
             ground = ground.taken_as_known(left.known, left.until)
         estimate = complete_share(ground, known.share_known, SEEDS, known.breach_share, work)
         if draft.serial:
-            estimate = _with_withheld(estimate, part, policy)
+            own = tuple(past for past in part if past.number > 0)
+            estimate = _with_withheld(estimate, replace(part, releases=own), policy)
         return replace(estimate, detail={**estimate.detail, **about})
 
     everything = attacked(history)
-    found = {frozenset(past.number for past in history): everything}
+    beside = names_beside(history, others)
+    if beside:
+        own = tuple(past for past in history if past.number > 0)
+        alone = attacked(replace(history, releases=own)) if everything.share else everything
+        everything = replace(everything, detail={**everything.detail, "beside": beside, "alone": alone.share})
+    there = frozenset(past.number for past in history)
+    found = {there: everything}
     for holder in holders:
-        if holder.releases not in found:
-            found[holder.releases] = attacked(holder.part_of(history))
-    worst = max(holders, key=lambda holder: found[holder.releases].high, default=None)
-    return AttackOutcome(everything, worst, None if worst is None else found[worst.releases])
+        if holder.releases & there not in found:
+            found[holder.releases & there] = attacked(holder.part_of(history))
+    worst = max(holders, key=lambda holder: found[holder.releases & there].high, default=None)
+    return AttackOutcome(everything, worst, None if worst is None else found[worst.releases & there], beside)
 
 
 def _with_withheld(estimate: Estimate, part: History, policy: Policy) -> Estimate:

@@ -1,0 +1,93 @@
+"""Other series of the ledger with the same people: what a reader of both can put side by side.
+
+A release of another series that publishes a sensitive column under the same name is evidence about it. Its people are
+the same if both series know them by the same register ([series] people), or by the same column where none is named.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from seriatim.model import History
+from seriatim.model.methods import method_named
+from seriatim.model.policy_in_force import policy_in_force
+from seriatim.ports import Ledger
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class OtherSeries:
+    """The releases of another series about one sensitive column; their numbers are below 0, which no own one has."""
+
+    name: str
+    history: History
+    received: Mapping[int, tuple[str, ...]]
+    """Who received each of them."""
+
+    @property
+    def held(self) -> frozenset[int]:
+        return frozenset(past.number for past in self.history)
+
+
+def series_beside(
+    ledger: Ledger, series: str, register: str | None, column: str | None, people: pa.Array | pa.ChunkedArray
+) -> tuple[OtherSeries, ...]:
+    """Return the other series that say something about this column of these people."""
+    if register is None or column is None:
+        return ()
+    names = enumerate(ledger.in_other_series(series, people), 1)
+    found = (_about(ledger, name, at, register, column) for at, name in names)
+    return tuple(one for one in found if one is not None)
+
+
+def _about(ledger: Ledger, name: str, at: int, register: str, column: str) -> OtherSeries | None:
+    there = policy_in_force(ledger.state(name).policy)  # nothing is known of a series that was only imported
+    if there.register not in (None, register) or (there.sensitive and column not in there.sensitive):
+        return None
+    history = _with_leavers(ledger.history(name, column).in_common_bands())
+    if not len(history):
+        return None
+    kept = tuple(replace(past, number=_numbered(at, past.number)) for past in history)
+    received = {_numbered(at, one.number): one.recipients for one in ledger.records(name) if not one.recalled}
+    return OtherSeries(name, replace(history, releases=kept), received)
+
+
+def _numbered(at: int, number: int) -> int:
+    """Return the number of a release of the series at this place: the same, whichever column is asked about."""
+    return -at * 1_000_000 - number
+
+
+def _with_leavers(history: History) -> History:
+    """Tell the attacker which leaver each counterfeit is, where the method keeps them as such."""
+    method = history.releases[-1].method if len(history) else ""
+    row = method_named(method) if method else None
+    if row is None or not row.leavers_known:
+        return history
+    from seriatim.attacks.leavers import reveal_leavers
+
+    return reveal_leavers(history)
+
+
+def together(own: History, others: Iterable[OtherSeries]) -> History:
+    """Return the releases of other series and then the own ones; a column that shares no value is another column."""
+    found = own
+    for other in others:
+        joined = found.beside(other.history)
+        banded = joined.in_common_bands()
+        if banded is not joined or _share_a_value(own, other.history):
+            found = joined
+    return found if found is own else found.in_common_bands()
+
+
+def _share_a_value(own: History, other: History) -> bool:
+    mine, theirs = pc.cast(own.values, pa.string()).drop_null(), pc.cast(other.values, pa.string())
+    return bool(len(mine)) and bool(pc.any(pc.is_in(theirs, value_set=mine)).as_py())
+
+
+def names_beside(history: History, others: Sequence[OtherSeries]) -> tuple[str, ...]:
+    """Return the series of which this history has releases."""
+    here = {past.number for past in history}
+    return tuple(other.name for other in others if here & other.held)
