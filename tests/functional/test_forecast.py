@@ -58,7 +58,8 @@ def test_a_series_of_a_one_release_method_is_exposed_today_and_continued_by_none
     now, *others = found["courses"]
     assert (now["as_now"], now["new_series"], now["m"]) == (True, False, None)
     assert now["breached"][-1] >= found["today"]  # what was published cannot be called back
-    assert all(course["new_series"] and not course["as_now"] for course in others)
+    assert not any(course["as_now"] for course in others)
+    assert all(course["new_series"] for course in others if course["m"] is not None)
     shown = seriatim(tmp_path, "forecast", "ward-visits", "--releases", "2")
     assert "breached by the releases so far" in shown.out
     assert found["advice"] in shown.out
@@ -74,9 +75,9 @@ def test_a_key_that_a_forecast_does_not_know_is_an_error_and_one_it_does_not_rea
         api.forecast(ledger, "ward-visits", 1, adversary={"compromisd": 0.3})
     with pytest.raises(InputError, match="rules: a list"):
         api.forecast(ledger, "ward-visits", 1, [3])  # type: ignore[arg-type]
-    with pytest.warns(AdversaryKeysUnread, match="adversary: not read here: breach_share, collusion"):
+    with pytest.warns(AdversaryKeysUnread, match="adversary: not read here: collusion"):
         found = api.forecast(ledger, "ward-visits", 1, adversary={"breach_share": 0.1, "collusion": 2})
-    assert found.courses == api.forecast(ledger, "ward-visits", 1).courses
+    assert found.courses == api.forecast(ledger, "ward-visits", 1, adversary={"breach_share": 0.1}).courses
 
 
 @pytest.mark.filterwarnings("default::seriatim.policies.questions.AdversaryKeysUnread")
@@ -182,3 +183,16 @@ def test_the_room_of_common_values_is_that_of_the_series(tmp_path: Path) -> None
     assert course.withheld < 0.02
     with pytest.raises(AdversaryError, match="odds"):
         api.forecast(ledger, "skewed", 1, {"odds": 0.5})
+
+
+def test_larger_groups_are_tried_where_each_release_is_made_alone(tmp_path: Path) -> None:
+    found = api.forecast(ledger_of(tmp_path, POLICY), "ward-visits", 2)
+    alone = [course for course in found.courses if course.way.alone is not None]
+    least = alone[0].way.alone
+    assert alone[0].first_break is not None
+    assert least is not None
+    assert [course.way.label for course in alone[1:]] == [
+        f"{alone[0].method}, in groups of {least.people * times} or more" for times in (2, 4, 8)
+    ]
+    shares = [course.estimates[-1].share for course in alone]
+    assert shares[-1] < shares[0]

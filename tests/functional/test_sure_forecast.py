@@ -107,3 +107,27 @@ def test_a_forecast_is_held_against_the_series_own_bound(tmp_path: Path) -> None
     ledger = published(tmp_path, {"sure_share": 0.7, "sure": 0.8})
     assert sr.forecast(ledger, "s", 1).sure_share == 0.7
     assert sr.forecast(ledger, "s", 1, adversary={"sure_share": 0.2}).sure_share == 0.2
+
+
+def test_a_forecast_judges_as_the_verdict_does(tmp_path: Path) -> None:
+    """A series that kept its own sure_share was called not safe, since somebody is breached by exclusion."""
+    groups, values = made(0.6)
+    frame = [
+        {"release": t + 1, "respondent": f"p{i}", "group": int(groups[t, i]), "wage": "abcdefgh"[values[t, i]]}
+        for t in range(3)
+        for i in range(120)
+    ]
+    said = {}
+    for name, bound in {"sure": {"sure_share": 0.9}, "breach": {"breach_share": 0.001}, "none": {}}.items():
+        ledger = sr.Ledger.open(tmp_path / f"{name}.db")
+        ledger.import_history(asked(bound), pa.Table.from_pylist(frame))
+        found = sr.forecast(ledger, "s", 2)
+        assert found.today is not None
+        assert found.today.share > 0
+        said[name] = api.forecast_report(found, "s")
+    assert said["sure"].stays_safe
+    assert said["sure"].advice == "The series would keep its sure_share of 90% until release 5."
+    assert "does not bound that" in said["sure"].today
+    assert said["sure"].page().banner.tone == "good"
+    assert not said["breach"].stays_safe
+    assert not said["none"].stays_safe

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from seriatim.usecases.forecast.forecast_page import OutlookReport
 
 
-_OF_THE_SERIES = ("sure", "sure_share", "raised", "harmless", "window")
+_OF_THE_SERIES = ("breach_share", "sure", "sure_share", "raised", "harmless", "window")
 """What a forecast takes from the policy that a series is published under; files it names may lie elsewhere now."""
 
 
@@ -41,10 +41,11 @@ def forecast(
     ``rules`` may have m, n, odds, compromised and priors; m is 3, n is 1 and compromised 0.04 if omitted, whatever
     the series' policy promises. ``m``, ``n`` and ``compromised`` may also be passed on their own.
 
-    ``adversary`` has the keys of an ``[adversary]``: compromised, priors, sure_share and sequence knowledge are read.
-    Only odds, sure, sure_share, raised, harmless and window default to what the series' own policy says.
-    If a method would breach someone, the forecast also tries what lasts longer: publishing half as often, a larger m or
-    n. ``sensitive`` is the column to follow, the first if omitted.
+    ``adversary`` has the keys of an ``[adversary]``: compromised, priors, both bounds and sequence knowledge are read.
+    Only odds, breach_share (with compromised), sure, sure_share, raised, harmless and window default to what the
+    series' own policy says. A forecast is held against these bounds; without any, nobody may be breached. If a method
+    would breach someone, the forecast also tries what lasts longer: publishing half as often, a larger m or n, larger
+    groups. ``sensitive`` is the column to follow, the first if omitted.
     """
     from seriatim.policies.questions import FORECAST_KEYS, RULE_KEYS, forecast_question, stated_keys
     from seriatim.usecases.forecast import forecast as forecast_case
@@ -54,6 +55,8 @@ def forecast(
     policy = policy_in_force(ledger.state(series).policy)
     promised = _promised(policy, sensitive)
     own = {key: getattr(policy.adversary, key) for key in _OF_THE_SERIES} | {"odds": promised.odds}
+    if own["breach_share"] is not None:  # then the forecast judges as the series' verdicts do
+        own["compromised"] = policy.adversary.share_known
     named = {"m": m, "n": n, "compromised": compromised}
     asked = {
         **own,

@@ -73,7 +73,8 @@ def _show(report: OutlookReport, out: Path | None) -> None:
         f"between two releases {found.leaving:.1%} of people left and {found.joining:.1%} joined{report.changes}"
     )
     if report.today:
-        console.print(f"[red]today[/] {escape(report.today)}", soft_wrap=True)
+        colour = "red" if report.broken_today else "yellow"
+        console.print(f"[{colour}]today[/] {escape(report.today)}", soft_wrap=True)
     table = Table(box=None, pad_edge=False)
     for at, name in enumerate(HEAD):
         table.add_column(name, justify="right" if at in (2, 3, 4) else "left")

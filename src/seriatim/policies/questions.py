@@ -24,7 +24,7 @@ _OF_SEQUENCES = ("sure", "raised", "harmless", "window", "sequence", "value_prio
 _LISTS = ("harmless", "times")
 ATTACK_KEYS = ("compromised", "priors", "impossible", "collusion", *_OF_SEQUENCES, "least", "repetitions")
 """What an attack reads: keys of ``[adversary]``, and two of its own."""
-FORECAST_KEYS = ("compromised", "priors", "impossible", "sure_share", *_OF_SEQUENCES)
+FORECAST_KEYS = ("compromised", "priors", "impossible", "breach_share", "sure_share", *_OF_SEQUENCES)
 """The keys of ``[adversary]`` that a forecast reads."""
 RULE_KEYS = ("m", "n", "odds", *FORECAST_KEYS)
 """The keys of the rules of a forecast."""
@@ -59,6 +59,7 @@ def forecast_question(releases: int, rules: Mapping[str, Any] | None) -> Outlook
         priors=priors_for_attack(asked),
         sequential=_sequential(asked),
         sure_share=float(asked.get("sure_share", SURE_SHARE)),
+        breach_share=asked.get("breach_share", None if "sure_share" in asked else 0.0),
     )
 
 

@@ -3,7 +3,7 @@
 The ledger keeps who was in which group, not their quasi-identifiers, so the people of the forecast get made-up ones.
 Who shares a group with whom, which decides what leaks, follows from values and churn. Each method continues the real
 history, and the iterated exclusion attack runs after every made-up release. If someone would be breached, the forecast
-also tries what lasts longer: publishing half as often, a larger m, a larger n.
+also tries what lasts longer: publishing half as often, a larger m, a larger n, larger groups (k).
 """
 
 from __future__ import annotations
@@ -39,6 +39,8 @@ from seriatim.usecases.forecast.series_now import LatestGroups, SeriesNow, lates
 from seriatim.usecases.forecast.sure_people import CertaintyCourse
 
 SEED = 20_262
+LARGER = (2, 4, 8)
+"""How many times as large groups are tried, where each release is made alone."""
 SURE_SHARE = 0.01
 """What a forecast of certain beliefs is held against if the policy bounds none."""
 
@@ -61,6 +63,8 @@ class OutlookQuestion:
     """Who knows how values follow each other; None for the history's own steps."""
     sure_share: float = SURE_SHARE
     """The share of people that may be inferred with certainty."""
+    breach_share: float | None = 0.0
+    """The share of people that may be breached; None if the policy bounds ``sure_share`` alone."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,12 +94,17 @@ class WayToContinue:
     @property
     def label(self) -> str:
         if self.alone is not None:
-            return f"as now, in groups of {self.alone.people} or more"
+            return f"{'as now' if self.now else self.method}, in groups of {self.alone.people} or more"
         degree = f", n = {self.rules.n}" if self.row.degree is MethodDegree.SOUGHT else ""
         pace = {1: "", 2: ", every second time"}.get(self.every, f", every {self.every}th time")
         how = (", as now" if self.now else "") + (", an episode per value" if self.episodes else "")
         odds = f", odds = {self.rules.odds:g}" if self.rules.odds and self.row.reads_odds else ""
         return f"{self.method}, m = {self.rules.m}{degree}{odds}{pace}{how}" + (", a new series" if self.anew else "")
+
+
+def breaks(found: Estimate, allowed: float) -> bool:
+    """Return whether an attack breaches more people than allowed, as a verdict judges it: by the upper end."""
+    return found.high > allowed if allowed else found.share > 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -112,6 +121,8 @@ class FutureCourse:
     """Share of people withheld, over all releases."""
     counterfeits: float = 0.0
     """Share of rows that are counterfeits."""
+    allowed: float = 0.0
+    """The share that may be breached."""
 
     @property
     def method(self) -> str:
@@ -119,12 +130,12 @@ class FutureCourse:
 
     @property
     def first_break(self) -> int | None:
-        """Return the release after which the first person is breached."""
-        return next((n for n, e in zip(self.numbers, self.estimates, strict=True) if e.share > 0), None)
+        """Return the release after which the first person is breached, or more people than the policy allows."""
+        return next((n for n, e in zip(self.numbers, self.estimates, strict=True) if breaks(e, self.allowed)), None)
 
     @property
     def lasts(self) -> bool:
-        """Return whether nobody is breached by the end of the forecast."""
+        """Return whether nobody, or no more people than allowed, are breached by the end of the forecast."""
         return bool(self.estimates) and not self.stopped and self.first_break is None
 
 
@@ -150,6 +161,8 @@ class Forecast:
     """People whose values change and who were not followed, since there are too many values."""
     sure_share: float = SURE_SHARE
     """The share of people that may be inferred with certainty."""
+    breach_share: float | None = 0.0
+    """The share of people that may be breached; None if the policy bounds ``sure_share`` alone."""
 
 
 def forecast(
@@ -165,10 +178,12 @@ def forecast(
     while ways:
         way = ways.pop(0)
         progress(f"forecasting {way.label}", len(courses) / (len(courses) + len(ways) + 1))
-        course = _course(start, outlook, way, workers)
+        course = replace(_course(start, outlook, way, workers), allowed=outlook.breach_share or 0.0)
         courses.append(course)
         # only what the series asks for is varied, and each change once: the slower way of a slower way is no news
-        if course.first_break and way.rules == outlook.rules and way.every == 1 and way.alone is None:
+        if course.first_break and way.now and way.alone is not None:
+            ways.extend(_larger(way, way.alone))
+        elif course.first_break and way.rules == outlook.rules and way.every == 1 and way.alone is None:
             ways.extend(other for other in _slower(course.way) if other.every <= outlook.releases)
     progress("people whose values change", 0.95)
     sure = sure_people.for_each_size(history, outlook.releases, start.churn, outlook.sequential)
@@ -189,6 +204,7 @@ def forecast(
         changing=start.changing,
         n_unfollowed=unfollowed,
         sure_share=outlook.sure_share,
+        breach_share=outlook.breach_share,
     )
 
 
@@ -209,6 +225,11 @@ def _ways(start: _Start, outlook: OutlookQuestion) -> list[WayToContinue]:
         return [WayToContinue(now.method, rules, now=True, episodes=episodes), *ways]
     alone = latest_groups(start.history.releases[-1])
     return [WayToContinue(now.method or OF_IMPORTED, outlook.rules, now=True, alone=alone), *ways]
+
+
+def _larger(way: WayToContinue, least: LatestGroups) -> list[WayToContinue]:
+    """Return the same method with larger groups, where each release is made alone."""
+    return [replace(way, now=False, alone=replace(least, people=least.people * times)) for times in LARGER]
 
 
 def _slower(way: WayToContinue) -> Iterator[WayToContinue]:

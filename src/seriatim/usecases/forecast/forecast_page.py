@@ -9,7 +9,7 @@ from seriatim.model.methods import MethodDegree, installed_rows, names_looking_b
 from seriatim.report import Banner, Cell, Charts, Definitions, FiledReport, Grid, Page, Prose, Section
 from seriatim.report.formats import format_percent
 from seriatim.usecases.attack import attack_page
-from seriatim.usecases.forecast.forecast import Forecast, FutureCourse
+from seriatim.usecases.forecast.forecast import Forecast, FutureCourse, breaks
 
 HEAD = ("way to continue", "first person breached", "breached at the end", "withheld", "counterfeits", "")
 _WORDS = (
@@ -69,6 +69,7 @@ class OutlookReport(FiledReport):
             "advice": self.advice,
             "courses": courses,
             "unfollowed": self.forecast.n_unfollowed,
+            "breach_share": self.forecast.breach_share,
             "sure_share": self.forecast.sure_share,
             "sure": [
                 {"k": one.k, "releases": list(one.numbers), "shares": list(one.shares), "today": one.before}
@@ -99,18 +100,55 @@ class OutlookReport(FiledReport):
     def advice(self) -> str:
         """Say in a sentence what lasts longest."""
         until = f"release {self.forecast.until}"
+        if self.judged_by_certainty:
+            return self._advice_on_certainty(until)
         lasting = [course for course in self.forecast.courses if course.lasts]
         if lasting:
             ways = " and ".join(course.way.label for course in lasting[:2])
             unlinked = self.forecast.sure and any(course.way.episodes for course in lasting[:2])
             linked = " Episodes of one person are attacked separately; anyone who links them learns more."
             apart = linked if unlinked else ""
-            return f"Nobody would be breached until {until} with {ways}.{apart}"
+            allowed = self.forecast.breach_share
+            who = f"At most {format_percent(allowed)} of people" if allowed else "Nobody"
+            return f"{who} would be breached until {until} with {ways}.{apart}"
         breached = [course for course in self.forecast.courses if course.first_break]
         if not breached:
             return "No way to continue was found: see why each stopped."
         best = max(breached, key=lambda course: (course.first_break or 0, -course.estimates[-1].share))
-        return f"{best.way.label} lasts longest: the first person would be breached at release {best.first_break}."
+        first = "more people than allowed" if self.forecast.breach_share else "the first person"
+        return f"{best.way.label} lasts longest: {first} would be breached at release {best.first_break}."
+
+    @property
+    def judged_by_certainty(self) -> bool:
+        """Return whether a verdict bounds beliefs alone, since values change: then that is the bound of the series."""
+        return self.forecast.breach_share is None and bool(self.forecast.sure)
+
+    def _advice_on_certainty(self, until: str) -> str:
+        allowed, usual = self.forecast.sure_share, self.forecast.sure[0]
+        share = format_percent(allowed)
+        if usual.before > allowed:
+            return f"More than {share} of people are inferred with certainty already, as sure_share counts them."
+        holds = next((one for one in self.forecast.sure if one.breaks(allowed) is None), None)
+        broken = f"As it is, the series would break its sure_share of {share} at release {usual.breaks(allowed)}"
+        if holds is usual:
+            return f"The series would keep its sure_share of {share} until {until}."
+        if holds is None:
+            return f"{broken}; so it would in groups of {self.forecast.sure[-1].k}."
+        return f"{broken}; in groups of {holds.k} it would keep it until {until}."
+
+    @property
+    def stays_safe(self) -> bool:
+        """Return whether the series can go on under its own bounds."""
+        found = self.forecast
+        if self.judged_by_certainty:
+            return found.sure[0].before <= found.sure_share and found.sure[0].breaks(found.sure_share) is None
+        return any(course.lasts and not course.way.anew for course in found.courses) and not self.broken_today
+
+    @property
+    def broken_today(self) -> bool:
+        """Return whether the releases so far breach more people than the bound of the series allows."""
+        found = self.forecast
+        return found.today is not None and not self.judged_by_certainty and breaks(found.today, found.breach_share or 0)
 
     @property
     def changes(self) -> str:
@@ -121,7 +159,12 @@ class OutlookReport(FiledReport):
     @property
     def today(self) -> str:
         share = self.forecast.today.share if self.forecast.today else 0.0
-        return f"{format_percent(share)} of people are breached by the releases so far." if share else ""
+        if not share:
+            return ""
+        bounded = (
+            "; its policy does not bound that ([adversary] breach_share would)" if self.judged_by_certainty else ""
+        )
+        return f"{format_percent(share)} of people are breached by the releases so far{bounded}."
 
     def rows(self) -> list[tuple[str, ...]]:
         """Return a row for each course, with the columns of ``HEAD``."""
@@ -141,7 +184,6 @@ class OutlookReport(FiledReport):
             for course, cells in zip(found.courses, self.rows(), strict=True)
         )
         grid = Grid("How long each way lasts", HEAD, rows, frozenset({2, 3, 4}))
-        safe = any(course.lasts and not course.way.anew for course in found.courses) and not self.today
         methods = tuple((name, installed_rows()[name].summary) for name in names_looking_back())
         return Page(
             self.title,
@@ -152,7 +194,7 @@ class OutlookReport(FiledReport):
             ),
             kicker="Forecast",
             banner=Banner("Can stay safe", self.advice, "good")
-            if safe
+            if self.stays_safe
             else Banner("Not safe as it is", self.advice, "warn", (self.today,) if self.today else ()),
             footer="A simulation with made-up people, not a promise: every release is judged before it is published.",
         )
