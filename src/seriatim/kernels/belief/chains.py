@@ -59,6 +59,7 @@ def _step(chain: Chain, cls: int, gap: int, state: Any, out: Any, room: Any) -> 
     """Write into ``out`` the distribution over states at the next appearance; overwrites ``room``."""
     table = chain.which[gap] if gap < len(chain.which) else -1
     n_states, n_values = chain.then.shape
+    # a gap with a table of its own is one step of it; any other is that many single steps
     times = 1 if table >= 0 else gap
     matrix = chain.tables[max(table, 0), cls]
     for at in range(n_states):
@@ -129,6 +130,7 @@ def filter_states(chain: Chain, state: Floats, posterior: Floats, out: Floats) -
             value = chain.value_of[at]
             out[i, at] = state[i, at] * posterior[i, value] / before[value] if before[value] > 0.0 else 0.0
         for value in range(n_values):
+            # the group says a value that the chain held impossible: begin anew with it
             if not before[value] > 0.0:
                 out[i, chain.start[value]] += posterior[i, value]
 
@@ -155,6 +157,7 @@ def smooth_messages(
         for step in range(end - begin):
             row = people.rows[begin + step]
             for value in range(n_values):
+                # rho below 1: what a group said counts less where its people were together before
                 psi[step, value] = np.exp(rho[row] * log_lam[row, value]) if evidence[row, value] else 0.0
             if step > 0:
                 _step(chain, people.cls[row], people.gap[begin + step], through, forward[step], room)
@@ -167,6 +170,7 @@ def smooth_messages(
                 for at in range(n_states):
                     forward[step, at] = 0.0
                 for value in range(n_values):
+                    # a contradiction: as if this were somebody's first appearance
                     forward[step, chain.start[value]] += chain.prior[people.cls[row], value]
                 total = _weigh(chain, psi[step], forward[step], through)
             for at in range(n_states):
@@ -188,6 +192,8 @@ def smooth_messages(
                 for at in range(n_states):
                     total += through[at] * forward[step - 1, at]
                 for at in range(n_states):
+                    # scaled, since over many releases products of chances run out of digits; 1 says nothing about what
+                    # came before
                     later[at] = through[at] / total if total > 0.0 else 1.0
     return conflicts
 
@@ -215,6 +221,7 @@ def _spread(own: Floats, psi: Any, evidence: Any, log_lam: Any, to_group: Any, b
             total += psi[value]
     for value in range(len(own)):
         belief[value] = belief[value] / total if total > 0.0 else 0.0
+        # the group must not hear its own message back: it is divided out
         to_group[value] = belief[value] * np.exp(-log_lam[value]) if evidence[value] else 0.0
         whole += to_group[value]
     for value in range(len(own)):

@@ -225,6 +225,7 @@ def hit_chances_of_near_values(starts: Longs, value: Ints, count: Ints, reach: L
         last, size, inside, most = starts[each], 0, 0, 0
         for first in range(starts[each], starts[each + 1]):
             size += count[first]
+            # both ends only move up, so a class costs as much as it has values
             while last < starts[each + 1] and value[last] <= reach[value[first]]:
                 inside += count[last]
                 last += 1
@@ -259,6 +260,7 @@ def entropies_of_near_values(starts: Longs, value: Ints, count: Ints, reach: Lon
                 share = held / size
                 best[last + 1] = min(best[last + 1], best[first] - share * math.log2(share))
                 last += 1
+        # what rounding leaves of certainty is certainty
         entropies[each] = best[n_held] if best[n_held] > 1e-12 else 0.0
     return entropies
 
@@ -287,6 +289,7 @@ def leakage_of_random_classes(pool: Ints, prior: Floats, uniforms: Floats) -> Fl
             along += prior[value]
             k = i + 1
             leaks[i, draw] = math.sqrt(max(same / (k * k) - 2.0 * along / k + squares, 0.0))
+        # wiped by the same records, not over all values
         for i in range(largest):
             counts[pool[i]] = 0
     return leaks

@@ -140,6 +140,7 @@ def value_counts_by_class(classes: Ints, n_classes: int, values: Ints, n_values:
     """Return (starts, value, count): class c holds ``value[starts[c]:starts[c + 1]]``, each so often; -1 is none."""
     ends = np.zeros(n_classes + 1, dtype=np.int64)
     for i in range(len(classes)):
+        # -1 is a missing value: it is in the class, but not among its values
         if values[i] >= 0:
             ends[classes[i] + 1] += 1
     for each in range(n_classes):

@@ -70,8 +70,10 @@ def unions_to_cut(starts: Longs, met: Ints, old_out: Ints, need: int) -> Ints:
         ways = 0
         for i in range(starts[group], starts[group + 1]):
             met_group = met[i]
+            # someone who is in no older group leads straight outside
             if met_group < 0:
                 ways += 1
+            # a way of two steps: to an older group, and out of it by someone who is gone; each of those serves once
             elif used[met_group] < old_out[met_group]:
                 used[met_group] += 1
                 ways += 1
@@ -103,7 +105,9 @@ def _anchor(graph: GroupGraph, node: int, anchor: Ints, queue: Ints) -> int:
         found = OPEN if graph.out[near] > 0 else min(found, near)
         for i in range(graph.starts[near], graph.starts[near + 1]):
             edge = graph.edges[i]
+            # the end that is not this one
             far = graph.ends[edge, 0] + graph.ends[edge, 1] - near
+            # met a part that was walked before and is open: so is this one
             if anchor[far] == OPEN:
                 found = OPEN
             elif anchor[far] == UNKNOWN:
@@ -127,6 +131,7 @@ def _augment(graph: GroupGraph, flow: EdgeFlow, source: Ints, sink: Ints, at: Lo
     while head < tail and goal < 0:
         node = flow.queue[head]
         head += 1
+        # a search that comes past this many nodes is taken to have left
         if node == sink[0] or node == sink[1] or graph.out[node] > flow.outward[node] or head > REACH:
             goal = node
             break
@@ -134,6 +139,7 @@ def _augment(graph: GroupGraph, flow: EdgeFlow, source: Ints, sink: Ints, at: Lo
             edge = graph.edges[i]
             side = 0 if graph.ends[edge, 0] == node else 1
             far = graph.ends[edge, 1 - side]
+            # an edge carries one person, and pushing back against the flow undoes it
             along = flow.on[edge] if side == 0 else -flow.on[edge]
             if along < 1 and flow.seen[far] != stamp:
                 flow.seen[far], flow.came_by[far] = stamp, edge
@@ -143,6 +149,7 @@ def _augment(graph: GroupGraph, flow: EdgeFlow, source: Ints, sink: Ints, at: Lo
         return False
     if graph.out[goal] > flow.outward[goal]:
         flow.outward[goal] += 1
+    # below 0 it is a node, whose way outside was used; else an edge
     flow.touched[at[0]] = -1 - goal
     at[0] += 1
     node = goal
@@ -166,6 +173,7 @@ def _enough(graph: GroupGraph, flow: EdgeFlow, source: Ints, sink: Ints, need: i
         if not _augment(graph, flow, source, sink, at):
             break
         found += 1
+    # taken back edge by edge: clearing all arrays would cost as much as the graph is large
     for i in range(at[0]):
         touched = flow.touched[i]
         if touched >= 0:

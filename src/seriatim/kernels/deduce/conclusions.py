@@ -42,6 +42,7 @@ def _parts(board: Board, group: int, other: int, desk: PairScratch) -> int:
     if other >= 0:
         j, j_end = board.mem_ptr[other], board.mem_ptr[other + 1]
     n_people = 0
+    # members are sorted in both groups: one walk along the two lists
     while i < i_end or j < j_end:
         if j >= j_end or (i < i_end and board.mem[i] < board.mem[j]):
             desk.who[n_people], desk.part[n_people] = board.mem[i], 1 if other >= 0 else 0
@@ -63,6 +64,7 @@ def _look_plain(board: Board, group: int, other: int, n_people: int, read: Words
     sig = np.uint64(0)
     for i in range(board.sig_ptr[group], board.sig_ptr[group + 1]):
         sig |= ONE << np.uint64(board.sig_val[i])
+    # per part, as bits of values: somebody may hold it, at least two may, and somebody is known to
     some = np.zeros(3, dtype=np.uint64)
     more = np.zeros(3, dtype=np.uint64)
     known = np.zeros(3, dtype=np.uint64)
@@ -72,10 +74,14 @@ def _look_plain(board: Board, group: int, other: int, n_people: int, read: Words
         n_both += part == 0
         more[part] |= some[part] & word
         some[part] |= word
+        # a word with a single bit: this value is known
         if word & (word - ONE) == 0:
             known[part] |= word
+    # each value stands once in each group, so what one part surely holds no other part of that group can; `low` is what
+    # the people in both surely hold, `top` all they can
     top = sig & some[0] & ~known[1] & ~known[2]
     low = known[0] | (sig if other < 0 else (sig & ~some[1]) | (sig & ~some[2]))
+    # as many values as people: there is no room for another
     if count_bits(low) == n_both:
         top = low
     elif count_bits(top) == n_both:
@@ -89,9 +95,11 @@ def _look_plain(board: Board, group: int, other: int, n_people: int, read: Words
         may = top if part == 0 else sig & ~low
         must = low if part == 0 else sig & ~top
         left = word & may & ~known[part]
+        # a value that this part holds for certain and only one person can take is theirs
         forced = word & must & ~more[part]
         if forced != 0:
             left &= forced
+        # no history that is true leaves somebody nothing: counted, and what was known before is kept
         if left == 0:
             failed += 1
         else:
@@ -144,10 +152,13 @@ def _bound(board: Board, group: int, other: int, n_people: int, desk: PairScratc
             continue
         for i in range(board.sig_ptr[one], board.sig_ptr[one + 1]):
             value, shown = board.sig_val[i], board.sig_cnt[i]
+            # -1 marks a value that neither group has shown yet
             if lo[0, value] < 0:
                 lo[0, value], hi[0, value] = holds[0, value], may[0, value]
                 desk.vals[n_vals] = value
                 n_vals += 1
+            # counterfeits may make up any part of what a group shows, and never add a holder: only the lower bounds
+            # give way
             lo[0, value] = max(lo[0, value], shown - may[side, value] - board.counterfeits[one])
             hi[0, value] = min(hi[0, value], shown - holds[side, value])
     _tighten(desk, n_vals, 0, sizes[0])
@@ -183,10 +194,12 @@ def _look_counts(board: Board, group: int, other: int, n_people: int, read: Word
                 bit = lowest_bit(word)
                 value = (column << 6) + bit_place(bit)
                 word ^= bit
+                # all who can hold it in this part are known already, and this person is not one of them
                 if desk.hi[part, value] <= desk.holds[part, value]:
                     desk.fresh[i, column] &= ~bit
                 else:
                     left += 1
+                    # everyone who may hold it must, this person too
                     if desk.lo[part, value] >= desk.may[part, value]:
                         forced = value
         if left == 0:
@@ -199,6 +212,7 @@ def _look_counts(board: Board, group: int, other: int, n_people: int, read: Word
     for i in range(n_vals):
         for part in range(3):
             value = desk.vals[i]
+            # only what was touched is wiped: a board has many values, a pair of groups few
             desk.holds[part, value], desk.may[part, value], desk.lo[part, value], desk.hi[part, value] = 0, 0, -1, 0
     return failed
 

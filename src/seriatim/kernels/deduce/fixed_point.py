@@ -96,6 +96,7 @@ def _look_next(links: EpisodeLinks, episode: int, forward: bool, cand: Words, de
         while word != 0:
             bit = lowest_bit(word)
             value = (column << 6) + bit_place(bit)
+            # what may follow any of the values that are left
             for each in range(cand.shape[1]):
                 desk.fresh[0, each] |= table[value, each]
             word ^= bit
@@ -121,6 +122,7 @@ def _settle(
             continue
         if at[LOGGED] >= 0:
             k = at[LOGGED]
+            # a kernel cannot know beforehand how much will be removed
             if k == len(log.who):
                 log = _grown(log, k)
             log.who[k], log.rule[k], log.group[k], log.other[k] = episode, at[BY], at[FIRST_GROUP], at[OTHER_GROUP]
@@ -128,6 +130,7 @@ def _settle(
                 log.gone[k, column] = cand[episode, column] & ~desk.fresh[i, column]
             at[LOGGED] += 1
         copy_row(desk.fresh, i, cand, episode)
+        # whoever shares a group with this person may now learn something as well
         for j in range(board.per_ptr[episode], board.per_ptr[episode + 1]):
             _push(queue, board.per[j])
         if links.before[episode] >= 0 or links.after[episode] >= 0:
@@ -154,12 +157,14 @@ def narrow_fully(board: Board, links: EpisodeLinks, cand: Words, first: Ints, ke
     failed = 0
     while queue.ends[0] != queue.ends[1]:
         group = _pop(queue)
+        # numbers from here on are episodes, whose neighbours in time must hear what is left of them
         if group >= n_groups:
             at[BY], at[FIRST_GROUP], at[OTHER_GROUP] = LINK, group - n_groups, -1
             for forward in (True, False):
                 at[LYING] = _look_next(links, group - n_groups, forward, cand, desk)
                 log = _settle(case, desk, cand, queue, log, at)
             continue
+        # the place before the first pair stands for the group alone
         for k in range(board.pair_ptr[group] - 1, board.pair_ptr[group + 1]):
             other = board.pair[k] if k >= board.pair_ptr[group] else -1
             at[LYING], bad = compare_groups(board, group, other, cand, desk)

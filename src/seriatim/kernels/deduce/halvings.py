@@ -60,6 +60,7 @@ def _look(cuts: Halvings, cut: int, right: int, cand: Words, side: _Side) -> Non
     lo, hi, row, last = cuts.starts[cut], cuts.starts[cut + 1], 2 * cut + right, cuts.held.shape[1] - 1
     for value in range(last + 1):
         side.bound[value], side.sure[value], side.maybe[value] = -np.inf, 0, 0
+    # first those who surely hold a value, then those who may: the counts of the first say how many of the second matter
     for sure in (True, False):
         for k in range(hi - lo):
             at = hi - 1 - k if right else lo + k
@@ -77,6 +78,7 @@ def _look(cuts: Halvings, cut: int, right: int, cand: Words, side: _Side) -> Non
                     value = (column << 6) + bit_place(bit)
                     _note(side, value, sure, spot, cuts.held[row, value])
                     word ^= bit
+            # holders of any of the common values, taken as one: sure if none of their values is another
             if inside and outside != sure:
                 _note(side, last, sure, spot, cuts.held[row, last])
     for value in range(last):

@@ -49,6 +49,7 @@ def peel_lone_columns(matrix: SparseMatrix, row_gone: Flags, col_gone: Flags) ->
     while depth > 0:
         depth -= 1
         column = stack[depth]
+        # its only row may have gone with another column since it was put on the stack
         if degree[column] != 1:
             continue
         row = -1
@@ -71,6 +72,7 @@ def peel_lone_columns(matrix: SparseMatrix, row_gone: Flags, col_gone: Flags) ->
 def substitute_peeled(matrix: SparseMatrix, rows: Ints, cols: Ints, vector: Longs) -> None:
     """Overwrite the peeled columns of ``vector``, last peeled first, so that every peeled row adds up to 0."""
     row_ptr, row_col = matrix.row_ptr, matrix.row_col
+    # a row that was peeled late holds no column that was peeled before it, so going back every other entry is known
     for k in range(len(rows) - 1, -1, -1):
         row, column = rows[k], cols[k]
         for which in range(vector.shape[0]):
@@ -84,6 +86,7 @@ def substitute_peeled(matrix: SparseMatrix, rows: Ints, cols: Ints, vector: Long
 @leaf
 def _inverse(number: int) -> int:
     """Return the inverse modulo PRIME."""
+    # Fermat: number^(PRIME - 1) is 1
     result, base, power = 1, number, PRIME - 2
     while power > 0:
         if power & 1:
@@ -127,6 +130,7 @@ def solve_dense(matrix: Longs, vector: Longs) -> None:
             if pivot_of[column] >= 0:
                 total = 0
                 for k in range(n_cols):
+                    # columns without a pivot keep their random numbers: they are the free ones
                     if pivot_of[k] < 0:
                         total = (total + matrix[pivot_of[column], k] * vector[which, k]) % PRIME
                 vector[which, column] = (-total) % PRIME
@@ -171,9 +175,11 @@ def project_vectors(matrix: SparseMatrix, vectors: Floats, close: float, most: i
     way = outside.copy()
     aim = size * close * close
     for step in range(most):
+        # three vectors go together, so the slowest of them decides
         if (size <= aim).all():
             return step
         length = _add_up(col_ptr, col_row, way, across)
+        # a vector that has arrived has size and length 0: it stays, while the others go on
         _move(vectors, -size / np.maximum(length, 1e-300), across, vectors)
         fresh = _add_up(row_ptr, row_col, vectors, outside)
         _move(outside, fresh / np.maximum(size, 1e-300), way, way)

@@ -25,6 +25,7 @@ def overlaps(mem_ptr: Longs, mem: Ints, per_ptr: Longs, per: Ints, least: int) -
             episode = mem[i]
             for j in range(per_ptr[episode], per_ptr[episode + 1]):
                 other = per[j]
+                # met for the first time: the list of these is what is wiped at the end
                 if shared[other] == 0:
                     seen[n_seen] = other
                     n_seen += 1

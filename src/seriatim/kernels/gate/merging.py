@@ -34,6 +34,7 @@ def merge(work: Rows, n_cells: int, rule: int) -> tuple[int, int]:
         work[i].end = i + 1
         work[i].before = i - 1
         if work[i].held < ENOUGH:
+            # which counts below ENOUGH occur: passes for others would find nothing
             short |= 1 << work[i].held
     if short == 0 or rule == NONE:
         return n_cells, UNBOUNDED
@@ -63,7 +64,10 @@ def _merge_smallest(work: Rows, n_cells: int, short: int) -> tuple[int, int]:
             if low >= 0 and gap >= 0:
                 chosen, high = work[low].held, i
             else:
+                # the right one is chosen only if it is strictly smaller, so one record less may be added before they
+                # tie
                 chosen, low, gap = work[high].held, i, gap if gap == UNBOUNDED else -gap - 1
+            # a short one needs no limit: when it grows, the merge is found anew anyway (`note_count`)
             if chosen >= ENOUGH:
                 growth = min(growth, gap)
             end = work[high].end
@@ -74,6 +78,7 @@ def _merge_smallest(work: Rows, n_cells: int, short: int) -> tuple[int, int]:
             left -= 1
             if work[low].held < ENOUGH:
                 short |= 1 << work[low].held
+            # what was joined may still be short, at this very count if the neighbour held none
             i = low
     return left, growth
 
@@ -87,6 +92,7 @@ def _merge_forward(work: Rows, n_cells: int) -> int:
         while end < n_cells and total < ENOUGH:
             total += work[end].held
             end += 1
+        # too few are left at the end for a cell of their own
         if total < ENOUGH and last >= 0:
             work[last].held += total
             work[last].end = n_cells
@@ -112,6 +118,7 @@ def _bits(work: Rows, n_cells: int) -> int:
 @leaf
 def _loners(mask: int, width: int) -> int:
     """Return which cells are merged with nobody, as bits."""
+    # alone is who starts a merged cell and is followed by the start of another; nothing follows the last
     return mask & ((mask >> 1) | (1 << (width - 1)))
 
 
@@ -152,6 +159,7 @@ def _note_growth(board: Board, target: int, place: int, width: int) -> None:
     own = board.targets[target]
     first, alone = own.first_cell, _loners(own.mask, width)
     if not (alone >> place) & 1:
+        # so many records may still come before cells could merge in another way
         own.slack -= 1
         if own.slack < 0:
             own.mask = 0
@@ -161,7 +169,9 @@ def _note_growth(board: Board, target: int, place: int, width: int) -> None:
         if (alone >> i) & 1:
             continue
         cell = board.cells[first + i]
+        # nan is 'not known': it is found when somebody asks
         cell.merged_step = np.nan
+        # its own merge, with one record more, holds the cell that grew among others
         if not (_loners(cell.mask, width) >> place) & 1:
             cell.slack -= 1
             if cell.slack < 0:
@@ -176,6 +186,7 @@ def _write_squares(cells: Rows, first: int, width: int, mask: int) -> None:
         end, count = i + 1, cells[first + i].count
         while end < width and not (mask >> end) & 1:
             count += cells[first + end].count
+            # a merged cell's square stands at its first cell alone, so that a plain sum counts it once
             cells[first + end].merged_own = 0.0
             end += 1
         cells[first + i].merged_own = _square(cells, first + i, first + end, count)
@@ -233,6 +244,7 @@ def merged_step(board: Board, target: int, cell: int) -> float:
     else:
         work = board.work
         for i in range(width):
+            # what would be, with one more record in this cell
             work[i].held = board.cells[first + i].count + (first + i == cell)
         left, growth = merge(work, width, board.dependencies[own.dependency].merge)
         i = 0

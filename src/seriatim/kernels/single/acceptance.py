@@ -20,6 +20,7 @@ def most_near_values(counts: Longs, reach: Longs) -> int:
     """Return the most records that one window holds."""
     most, inside, last = 0, 0, 0
     for first in range(len(counts)):
+        # both ends only move up: one walk for all windows
         while last <= reach[first]:
             inside += counts[last]
             last += 1

@@ -118,8 +118,11 @@ def cut_rows(rows: Any, bounds: tuple[int, int], trees: Any, rules: Any, tests: 
     n_counts = tests.offsets[-1]
     counts = ValueCounts(np.zeros(n_counts, dtype=np.int64), np.zeros(n_counts, dtype=np.int64))
     scratch = np.empty(2 * n_counts + 2)
+    # every piece but the whole has k rows, so there are never more pieces than this
     found = np.empty(max((end - begin) // k, 1) + 1, dtype=np.int64)
     n_found = 0
+    # depth first, the left part next: pieces are found in ascending order, and the stack stays as short as the cuts are
+    # deep
     stack = [(begin, end, 0)]
     while len(stack) > 0:
         first, last, side = stack.pop()
@@ -129,6 +132,8 @@ def cut_rows(rows: Any, bounds: tuple[int, int], trees: Any, rules: Any, tests: 
             _measure(rows, piece, trees, work, width)
             if judged:
                 _count(rows, piece, tests.offsets, counts.whole)
+            # the widest column first; one that cannot be cut is struck off, until a cut is found or no column has any
+            # width
             while n_left == 0:
                 column = _widest(width)
                 if column < 0:
@@ -140,6 +145,8 @@ def cut_rows(rows: Any, bounds: tuple[int, int], trees: Any, rules: Any, tests: 
                     _read_int(ints, side, first, last, first_int + column - (n_quasi - n_wide), codes)
                 low, high = work[LOW, column], work[HIGH, column]
                 middle, below, equal = median_code(codes, n_rows, low, high, histogram, few)
+                # a second edge is tried beside the median, where the first leaves one side too few rows or breaks a
+                # test
                 for attempt in range(2):
                     # relaxed cuts exactly in half, the first rows that equal the median going left
                     edge, n_left, ties = middle, n_rows // 2, n_rows // 2 - below
@@ -159,6 +166,7 @@ def cut_rows(rows: Any, bounds: tuple[int, int], trees: Any, rules: Any, tests: 
                         break
                     n_left = 0
         if n_left > 0:
+            # a cut copies its rows to the other side, so the parts lie there
             stack.append((first + n_left, last, 1 - side))
             stack.append((first, first + n_left, 1 - side))
         else:
@@ -193,6 +201,7 @@ def _measure(rows: RowWords, piece: CutPiece, trees: ColumnScales, work: Longs, 
     side, first, last = piece.side, piece.first, piece.last
     starts, ends, meta, positions, spans = trees.starts, trees.ends, trees.meta, trees.positions, trees.spans
     n_quasi = len(spans)
+    # four one-byte codes fit where one wide code would; wide ones are measured one by one below
     for block in range(0, 4 * first_int, LANES):
         _ranges(lanes, side, first, last, block, work)
     for column in range(n_wide):
@@ -206,6 +215,7 @@ def _measure(rows: RowWords, piece: CutPiece, trees: ColumnScales, work: Longs, 
         low, high = work[LOW, column], work[HIGH, column]
         if low == high:
             width[column] = 0.0
+        # a column with a span is measured along its scale, any other by the lowest node of its tree
         elif spans[column] > 0.0:
             at = meta[column, POSITION]
             width[column] = min((positions[at + high] - positions[at + low]) / spans[column], 1.0)

@@ -22,6 +22,7 @@ def median_code(
     A wide range is counted in coarse steps first; only the codes in the step that holds the median are sorted.
     """
     half, shift = n_codes // 2, 0
+    # more steps than this would cost more to clear than the rows cost to count
     while (most - least) >> shift > 4 * n_codes:
         shift += 1
     for row in range(n_codes):
@@ -31,6 +32,7 @@ def median_code(
         below += histogram[step]
         step += 1
     equal = int(histogram[step])
+    # left as it was found, so that the next piece need not clear all of it
     for clear in range(((most - least) >> shift) + 1):
         histogram[clear] = 0
     if shift == 0:

@@ -92,12 +92,14 @@ def numbered_alike(codes: Ints, lookups: Any, node: Any, ids: Ints) -> int:
     n_ids, chunk = 1, 0
     while chunk < n_chunks:
         room = n_ids
+        # as many chunks as fit into 64 bits before keys must be numbered
         while chunk < n_chunks and room <= _ROOM // node.cards[chunk]:
             card = node.cards[chunk]
             if card > 1:
                 _fold(keys, codes[chunk], lookups.local[node.at[chunk] :], card)
             room *= card
             chunk += 1
+        # a table with a place for each key is quicker while it is not much longer than the rows
         n_ids = _number_by_place(keys, room, ids) if room <= max(4 * n_rows, 4096) else _number_by_hash(keys, ids)
         if chunk < n_chunks:
             copy_array(keys, ids)
@@ -130,6 +132,7 @@ def _number_by_place(keys: Longs, room: int, ids: Ints) -> int:
 def _number_by_hash(keys: Longs, ids: Ints) -> int:
     """Return how many different keys there are; write their numbers into ``ids``. For any keys."""
     bits = 4
+    # at most half full, so that a search ends after a step or two
     while (1 << bits) < 2 * len(keys):
         bits += 1
     slots = np.empty((1 << bits, 2), dtype=np.int64)  # key and number side by side: one line of the cache
@@ -175,6 +178,8 @@ def join_classes(finer: Any, ids: Ints, n_ids: int, n_values: int) -> Any:
             row = order[place]
             for entry in range(finer.offsets[row], finer.offsets[row + 1]):
                 value = finer.values[entry]
+                # first seen in this class; the tally is wiped below, entry by entry, since most values are in few
+                # classes
                 if tally[value] == 0:
                     values[written] = value
                     written += 1
@@ -236,6 +241,7 @@ def judge_node(classes: Any, lookups: Any, node: Any, bars: Any, kept: Marks) ->
     n_kept = suppressed = lasting_suppressed = surcharge = lasting_surcharge = squares = kept_squares = 0
     for index in range(len(classes.sizes)):
         size = classes.sizes[index]
+        # of all classes, suppressed ones too: this sum never falls on the way up, so it bounds the loss
         squares += size * size
         if kept[index] == 2:
             n_kept += 1
