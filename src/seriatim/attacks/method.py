@@ -112,6 +112,7 @@ def _cuts_of(traces: Traces, cells: list[_Cell], place: Singles) -> Iterator[_Cu
         if len(some) < 2:
             continue
         sizes = np.cumsum([cell.held.sum() for cell in some])
+        # the method cuts as near to the middle as its cells allow, and so does who repeats it
         at = int(np.abs(sizes[:-1] - sizes[-1] // 2).argmin()) + 1
         cut = _cut_between(some[:at], some[at:], place, traces)
         if cut is not None:
@@ -172,6 +173,7 @@ def _halved_buckets(traces: Traces, place: Singles, since: int) -> list[Halvings
         spot, sure = _along_widest(place[who], node[of], int(node.max()) + 1)
         right, sure = _upper_half(spot, of, node, sure)
         sure &= _agrees(traces, who, spot, right[of], node[of], len(sure))
+        # a node that cannot be rebuilt ends its branch: nothing below it would be certain
         kept = sure[node]
         number = np.cumsum(kept) - 1
         inside = kept[of]
@@ -190,6 +192,7 @@ def _buckets(traces: Traces, since: int) -> tuple[Longs, Longs]:
     width = np.diff(traces.sig_ptr)
     if not len(width):
         return width, width
+    # groups whose numbers last are cut otherwise, and rebuilt above
     lasting = np.array(["lineage" in past.marks for past in traces.history])[traces.release_of]
     once = np.maximum.reduceat(traces.sig_cnt, traces.sig_ptr[:-1]) == 1
     groups = np.flatnonzero(once & (width > 1) & (traces.release_of >= since) & ~lasting)

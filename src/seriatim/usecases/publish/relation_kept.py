@@ -60,6 +60,7 @@ class _Banded:
             place[np.argsort(-counts, kind="stable")] = np.arange(len(counts))
             of_code = np.minimum(place, CATEGORIES - 1)
         elif ranked and len(counts) > BANDS:
+            # bands of about as many people each: a value belongs where the middle of its people lies
             middle = counts.cumsum() - counts / 2
             of_code = np.unique((middle * BANDS / max(len(column.codes), 1)).astype(np.int64), return_inverse=True)[1]
         else:
@@ -73,9 +74,11 @@ def relation_kept(told: FloatArray, truth: FloatArray) -> float | None:
     people = truth.sum()
     alone = np.outer(truth.sum(axis=1), truth.sum(axis=0)) / max(people, 1e-12)
     there = float(np.abs(alone - truth).sum())
+    # sqrt(2 n / pi) is the mean distance of a count from n, where only chance moves it
     if there <= CHANCE * float(np.sqrt(2 * alone / np.pi).sum()):
         return None
     rows = told.sum(axis=1, keepdims=True)
+    # a row about which nothing was told is guessed from the margins
     shares = np.where(rows > 0, told / np.maximum(rows, 1e-12), truth.sum(axis=0) / max(people, 1e-12))
     told = shares * truth.sum(axis=1, keepdims=True)
     return 1.0 - float(np.abs(told - truth).sum()) / there
@@ -152,6 +155,7 @@ def _cells(view: View, draft: Draft, quasi: Sequence[_Banded], column: CodedColu
         cell, n_cells = np.where(cell >= 0, place[cell], -1), MOST_CELLS
     real = np.flatnonzero((box >= 0) & (cell[: len(box)] >= 0))
     if draft.buckets:
+        # buckets publish everyone's columns as they are: each person is a box of their own
         box, labels = np.arange(len(box), dtype=np.int32), tuple(one.of_person for one in quasi)
     seen, people = np.unique(cell[real] * (int(box.max()) + 1) + box[real], return_counts=True)
     held = np.bincount(cell[cell >= 0] * values.size + value[cell >= 0], minlength=n_cells * values.size)
@@ -180,6 +184,7 @@ def _slots(draft: Draft, column: CodedColumn, values: _Banded) -> tuple[np.ndarr
     texts = draft.groups.column(column.name).slice(n).cast(pa.string())
     codes = pc.fill_null(pc.index_in(texts, value_set=column.scale.texts.cast(pa.string())), -1).to_numpy()
     made_up = np.where(codes >= 0, values.of_code[codes], -1)
+    # a counterfeit whose value nobody has holds no band, and counts nowhere
     cell[n:] = np.where(made_up >= 0, cell[n:], -1)
     known, numbers = np.unique(cell[cell >= 0], return_inverse=True)
     cell[cell >= 0] = numbers

@@ -119,6 +119,7 @@ def attacked_by_exclusion(
 
     def attacked(part: History) -> Estimate:
         known = policy.adversary
+        # one budget for the verdict: more holders or columns do not make a publication longer
         work = BUDGET / max(len({holder.releases for holder in holders}), 1) / max(len(draft.sensitive), 1)
         ground = replace(prepare(part, priors), counted=n_own)
         halved = row is not None and row.halves_values
@@ -158,6 +159,7 @@ def _with_withheld(estimate: Estimate, part: History, policy: Policy) -> Estimat
         return estimate
     shown = [past.person[past.person >= 0] for past in part]
     out = [past.withheld.person for past in part if past.withheld is not None]
+    # the attack knows only those shown; the promise is to everyone who was ever in a view
     n_shown, n_people = len(np.unique(np.concatenate(shown))), len(np.unique(np.concatenate((*shown, *out))))
     share, low, high = (
         min(1.0, (one * n_shown + n) / n_people) for one in (estimate.share, estimate.low, estimate.high)

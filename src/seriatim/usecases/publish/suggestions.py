@@ -109,6 +109,7 @@ def _suggested_changes(
     policy = order.policy
     assert policy.defence is not None
     if "suppress" in broken:
+        # rounded up, so that the line to paste passes and not the figure before rounding
         share = min(1.0, round(broken["suppress"].worst + 0.0005, 3))
         settings = replace(policy.defence, suppress=share)
         yield from _change("suppress", order, replace(policy, defence=settings), f"[defence] suppress = {share:g}")
@@ -147,6 +148,7 @@ def _withheld_classes(order: ReleaseOrder, parts: ReleaseParts) -> Iterator[tupl
         tried = _rehearsed(wide, parts)
         if tried is None:
             return
+        # the wide bound only finds out how much is withheld; the line to paste says that much and no more
         share = max(policy.defence.allowed, min(1.0, ceil(tried.withheld * 1000) / 1000))
         exact = replace(policy, defence=replace(widest, suppress=share))
         for kind, change in _change("withhold", order, exact, line):
@@ -303,6 +305,7 @@ def _units(column: CodedColumn, above: float) -> Iterator[float]:
     for parts in _PARTS if width > 0 else ():
         power = 10.0 ** _power(width / parts)
         unit = next(power * nice for nice in _ROUND if power * nice >= width / parts * (1 - 1e-9))
+        # a unit finer than the values themselves changes nothing
         if unit > last and unit > width / max(len(positions) - 1, 1):
             last = unit
             yield unit
@@ -335,6 +338,7 @@ def later_view(view: View, leaving: float, intervals: int) -> View:
     cells = chance.permutation(np.flatnonzero(left)) if left.any() else np.empty(0, dtype=np.int64)
     rows = np.arange(len(view))
     rows[left] = cells
+    # whoever comes is nobody who was there before
     names = pa.array([f"newcomer {number}" for number in range(int(left.sum()))], pa.string())
     who = pc.replace_with_mask(_respondents(view), pa.array(left), names)
     return _with_people(view.taken(rows), who)
