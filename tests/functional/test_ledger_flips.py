@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 import sqlalchemy as sa
+from support.kept_drafts import keep
 from support.ledgers import PASTS, SECRET, made_policy, publish, reserve
 
 from seriatim.errors import LedgerError
@@ -29,6 +30,10 @@ def ledger(ledger_url: str, tmp_path: Path) -> SqlLedger:
     made.erase("ward", "bob")
     publish(made, ["eve"], policy=made_policy(epoch=2, k=3), recipients=())
     made.recall("ward", 3, "wrong")
+    keep(made, ["fay"], policy=made_policy(epoch=2, k=3), author="A. Ortiz")
+    made.decline("ward", "wrong", "B. Li")
+    keep(made, policy=made_policy("drafted", k=4))
+    made.approve("drafted", "B. Li")
     made.answer_book("ward").append({"query": "mean", "answer": 3})
     reserve(made, policy=made_policy("moved"), destination=tmp_path / "gone")
     made.resume(out=tmp_path / "there")

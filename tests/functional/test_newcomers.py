@@ -12,7 +12,7 @@ from support.ledgers import SECRET, made_groups, made_policy
 
 from seriatim.ledger import newcomer_files, reservations, stored_history
 from seriatim.ledger.sql_ledger import SqlLedger, open_ledger
-from seriatim.ports import Reservation
+from seriatim.ports import Reservation, Shelf
 
 TOGETHER = "newcomers.parquet"
 
@@ -65,9 +65,10 @@ def _files_read(ledger: SqlLedger, monkeypatch: pytest.MonkeyPatch) -> list[str]
     """Return the files from which the people of the series are read."""
     read, found = stored_history.read_reserved, []
 
-    def noted(path: Path, *rest: object) -> object:
+    def noted(place: Shelf, name: str, *rest: object) -> object:
+        path = Path(name)
         found.append(f"{int(path.parent.name)} {path.stem}")
-        return read(path, *rest)  # type: ignore[arg-type]
+        return read(place, name, *rest)  # type: ignore[arg-type]
 
     with monkeypatch.context() as patched:
         patched.setattr(stored_history, "read_reserved", noted)

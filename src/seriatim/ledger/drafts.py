@@ -216,8 +216,8 @@ def end_draft(connection: Connection, draft: KeptDraft, said: Mapping[str, str])
 
 def is_named_in_draft(place: Shelf, draft: KeptDraft, respondent: str) -> bool:
     """Return whether somebody is new in a draft: no release of the series names them."""
-    path = place.draft(draft.entry.digest) / shelf.PEOPLE
-    people = read_reserved(path, draft.release["private"][shelf.PEOPLE])
+    name = f"{place.draft(draft.entry.digest).name}/{shelf.PEOPLE}"
+    people = read_reserved(place, name, draft.release["private"][shelf.PEOPLE])
     return bool(pc.any(pc.equal(people.column(pseudonyms.RESPONDENT), respondent)).as_py())
 
 

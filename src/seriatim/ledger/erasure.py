@@ -7,7 +7,6 @@ it replaces the old one. A crash in between loses nothing: readers use the file 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
@@ -19,7 +18,6 @@ from seriatim.ledger.drafts import clear_ended, end_draft, is_named_in_draft, op
 from seriatim.ledger.manifests import refuse_behind_manifest
 from seriatim.ledger.shelf import Shelf
 from seriatim.ledger.stored_history import Facts, current_file, memory_files
-from seriatim.storage import durable_files
 from seriatim.storage.database import Database
 from seriatim.storage.durable_files import disk_errors
 
@@ -42,7 +40,7 @@ def forget_person(database: Database, place: Shelf, series: str, respondent: str
             numbers |= _numbers_of(files[shelf.PEOPLE], respondent)
             rest = {name: less for name, table in files.items() if (less := _without(table, numbers)) is not None}
             if rest:
-                written = _written(place.release(series, facts["number"]), rest)
+                written = _written(place, series, facts["number"], rest)
                 entry = {"kind": chain.ERASED, "series": series, "number": facts["number"], **_told(written)}
                 catalogue.append(connection, entry, catalogue.circumstances())
                 found += len(rest)
@@ -75,11 +73,14 @@ def _without(table: pa.Table, numbers: set[int]) -> pa.Table | None:
     return table.filter(pc.invert(hit)) if pc.any(hit).as_py() else None
 
 
-def _written(folder: Path, files: Mapping[str, pa.Table]) -> dict[str, Any]:
+def _written(place: Shelf, series: str, number: int, files: Mapping[str, pa.Table]) -> dict[str, Any]:
     """Write the next versions of files beside them; return their fingerprints."""
-    for name, table in files.items():
-        durable_files.write_durably(shelf.pending(folder / name), pseudonyms.pseudonymous_parquet(table))
-    return {name: shelf.fingerprint(shelf.pending(folder / name)) for name in files}
+    found = {}
+    for file, table in files.items():
+        data = pseudonyms.pseudonymous_parquet(table)
+        place.replace(shelf.pending(shelf.release_file(series, number, file)), data)
+        found[file] = shelf.fingerprint_of(data)
+    return found
 
 
 def _told(written: Mapping[str, Any]) -> dict[str, Any]:
@@ -91,18 +92,17 @@ def _told(written: Mapping[str, Any]) -> dict[str, Any]:
 
 def settle_erasures(database: Database, place: Shelf, series: str) -> None:
     """Move every pending file into place if the chain knows it, or remove it."""
-    if not any(_waiting(place, series)):
+    if not _waiting(place, series):
         return
     with disk_errors(place.root), database.writing() as connection:
         wanted = catalogue.past(connection, series).erased
-        for path in _waiting(place, series):
-            file = shelf.awaited(path.name) or ""
-            if wanted.get(int(path.parent.name), {}).get(file) == shelf.fingerprint(path):
-                path.rename(path.with_name(file))
-            else:
-                path.unlink()
-            durable_files.flush_folder(path.parent)
+        for name in _waiting(place, series):
+            folder, _, waiting = name.rpartition("/")
+            file, data = shelf.awaited(waiting) or "", place.read(name)
+            if wanted.get(int(folder.rpartition("/")[2]), {}).get(file) == shelf.fingerprint_of(data):
+                place.replace(f"{folder}/{file}", data)
+            place.remove(name)
 
 
-def _waiting(place: Shelf, series: str) -> list[Path]:
-    return sorted(path for path in place.series(series).glob("[0-9]*/*") if shelf.awaited(path.name))
+def _waiting(place: Shelf, series: str) -> list[str]:
+    return [name for name in place.names(shelf.slug(series)) if shelf.awaited(name.rpartition("/")[2])]

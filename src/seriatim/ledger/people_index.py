@@ -11,7 +11,6 @@ import hashlib
 import hmac
 from collections.abc import Mapping
 from contextlib import suppress
-from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
@@ -19,11 +18,12 @@ import pyarrow as pa
 from sqlalchemy.engine import Connection
 
 from seriatim.ledger import catalogue, pseudonyms, statements
-from seriatim.ledger.shelf import Shelf
+from seriatim.ledger.shelf import slug
 from seriatim.ledger.stored_history import everyone_in
 from seriatim.model.text_hash import WordArray, hashes_of
-from seriatim.storage.durable_files import write_durably
+from seriatim.ports import Shelf
 
+_FILE = "/people.index"
 _KEY = 0x5E21A71
 """The same for all series: their people are compared."""
 _SIGNED, _HEAD = 32, 64
@@ -38,11 +38,11 @@ def hashed(respondents: pa.Array | pa.ChunkedArray) -> WordArray:
 def write(place: Shelf, series: str, secret: bytes, head: str, people: WordArray) -> None:
     """Write the index of a series that stands at ``head``; the caller is the only writer."""
     body = head.encode() + people.tobytes()
-    write_durably(_file(place, series), _signature(secret, body) + body)
+    place.replace(_name(series), _signature(secret, body) + body)
 
 
 def remove(place: Shelf, series: str) -> None:
-    _file(place, series).unlink(missing_ok=True)
+    place.remove(_name(series))
 
 
 def in_other_series(
@@ -61,10 +61,22 @@ def in_other_series(
     return {name: n for name, n in sorted(found.items()) if n}
 
 
-def wrong_files(place: Shelf, secrets: Mapping[str, bytes]) -> list[Path]:
+def wrong_files(place: Shelf, secrets: Mapping[str, bytes]) -> list[str]:
     """Return the indexes that were changed since they were written."""
-    files = {_file(place, series): secret for series, secret in secrets.items()}
-    return [path for path, secret in files.items() if path.exists() and _signed(path, secret) is None]
+    named = {_name(series): secret for series, secret in secrets.items()}
+    return [
+        place.where(name)
+        for name, secret in named.items()
+        if _is_there(place, name) and _signed(place, name, secret) is None
+    ]
+
+
+def _is_there(place: Shelf, name: str) -> bool:
+    try:
+        place.read(name)
+    except FileNotFoundError:
+        return False
+    return True
 
 
 def _in_both(marks: WordArray, people: WordArray) -> npt.NDArray[np.int64]:
@@ -81,16 +93,16 @@ def _in_both(marks: WordArray, people: WordArray) -> npt.NDArray[np.int64]:
 
 
 def _indexed(place: Shelf, series: str, secret: bytes, head: str) -> WordArray | None:
-    body = _signed(_file(place, series), secret)
+    body = _signed(place, _name(series), secret)
     if body is None or body[:_HEAD] != head.encode():
         return None
     return np.frombuffer(body, dtype=np.uint64, offset=_HEAD)
 
 
-def _signed(path: Path, secret: bytes) -> bytes | None:
+def _signed(place: Shelf, name: str, secret: bytes) -> bytes | None:
     """Return what an index says; None if there is none, or not as it was written."""
     with suppress(OSError):
-        data = path.read_bytes()
+        data = place.read(name)
         if hmac.compare_digest(data[:_SIGNED], _signature(secret, data[_SIGNED:])):
             return data[_SIGNED:]
     return None
@@ -100,5 +112,5 @@ def _signature(secret: bytes, body: bytes) -> bytes:
     return hashlib.blake2b(body, key=secret[:64], digest_size=_SIGNED).digest()
 
 
-def _file(place: Shelf, series: str) -> Path:
-    return place.series(series) / "people.index"
+def _name(series: str) -> str:
+    return f"{slug(series)}{_FILE}"

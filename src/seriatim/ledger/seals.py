@@ -63,12 +63,11 @@ def sealed_description(path: Path, manifest: Mapping[str, Any]) -> tuple[Path, M
 
 
 def write_sealed_manifest(place: Shelf, record: ReleaseRecord) -> None:
-    path = place.release(record.series, record.number) / shelf.MANIFEST
-    wanted = seal_bytes(record.manifest)
-    if not path.exists():
-        durable_files.write_durably(path, wanted)
-    elif path.read_bytes() != wanted:
-        raise LedgerDamaged(f"{path}: not the manifest that the database holds; run seriatim ledger verify")
+    name, wanted = shelf.release_file(record.series, record.number, shelf.MANIFEST), seal_bytes(record.manifest)
+    if not place.put(name, wanted) and place.read(name) != wanted:
+        raise LedgerDamaged(
+            f"{place.where(name)}: not the manifest that the database holds; run seriatim ledger verify"
+        )
 
 
 def sealed_report(place: Shelf, record: ReleaseRecord) -> dict[str, Any]:
@@ -77,9 +76,8 @@ def sealed_report(place: Shelf, record: ReleaseRecord) -> dict[str, Any]:
     where = f"series {record.series!r} release {record.number}"
     if wanted is None:
         raise InputError(Fault(where, "holds no report: it was imported or made by an older version"))
-    path = place.release(record.series, record.number) / shelf.PUBLISHED / REPORT
     try:
-        data = path.read_bytes()
+        data = place.read(shelf.release_file(record.series, record.number, f"{shelf.PUBLISHED}/{REPORT}"))
     except OSError:
         data = b""
     if hashlib.sha256(data).hexdigest() != wanted["sha256"]:

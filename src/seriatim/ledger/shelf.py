@@ -24,16 +24,16 @@ import secrets
 import shutil
 import time
 import unicodedata
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any, Protocol
 
 from seriatim.errors import LedgerError, SeriatimError
 from seriatim.ports import PUBLIC
 from seriatim.storage.database import Database
-from seriatim.storage.durable_files import SHELF_MARK, flush_folder
+from seriatim.storage.durable_files import SHELF_MARK, flush_folder, put_durably, write_durably
 from seriatim.storage.series_lock import held_session
 
 GROUPS = "groups.parquet"
@@ -55,6 +55,11 @@ _PLAIN = re.compile(r"[a-z0-9][a-z0-9_-]{0,63}")
 _DIGESTED = re.compile(r".*-[0-9a-f]{10}")
 
 
+def release_file(series: str, number: int, file: str) -> str:
+    """Return the name of a file of a release."""
+    return f"{slug(series)}/{number:06d}/{file}"
+
+
 def slug(series: str) -> str:
     """Return a folder name for a series: its own name if that is plain, else its safe letters and a digest.
 
@@ -72,6 +77,11 @@ def fingerprint(path: Path) -> dict[str, Any]:
     with path.open("rb") as file:
         digest = hashlib.file_digest(file, "sha256").hexdigest()
         return {"sha256": digest, "bytes": file.tell()}
+
+
+def fingerprint_of(data: bytes) -> dict[str, Any]:
+    """Return the same of bytes."""
+    return {"sha256": hashlib.sha256(data).hexdigest(), "bytes": len(data)}
 
 
 def files_under(folder: Path) -> Iterator[str]:
@@ -107,9 +117,9 @@ def is_unfinished(name: str) -> bool:
     return (last.startswith(".") and last.endswith(".partial")) or awaited(last) is not None
 
 
-def pending(path: Path) -> Path:
-    """Return where the next version of a file waits until the chain knows it."""
-    return path.with_name(f"{path.name}{_NEXT}")
+def pending(name: str) -> str:
+    """Return the name under which the next version of a file waits until the chain knows it."""
+    return f"{name}{_NEXT}"
 
 
 def awaited(name: str) -> str | None:
@@ -124,7 +134,7 @@ class _Held(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Shelf:
-    """The folder with the bulk of a ledger."""
+    """``seriatim.ports.Shelf`` in a folder, and what only a folder has: releases in the making, and locks."""
 
     root: Path
     locks: Database | None = None
@@ -132,6 +142,43 @@ class Shelf:
 
     def create(self) -> None:
         self.root.mkdir(mode=0o700, exist_ok=True)  # anyone who opens a new ledger at the same time may make it too
+
+    def put(self, name: str, data: bytes) -> bool:
+        """Keep bytes under a name; False, and nothing changed, if there are some already."""
+        return put_durably(self._path(name), data)
+
+    def replace(self, name: str, data: bytes) -> None:
+        """Keep bytes under a name instead of those that may be there. The caller is the only writer."""
+        path = self._path(name)
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        write_durably(path, data)
+
+    def read(self, name: str) -> bytes:
+        """Return the bytes under a name; raise FileNotFoundError if there are none."""
+        return self._path(name).read_bytes()
+
+    def names(self, below: str = "") -> Sequence[str]:
+        """Return the sorted names below a name; what is in the making has none."""
+        folder = self._path(below) if below else self.root
+        inside = f"{below}/" if below else ""
+        return [f"{inside}{name}" for name in files_under(folder) if "/." not in f"/{inside}{name}"]
+
+    def remove(self, name: str) -> None:
+        """Remove what is under a name, if anything is."""
+        path = self._path(name)
+        if path.exists():
+            path.unlink(missing_ok=True)
+            flush_folder(path.parent)
+
+    def where(self, name: str) -> str:
+        """Return how a message calls what is under a name."""
+        return str(self.root / name)
+
+    def _path(self, name: str) -> Path:
+        path = PurePosixPath(name)
+        if path.is_absolute() or not path.parts or ".." in path.parts:
+            raise ValueError(f"{name!r} is no name on a shelf")
+        return self.root / path
 
     def series(self, name: str) -> Path:
         return self.root / slug(name)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import hashlib
 from collections.abc import Mapping, Sequence
-from pathlib import Path
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -21,9 +21,9 @@ from seriatim.ledger import catalogue, pseudonyms, shelf
 from seriatim.ledger.catalogue import PastReleases
 from seriatim.ledger.newcomer_files import naming_files
 from seriatim.ledger.reservations import ReservedPeople
-from seriatim.ledger.shelf import Shelf
 from seriatim.model.draft import SENSITIVE
 from seriatim.model.history import MARKS, History, PastRelease, WithheldPeople, nothing_published
+from seriatim.ports import Shelf
 
 Facts = Mapping[str, Any]
 _SMALL = 1 << 15
@@ -52,13 +52,13 @@ def _without(people: pa.Table, numbers: set[int]) -> pa.Table:
 
 def current_file(place: Shelf, series: str, facts: Facts, file: str, erased: Mapping[int, Facts]) -> pa.Table:
     """Read a file that erasures may have changed; after a crash the new file may still be beside it."""
-    path = place.release(series, facts["number"]) / file
+    name = shelf.release_file(series, facts["number"], file)
     after = erased.get(facts["number"], {}).get(file)
-    wanted = after or facts["private"][file]
-    waiting = shelf.pending(path)
-    if after is not None and waiting.is_file() and shelf.fingerprint(waiting) == wanted:
-        path = waiting
-    return read_reserved(path, wanted)
+    if after is None:
+        return read_reserved(place, name, facts["private"][file])
+    with suppress(LedgerDamaged):
+        return read_reserved(place, shelf.pending(name), after)
+    return read_reserved(place, name, after)
 
 
 def memory_files(facts: Facts) -> dict[str, str]:
@@ -100,7 +100,7 @@ def stored_history(
         return History(_respondents(crowd), pa.array([], pa.string()))
     # decoding and digests release the interpreter's lock
     threads = threads_for(sum(one["rows"] for one in facts))
-    read = threads.map(lambda one: _published(place.release(series, one["number"]) / shelf.GROUPS, one, chosen), facts)
+    read = threads.map(lambda one: _published(place, series, one, chosen), facts)
     tables = [table for table, _ in read]
     coded = threads.map(_encoded, (t.column(column) if column else _nothing(len(t)) for t in tables))
     values, codes = _common_values(coded)
@@ -123,7 +123,7 @@ def _nothing(n: int) -> pa.ChunkedArray:
     return pa.chunked_array([pa.nulls(n, pa.string())])
 
 
-def _published(path: Path, facts: Facts, sensitive: str | None) -> tuple[pa.Table, pa.Table]:
+def _published(place: Shelf, series: str, facts: Facts, sensitive: str | None) -> tuple[pa.Table, pa.Table]:
     """Return the rows that were published, and those of people who were withheld; of one column's table."""
     columns = [
         pseudonyms.PERSON,
@@ -133,7 +133,8 @@ def _published(path: Path, facts: Facts, sensitive: str | None) -> tuple[pa.Tabl
         *MARKS,
         SENSITIVE,
     ]
-    table = read_reserved(path, facts["private"][shelf.GROUPS], columns)
+    name = shelf.release_file(series, facts["number"], shelf.GROUPS)
+    table = read_reserved(place, name, facts["private"][shelf.GROUPS], columns)
     if SENSITIVE in table.column_names:  # each column has a table of its own
         table = table.filter(pc.equal(table.column(SENSITIVE), facts["sensitive"].index(sensitive)))
     hidden = table.column(pseudonyms.SUPPRESSED)
@@ -157,14 +158,14 @@ def _withheld(table: pa.Table, column: str | None) -> WithheldPeople:
     return WithheldPeople(_int32(held, pseudonyms.PERSON), values.dictionary.take(values.indices))
 
 
-def read_reserved(path: Path, wanted: Mapping[str, Any], columns: Sequence[str] | None = None) -> pa.Table:
-    """Read a file if its bytes are those of the fingerprint."""
+def read_reserved(place: Shelf, name: str, wanted: Mapping[str, Any], columns: Sequence[str] | None = None) -> pa.Table:
+    """Read what is under a name on the shelf if its bytes are those of the fingerprint."""
     try:
-        data = path.read_bytes()
+        data = place.read(name)
     except FileNotFoundError:
-        raise LedgerDamaged(f"{path}: missing; run seriatim ledger verify") from None
+        raise LedgerDamaged(f"{place.where(name)}: missing; run seriatim ledger verify") from None
     if hashlib.sha256(data).hexdigest() != wanted["sha256"]:
-        raise LedgerDamaged(f"{path}: not the file that was reserved; run seriatim ledger verify")
+        raise LedgerDamaged(f"{place.where(name)}: not the file that was reserved; run seriatim ledger verify")
     asked = None if columns is None else tuple(columns)
     return _parsed_small(data, asked) if len(data) <= _SMALL else _parsed(data, asked)
 

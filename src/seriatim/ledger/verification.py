@@ -150,7 +150,7 @@ def _check_file(path: Path, wanted: Mapping[str, Any], findings: _Findings) -> N
 
 def _waits(path: Path, wanted: Mapping[str, Any]) -> bool:
     """Return whether the next version of a file is beside it: an erasure was cut short after the chain knew of it."""
-    waiting = shelf.pending(path)
+    waiting = path.with_name(shelf.pending(path.name))
     return shelf.awaited(waiting.name) is not None and waiting.is_file() and shelf.fingerprint(waiting) == wanted
 
 

@@ -1,6 +1,6 @@
 """The seams: what the core needs from its edges, and what other packages may register."""
 
-from seriatim.ports.ledger import PRIVATE, PUBLIC, DraftRecord, Ledger, LedgerCheck, ReleaseRecord, Reservation
+from seriatim.ports.ledger import PRIVATE, PUBLIC, DraftRecord, Ledger, LedgerCheck, ReleaseRecord, Reservation, Shelf
 from seriatim.ports.parts import Defence, Progress, Workers, Writer, no_progress
 from seriatim.ports.promise import Promise, SeriesPromise, TablePromise
 
@@ -16,6 +16,7 @@ __all__ = [
     "ReleaseRecord",
     "Reservation",
     "SeriesPromise",
+    "Shelf",
     "TablePromise",
     "Workers",
     "Writer",

@@ -18,6 +18,33 @@ PUBLIC, PRIVATE = "public", "private"
 """Folders of a release: for recipients, and for the publisher alone."""
 
 
+class Shelf(Protocol):
+    """Where a ledger keeps its bulk: bytes under names such as ``ward/000001/groups.parquet``.
+
+    A value is there whole or not at all, also after a crash, and lasts once a call returns. Nothing here commits: what
+    counts is the row in SQL, which has the digest of each value, and what no row knows is cleared. A folder is one
+    shelf; an object store can be another, since nothing is renamed or locked.
+    """
+
+    def put(self, name: str, data: bytes) -> bool:
+        """Keep bytes under a name; False, and nothing changed, if there are some already."""
+
+    def replace(self, name: str, data: bytes) -> None:
+        """Keep bytes under a name instead of those that may be there: a reader sees the old ones or the new ones."""
+
+    def read(self, name: str) -> bytes:
+        """Return the bytes under a name; raise FileNotFoundError if there are none."""
+
+    def names(self, below: str = "") -> Sequence[str]:
+        """Return the sorted names below a name, ``ward`` for one: all that begin with ``ward/``."""
+
+    def remove(self, name: str) -> None:
+        """Remove what is under a name, if anything is."""
+
+    def where(self, name: str) -> str:
+        """Return how a message calls what is under a name."""
+
+
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Reservation:
     """Everything a ledger must have before anyone sees a byte of a release."""

@@ -56,6 +56,23 @@ def write_durably(path: Path, data: bytes) -> None:
     flush_folder(path.parent)
 
 
+def put_durably(path: Path, data: bytes) -> bool:
+    """Write all of the bytes under a name that nothing has; return False, and write nothing, if something has it."""
+    if path.exists():
+        return False
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    temporary = path.with_name(f".{path.name}.{secrets.token_hex(8)}.partial")
+    try:
+        write_durably(temporary, data)
+        path.hardlink_to(temporary)  # of rivals one makes the link
+    except FileExistsError:
+        return False
+    finally:
+        temporary.unlink(missing_ok=True)
+    flush_folder(path.parent)
+    return True
+
+
 def close_and_flush(folder: Path) -> None:
     """Set 0700 for folders and 0600 for files, flushed to the disk, from the leaves up."""
     for here, _, names in os.walk(folder, topdown=False):

@@ -12,17 +12,20 @@ from seriatim.testing.ledger import check_ledger
 from seriatim.testing.ledger_contract import LEDGER_CONTRACT
 from seriatim.testing.promise import check_promise, published_counts
 from seriatim.testing.promise_contract import PROMISE_CONTRACT
+from seriatim.testing.shelf import SHELF_CONTRACT, check_shelf
 from seriatim.testing.workers import WORKERS_CONTRACT, check_workers
 
 __all__ = [
     "DEFENCE_CONTRACT",
     "LEDGER_CONTRACT",
     "PROMISE_CONTRACT",
+    "SHELF_CONTRACT",
     "WORKERS_CONTRACT",
     "ContractBroken",
     "check_defence",
     "check_ledger",
     "check_promise",
+    "check_shelf",
     "check_workers",
     "published_counts",
 ]
