@@ -156,9 +156,24 @@ def test_priors_below_m_stop_a_course_with_the_reason(tmp_path: Path) -> None:
     last = history.releases[-1]
     at = int(last.person[last.person >= 0][0])
     own = history.values[int(last.value[last.person == at][0])].as_py()
-    found = api.forecast(ledger, "ward-visits", 1, {"priors": {history.respondents[at].as_py(): [own]}})
+    other = next(value for value in history.values.to_pylist() if value != own)
+    found = api.forecast(ledger, "ward-visits", 1, {"priors": {history.respondents[at].as_py(): [own, other]}})
     assert all("fewer than m = 3" in course.stopped for course in found.courses if not course.estimates)
     assert any(course.stopped for course in found.courses)
+
+
+def test_people_known_by_name_stop_no_course_and_are_not_counted(tmp_path: Path) -> None:
+    ledger = ledger_of(tmp_path, SERIES)
+    history = ledger.history("ward-visits")
+    last = history.releases[-1]
+    real = np.flatnonzero(last.person >= 0)[:5]
+    known = {
+        history.respondents[int(last.person[row])].as_py(): history.values[int(last.value[row])].as_py() for row in real
+    }
+    found = api.forecast(ledger, "ward-visits", 1, {"known": known, "compromised": 0.0})
+    assert not any("fewer than m" in course.stopped for course in found.courses)
+    assert any(course.estimates for course in found.courses)
+    assert found.today.share == 0
 
 
 def test_the_room_of_common_values_is_that_of_the_series(tmp_path: Path) -> None:

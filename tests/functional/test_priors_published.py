@@ -150,7 +150,7 @@ def test_the_simulated_adversary_knows_it_too(tmp_path: Path) -> None:
     whole = api.policy_from_dict({**as_dict(text), "adversary": {"breach_share": 1.0, "priors": everybody}})
     ledger = api.open_ledger(tmp_path / "whole.db")
     made = api.publish(view, whole, ledger, out=tmp_path / "whole")
-    assert made.verdict.estimates[0].share == 1.0
+    assert made.verdict.estimates[0].share == 0.0  # a prior of one value is knowledge, not a breach
 
 
 def as_dict(text: str) -> dict[str, Any]:

@@ -137,11 +137,16 @@ class PreparedHistory:
     log: RemovalLog
     conflicts: int
     told: Ints = field(default_factory=lambda: np.empty(0, dtype=np.int32))
-    """Episodes that are known in every repetition, beside the compromised people that are drawn."""
+    """Episodes that are known in every repetition, beside the compromised people that are drawn: nobody counts them."""
     cuts: Halvings | None = None
     """What the attacker knows of how the method cut people into groups."""
     counted: int | None = None
     """Only the first so many respondents are counted; the others are there for what they say about these."""
+
+    @property
+    def told_ids(self) -> list[Any]:
+        """Return the people who are known in every repetition."""
+        return self.traces.ids(self.told)
 
     def knowing(self, cuts: Halvings | None) -> PreparedHistory:
         """Return the ground of someone who knows these cuts by values as well."""
@@ -161,10 +166,11 @@ class PreparedHistory:
         begun = numbers[traces.release_of[traces.groups[traces.person_ptr[:-1]]]] <= until
         own = np.flatnonzero(named[traces.respondent] & begun)
         last = np.append(traces.respondent[own][1:] != traces.respondent[own][:-1], True)[: len(own)]
-        return replace(self, told=own[last].astype(np.int32))
+        return replace(self, told=np.union1d(self.told, own[last]).astype(np.int32))
 
     def compromise(self, episodes: Ints, keep_log: bool = True) -> Exclusion:
-        """Iterate to the fixed point, knowing the values of these episodes."""
+        """Iterate to the fixed point, knowing the values of these episodes and of those known anyhow."""
+        episodes = np.union1d(episodes, self.told).astype(np.int32)
         # the fixed point without compromised people is where every draw starts: rules only ever take values away
         words = self.settled.copy()
         told = _tell(words, episodes, self.traces.value)
@@ -179,6 +185,7 @@ class PreparedHistory:
 
     def compromise_once(self, episodes: Ints) -> Exclusion:
         """Apply ct-pvr, then hc-pvr, once each, as the one-shot adversary of the paper does."""
+        episodes = np.union1d(episodes, self.told).astype(np.int32)
         words = self.read.copy()
         _tell(words, episodes, self.traces.value)
         words = narrow_by_correlations(self.board, *self.meetings, narrow_by_compromised(self.board, words))
@@ -195,7 +202,7 @@ class PreparedHistory:
         people = self.traces.order
         hit = np.zeros(len(self.traces.history.respondents), dtype=np.bool_)
         hit[people[open_chance(seed, "compromised").random(len(people)) < share]] = True
-        return np.union1d(np.flatnonzero(hit[self.traces.respondent]), self.told).astype(np.int32)
+        return np.flatnonzero(hit[self.traces.respondent]).astype(np.int32)
 
 
 def prepare(
@@ -211,6 +218,9 @@ def prepare(
     traces = trace(history)
     board, links = traces.board(), traces.links(follows)
     words = traces.everything(priors)
+    told = _known_beforehand(traces, priors or {})
+    words[told] = 0
+    words[told, traces.value[told] >> 6] = np.uint64(1) << (traces.value[told] & 63).astype(np.uint64)
     intersect_groups(board, words)
     empty = int((words.max(axis=1, initial=0) == 0).sum())
     if empty:
@@ -220,8 +230,23 @@ def prepare(
     linked = np.flatnonzero((links.before >= 0) | (links.after >= 0)) + traces.n_groups
     log, conflicts = narrow_fully(board, links, settled, np.concatenate((first, linked)).astype(np.int32), True)
     return PreparedHistory(
-        traces=traces, board=board, links=links, read=words, settled=settled, log=log, conflicts=conflicts
+        traces=traces, board=board, links=links, read=words, settled=settled, log=log, conflicts=conflicts, told=told
     )
+
+
+def _known_beforehand(traces: Traces, priors: PriorValues) -> Ints:
+    """Return all episodes of the people with one possible value, which must be the last one they held.
+
+    Someone who has a person's value also has what it was before, which costs the others more than not knowing it.
+    """
+    domain = traces.history.values.to_pylist()
+    held = dict(zip(traces.ids(traces.latest), traces.value[traces.latest].tolist(), strict=True))
+    known = {who: next(iter(values)) for who, values in priors.items() if len(values) == 1 and who in held}
+    wrong = sum(domain[held[who]] != value for who, value in known.items())
+    if wrong:
+        found = f"{wrong} people have another value in the releases"
+        raise AdversaryError(Fault("[adversary] known, priors", found, "their newest value"))
+    return traces.episodes_of(list(known)) if known else np.empty(0, dtype=np.int32)
 
 
 def _narrow_by_cuts(board: Board, links: EpisodeLinks, cuts: Halvings, words: Words) -> int:

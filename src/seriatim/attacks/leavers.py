@@ -49,7 +49,7 @@ def _reveal_by_slots(history: History) -> History:
 
     Anyone who is in the release themselves, in another slot, is left out; so is all but the latest of their old slots.
     """
-    n = 1 + max(int(past.marks["slot"].max(initial=-1)) for past in history)
+    n = 2 + max(int(past.marks["slot"].max(initial=-1)) for past in history)  # the last is for people without a slot
     holder, left = np.full(n, -1, dtype=np.int64), np.full(n, -1, dtype=np.int64)
     releases = []
     for at, past in enumerate(history):

@@ -90,7 +90,7 @@ def _founded(traces: Traces, since: int) -> Iterator[list[_Cell]]:
             continue
         number = np.zeros(past.n_groups, dtype=np.int64)
         number[past.group] = past.marks["lineage"]
-        groups = np.flatnonzero(~np.isin(number, seen)) if at >= since else number[:0]
+        groups = np.flatnonzero(~np.isin(number, seen) & (number >= 0)) if at >= since else number[:0]
         seen = np.union1d(seen, number)
         groups = groups[np.argsort(number[groups], kind="stable")]
         yield [_cell(traces, int(group + traces.first_of_release[at])) for group in groups]

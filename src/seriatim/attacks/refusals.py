@@ -143,10 +143,11 @@ def _waiting_cohorts(
     cohort, value, first, last = np.full((4, n_slots), -1, dtype=np.int64)
     enough = np.zeros(n, dtype=np.bool_)
     for at, past in enumerate(history):
-        slot, own = past.marks["slot"], past.marks["lineage"]
+        lasts = past.marks["slot"] >= 0  # people known by name have none
+        slot, own = past.marks["slot"][lasts], past.marks["lineage"][lasts]
         first[slot[first[slot] < 0]] = at
-        cohort[slot], value[slot], last[slot] = own, past.value, at
-        left = np.bincount(own[past.person < 0], minlength=n)
+        cohort[slot], value[slot], last[slot] = own, past.value[lasts], at
+        left = np.bincount(own[past.person[lasts] < 0], minlength=n)
         enough |= (left >= rule.least) & (np.bincount(own, minlength=n) - left >= rule.least)
     order = np.argsort(cohort, kind="stable")
     starts = np.searchsorted(cohort[order], np.arange(n + 1))

@@ -253,6 +253,7 @@ def declared_adversary(known: Adversary, ordered: tuple[str, ...] | None = None)
         classes=_classes(known.classes),
         harmless=frozenset(known.harmless or ()),
         share_known=known.share_known,
+        compromised=known.priors.known if known.priors else frozenset(),
         times=known.times,
         ordered=ordered,
         window=known.bands_near,

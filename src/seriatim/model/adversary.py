@@ -15,6 +15,9 @@ from seriatim.model.history import History
 from seriatim.model.scale import IntArray
 from seriatim.model.view import View
 
+_ELSEWHERE = object()
+"""A possible value that no release shows."""
+
 
 # Ids and values are compared as text, so that a file, a frame and a ledger mean the same person.
 class Prior(NamedTuple):
@@ -26,6 +29,18 @@ class Prior(NamedTuple):
 
     def allows(self, value: str | None) -> bool:
         return (self.only is None or value in self.only) and value not in self.never
+
+    @property
+    def is_known(self) -> bool:
+        """Return whether one value is left before anything is published."""
+        return self.only is not None and len(self.only - self.never) == 1
+
+    def among(self, domain: pa.Array) -> frozenset[Any]:
+        """Return the possible values of a domain, and a stand-in for those outside it: nobody is known by it alone."""
+        held = zip(domain.to_pylist(), self.flags(domain).tolist(), strict=True)
+        found = frozenset(value for value, ok in held if ok)
+        outside = self.only is None or not (self.only - self.never) <= set(_texts(domain).to_pylist())
+        return found | {_ELSEWHERE} if outside else found
 
     def flags(self, domain: pa.Array) -> npt.NDArray[np.bool_]:
         """Return for each value of a domain whether it is possible."""
@@ -43,6 +58,11 @@ class PriorSets:
     def __repr__(self) -> str:
         return f"PriorSets({len(self.named)} people named, cells of {sorted(self.impossible)})"
 
+    @property
+    def known(self) -> frozenset[str]:
+        """Return the people named whose value is known: they have one possible value."""
+        return frozenset(who for who, values in self.named.items() if len(values) == 1)
+
     def of_rows(self, view: View) -> tuple[IntArray, tuple[Prior, ...]]:
         """Return the number of each row's prior, and the priors that occur."""
         keys = [(self._named_sets(), self._who(view))]
@@ -57,15 +77,13 @@ class PriorSets:
 
     def of_history(self, history: History) -> dict[Any, frozenset[Any]]:
         """Return the possible values by respondent id, for people of a history who are named."""
-        values = history.values.to_pylist()
         known: dict[frozenset[str], frozenset[Any]] = {}
         found = {}
         for who, text in zip(history.respondents.to_pylist(), _texts(history.respondents).to_pylist(), strict=True):
             if text in self.named:
                 only = self.named[text]
                 if only not in known:
-                    flags = Prior(only).flags(history.values)
-                    known[only] = frozenset(v for v, ok in zip(values, flags.tolist(), strict=True) if ok)
+                    known[only] = Prior(only).among(history.values)
                 found[who] = known[only]
         return found
 

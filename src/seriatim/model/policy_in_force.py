@@ -18,7 +18,7 @@ from seriatim.model.history import SeriesState
 from seriatim.model.methods import Method, method_named
 from seriatim.model.policy import Policy, Role, SeriesTerms
 
-_NOT_IN_THE_TEXT = ("priors", "value_priors", "classes", "sequence")
+_NOT_IN_THE_TEXT = ("priors", "known", "value_priors", "classes", "sequence")
 """What an adversary knows from files, or about people: the steward has it, the ledger has not."""
 
 
@@ -62,7 +62,7 @@ def policy_in_force(canonical: str | None) -> PolicyInForce:
         series=_series_terms(promise.get("further") or {}),
         series_by_column=MappingProxyType({name: _series_terms(own) for name, own in by_column.items()}),
         adversary=_adversary(known),
-        has_priors=known.get("priors") is not None,
+        has_priors=any(known.get(key) is not None for key in ("priors", "known")),
     )
 
 

@@ -330,6 +330,13 @@ PLAIN_KEYS = (
         summary="the share of people whose values the attacker already knows",
     ),
     Setting(
+        key="known",
+        section=_ADVERSARY,
+        form=Form.FILE_OR_TABLE,
+        values="a CSV file with the columns respondent and value, or a table id = value",
+        summary="people whose value the attacker has, by name; they need no cover and never count as breached",
+    ),
+    Setting(
         key="collusion",
         section=_ADVERSARY,
         limits=whole_from(1),

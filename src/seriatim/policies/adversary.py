@@ -21,6 +21,7 @@ from seriatim.policies.faults import Faults, KeyPath
 from seriatim.policies.policy_files import bytes_within_bounds
 
 COLUMNS = ("respondent", "value")
+_OF_PEOPLE = ("priors", "known")
 _REMEDY = "one line for each possible value of each person: respondent,value"
 
 
@@ -30,8 +31,8 @@ def priors_of(
     section: Mapping[str, Any], base: Path | None, columns: Mapping[str, ColumnRule], faults: Faults
 ) -> PriorSets | None:
     """Return the prior sets of an adversary; None if it has none or a fault was noted."""
-    given, rules = section.get("priors"), section.get("impossible") or {}
-    if given is None and not rules:
+    given, told, rules = section.get("priors"), section.get("known"), section.get("impossible") or {}
+    if given is None and told is None and not rules:
         return None
     _check_rules(rules, columns, faults)
     never = {
@@ -39,9 +40,9 @@ def priors_of(
         for name, cells in rules.items()
     }
     try:
-        named = _named(given, base)
+        named = _with_known(_named(given, base), told, base)
     except PolicyError as error:
-        faults.extend(("adversary", "priors"), error.faults)
+        faults.extend(("adversary", "priors" if told is None else "known"), error.faults)
         return None
     return PriorSets(MappingProxyType(named), MappingProxyType(never))
 
@@ -51,12 +52,12 @@ def priors_for_attack(known: Mapping[str, Any]) -> PriorSets | None:
     if known.get("impossible"):
         found, remedy = "rules on other columns, which a history does not hold", "name the people in priors"
         raise AdversaryError(Fault("[adversary] impossible", found, "priors", remedy))
-    given = known.get("priors")
-    if given is None:
+    given, told = known.get("priors"), known.get("known")
+    if given is None and told is None:
         return None
     if isinstance(given, Mapping):
         given = {str(who): [str(value) for value in values] for who, values in given.items()}
-    return PriorSets(_named(given, None))
+    return PriorSets(_with_known(_named(given, None), told, None))
 
 
 def priors_without_people(section: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -65,10 +66,23 @@ def priors_without_people(section: Mapping[str, Any]) -> Mapping[str, Any]:
     The list grows with the newcomers of every release; if it were part of the policy's text, each change would need an
     epoch.
     """
-    given = section.get("priors")
-    if given is None:
-        return section
-    return MappingProxyType({**section, "priors": given if isinstance(given, str) else "inline"})
+    kept = {key: given if isinstance(given, str) else "inline" for key, given in section.items() if key in _OF_PEOPLE}
+    return MappingProxyType({**section, **kept})
+
+
+def _with_known(named: dict[str, frozenset[str]], told: Any, base: Path | None) -> dict[str, frozenset[str]]:
+    """Add the people whose value is known: each has one possible value, which their prior must allow."""
+    if told is None:
+        return named
+    if isinstance(told, Mapping):
+        told = {str(who): [str(value)] for who, value in told.items()}
+    known = _named(told, base)
+    several = sum(len(values) > 1 for values in known.values())
+    other = sum(who in named and not values <= named[who] for who, values in known.items())
+    for n, found in ((several, "have several values"), (other, "have a value that their prior excludes")):
+        if n:
+            raise PolicyError(Fault("[adversary] known", f"{n} people {found}", "one value each, the true one"))
+    return named | known
 
 
 def _named(given: Any, base: Path | None) -> dict[str, frozenset[str]]:

@@ -71,8 +71,9 @@ def load_adversary(path: str | os.PathLike[str]) -> dict[str, Any]:
     faults.raise_if_any()
     assert known is not None
     found = dict(known[0])
-    if isinstance(found.get("priors"), str):
-        found["priors"] = file.parent / found["priors"]
+    for key in ("priors", "known"):
+        if isinstance(found.get(key), str):
+            found[key] = file.parent / found[key]
     for key in ("sequence", "classes"):
         if isinstance(found.get(key), str):
             found[key] = str(file.parent / found[key])

@@ -22,9 +22,9 @@ COMPROMISED = 0.04
 """The default of a forecast: a series that is safe only from someone who knows nobody is not safe."""
 _OF_SEQUENCES = ("sure", "raised", "harmless", "window", "sequence", "value_priors", "classes", "times")
 _LISTS = ("harmless", "times")
-ATTACK_KEYS = ("compromised", "priors", "impossible", "collusion", *_OF_SEQUENCES, "least", "repetitions")
+ATTACK_KEYS = ("compromised", "known", "priors", "impossible", "collusion", *_OF_SEQUENCES, "least", "repetitions")
 """What an attack reads: keys of ``[adversary]``, and two of its own."""
-FORECAST_KEYS = ("compromised", "priors", "impossible", "breach_share", "sure_share", *_OF_SEQUENCES)
+FORECAST_KEYS = ("compromised", "known", "priors", "impossible", "breach_share", "sure_share", *_OF_SEQUENCES)
 """The keys of ``[adversary]`` that a forecast reads."""
 RULE_KEYS = ("m", "n", "odds", *FORECAST_KEYS)
 """The keys of the rules of a forecast."""
@@ -67,7 +67,8 @@ def _sequential(known: dict[str, Any]) -> SequentialAdversary | None:
     """Return the sequential adversary that is declared; None leaves it to the history."""
     if not any(key in known for key in _OF_SEQUENCES):
         return None
-    return declared_adversary(adversary_by_name({key: known.get(key) for key in ("compromised", *_OF_SEQUENCES)}))
+    keys = {key: known.get(key) for key in ("compromised", *_OF_SEQUENCES)}
+    return declared_adversary(adversary_by_name(keys, priors=priors_for_attack(known)))
 
 
 def stated_keys(where: str, given: Mapping[str, Any] | None, keys: tuple[str, ...]) -> dict[str, Any]:

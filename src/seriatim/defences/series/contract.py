@@ -118,6 +118,13 @@ class SerialPriors:
     of_record: IntArray
     possible: BoolArray
     """possible[set, value]"""
+    known: BoolArray | None = None
+    """For each set, whether the adversary knows its people's value; None if they know nobody."""
+
+    @property
+    def records_known(self) -> BoolArray:
+        """Return for each record whether the adversary knows its value."""
+        return np.zeros(len(self.of_record), dtype=np.bool_) if self.known is None else self.known[self.of_record]
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -178,7 +185,8 @@ class SerialView:
 
     def _prior_faults(self, priors: SerialPriors, m: int) -> list[Fault]:
         wrong = int((~priors.possible[priors.of_record, self.sensitive]).sum()) if len(self) else 0
-        small = int((priors.possible.sum(axis=1) < m)[priors.of_record].sum()) if len(self) else 0
+        few = (priors.possible.sum(axis=1) < m)[priors.of_record] & ~priors.records_known
+        small = int(few.sum()) if len(self) else 0
         out = []
         if wrong:
             out.append(Fault("priors", f"{wrong} records whose value is not in their prior set", "none"))

@@ -17,6 +17,7 @@ from seriatim.defences.series.contract import (
     WhenNotEligible,
 )
 from seriatim.defences.series.inherited import ValuesLeft
+from seriatim.defences.series.known_apart import known_apart
 from seriatim.defences.series.memory import RememberedRows
 from seriatim.defences.series.shuffle import ShuffledView, code_view, shuffled_draft
 from seriatim.errors import Fault, PolicyError
@@ -31,7 +32,8 @@ from seriatim.ports import Workers
 def serial_draft(method: SerialMethod, view: View, policy: Policy, state: SeriesState, workers: Workers) -> Draft:
     """Make a draft by a serial method: codes and memory go in, groups come out, rows are shuffled."""
     stage, rules, draw = _ready(view, policy, state)
-    return shuffled_draft(view, stage, method(stage.codes, rules, _pasts(policy, state), draw, workers), draw, workers)
+    made = known_apart(method)(stage.codes, rules, _pasts(policy, state), draw, workers)
+    return shuffled_draft(view, stage, made, draw, workers)
 
 
 def check_first_release(view: View, policy: Policy) -> None:
@@ -78,10 +80,11 @@ def _with_priors(view: View, stage: ShuffledView, known: PriorSets) -> ShuffledV
     """Add everyone's set of possible values to the stage; sets that are equal on this domain become one."""
     number, priors = known.of_rows(view)
     flags = np.array([prior.flags(stage.domain) for prior in priors], dtype=np.bool_)
-    flags = flags.reshape(len(priors), len(stage.domain))
-    possible, same = np.unique(flags, axis=0, return_inverse=True)
+    told = np.array([prior.is_known for prior in priors], dtype=np.bool_)
+    flags = np.column_stack((flags.reshape(len(priors), len(stage.domain)), told))
+    sets, same = np.unique(flags, axis=0, return_inverse=True)
     of_record = same.reshape(-1)[number[stage.rows]].astype(np.int32)
-    return replace(stage, codes=replace(stage.codes, priors=SerialPriors(of_record, possible)))
+    return replace(stage, codes=replace(stage.codes, priors=SerialPriors(of_record, sets[:, :-1], sets[:, -1])))
 
 
 def _number_request(view: View, history: History) -> LongArray:

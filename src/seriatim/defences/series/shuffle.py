@@ -120,7 +120,7 @@ def code_view(
     quasi = np.empty((len(rows), len(view.quasi)), dtype=np.int32)
     for d, column in enumerate(view.quasi):
         quasi[:, d] = column.codes[rows]
-    own = SerialPriors(priors.of_record[rows], priors.possible) if priors else None
+    own = replace(priors, of_record=priors.of_record[rows]) if priors else None
     scales = tuple(column.scale for column in view.quasi)
     codes = SerialView(
         quasi=quasi,

@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from seriatim.model import Finding
-from seriatim.model.history import JudgedHistory
+from seriatim.model.history import JudgedHistory, PastRelease
 from seriatim.promises.series.value_caps import PARTS, ValueCaps, stored_shares_too_large
 
 LongArray = npt.NDArray[np.int64]
@@ -36,6 +36,8 @@ class FairnessTerms(NamedTuple):
     m: int
     odds: float | None = None
     compromised: float = 0.0
+    known: frozenset[str] = frozenset()
+    """People known by name, beside that share."""
 
     @property
     def least(self) -> int:
@@ -57,6 +59,8 @@ class _Slots:
     baseline: LongArray
     waiting: list[tuple[int, int]] = field(default_factory=list)
     """How many leavers of a group had to wait, and of how many slots, for each time that both sides were enough."""
+    told: npt.NDArray[np.bool_]
+    """Who is known by name, by number of the person."""
     odd: int = 0
     taken_over: bool = False
     """Whether earlier releases of another method narrow people's values down."""
@@ -74,7 +78,7 @@ def fair_cells(judged: JudgedHistory, asked: FairnessTerms) -> Finding:
     if bare:
         detail = f"{bare} releases do not say who held which slot, so nothing can be checked"
         return Finding(RULE, False, float(bare), 0.0, n_classes=bare, n_people=0, detail=detail)
-    slots = _followed(judged)
+    slots = _followed(judged, asked.known)
     slots.taken_over = judged.since > 0
     caps = ValueCaps.of(slots.baseline, asked.m, asked.odds)
     raised = asked.odds is not None and stored_shares_too_large(judged, slots.baseline)
@@ -82,12 +86,21 @@ def fair_cells(judged: JudgedHistory, asked: FairnessTerms) -> Finding:
     return replace(found, detail="; ".join((found.detail, *_entering_words(judged, asked))))
 
 
-def _followed(judged: JudgedHistory) -> _Slots:
+def _followed(judged: JudgedHistory, known: frozenset[str]) -> _Slots:
     n_values, releases = max(len(judged.history.values), 1), judged.history.releases
     n = 1 + max((int(past.marks["slot"].max(initial=-1)) for past in releases), default=-1)
     cohort, value, holder, last = np.full((4, n), -1, dtype=np.int64)
-    slots = _Slots(cohort=cohort, value=value, holder=holder, last=last, baseline=np.zeros(n_values, dtype=np.int64))
+    told = np.zeros(len(judged.history.respondents), dtype=np.bool_)
+    if known:
+        told[:] = [who in known for who in judged.history.respondents.cast("string").to_pylist()]
+    slots = _Slots(
+        cohort=cohort, value=value, holder=holder, last=last, baseline=np.zeros(n_values, dtype=np.int64), told=told
+    )
     for release, past in enumerate(releases):
+        odd = (past.marks["lineage"] < 0) | (past.marks["slot"] < 0)
+        slots.odd += int(odd.sum())
+        if odd.any():
+            past = _rows_of(past, ~odd)
         at, slot, share = (past.marks[name] for name in MARKS)
         person = past.person.astype(np.int64)
         new, real = last[slot] < 0, person >= 0
@@ -104,6 +117,11 @@ def _followed(judged: JudgedHistory) -> _Slots:
         holder[slot[real]] = person[real]
         np.maximum.at(slots.baseline, past.value, share)
     return slots
+
+
+def _rows_of(past: PastRelease, kept: npt.NDArray[np.bool_]) -> PastRelease:
+    marks = {name: mark[kept] for name, mark in past.marks.items()}
+    return replace(past, person=past.person[kept], group=past.group[kept], value=past.value[kept], marks=marks)
 
 
 def _crossed(one: npt.NDArray[np.integer], other: npt.NDArray[np.integer]) -> int:
@@ -132,7 +150,8 @@ def _judged_cells(slots: _Slots, caps: ValueCaps, asked: FairnessTerms, odd: int
     if slots.taken_over:
         parts = [f"a value has at most {float(share.max(initial=0)):.1%} of a cell; no bound on belief, {TAKEN_OVER}"]
     else:
-        parts = [_bound_words(counts, size, again, asked)]
+        named = np.bincount(of_slot, weights=slots.told[holder], minlength=len(cells)).astype(np.int64)
+        parts = [_bound_words(counts, size, again, named, asked)]
     # a cell with people who returned bounds what is believed of the others by its values among them alone
     above = (counts > caps.shares * (size - again)[:, None] + 1e-9).any(axis=1) & (again > 0)
     unproved = np.unique(holder if slots.taken_over else holder[returned | above[of_slot]])
@@ -152,17 +171,20 @@ def _judged_cells(slots: _Slots, caps: ValueCaps, asked: FairnessTerms, odd: int
     )
 
 
-def _bound_words(counts: LongArray, size: LongArray, again: LongArray, asked: FairnessTerms) -> str:
+def _bound_words(counts: LongArray, size: LongArray, again: LongArray, named: LongArray, asked: FairnessTerms) -> str:
     """Say what nobody's belief exceeds, and what of it is not proved."""
     if not len(size):
         return "no cells yet"
     most, others = counts.max(axis=1), size - again
     whom = "anyone with a single stay" if again.any() else "anyone"
     told = [f"belief about {whom} at most {_largest(most, others):.1%} ({len(size)} cells)"]
-    if asked.compromised > 0:
-        known = np.array([_known_at_most(int(n), asked.compromised) for n in size], dtype=np.int64)
+    if asked.compromised > 0 or named.any():
+        drawn = [_known_at_most(int(n), asked.compromised) for n in np.maximum(size - named, 1)]
+        known = named + np.array(drawn, dtype=np.int64)
         bound = _largest(most, others - known)
-        told.append(f"at most {bound:.1%} for someone who knows {asked.compromised:.0%} of the people")
+        share = [f"{asked.compromised:.0%} of the people"] * (asked.compromised > 0)
+        by_name = [f"{int(named.sum())} of them by name"] * bool(named.any())
+        told.append(f"at most {bound:.1%} for someone who knows {' and '.join(share + by_name)}")
     if again.any():
         told.append(f"no bound for {int(again.sum())} slots of people who returned to another cohort")
     return "; ".join(told)

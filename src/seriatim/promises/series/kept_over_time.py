@@ -11,6 +11,8 @@ from dataclasses import dataclass, replace
 from typing import ClassVar, Literal
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from seriatim.errors import Fault, PolicyError
 from seriatim.knowledge.breach import chosen_degree
@@ -31,6 +33,8 @@ class TermsOfM:
     odds: float | None = None
     known: float = 0.0
     """The share of people about whom the attacker knows the value."""
+    by_name: frozenset[str] = frozenset()
+    """People whose value the attacker knows beside that share."""
 
 
 RuleOfM = Callable[[JudgedHistory, TermsOfM, bool], Finding]
@@ -45,7 +49,9 @@ def rule_of_m(name: str) -> RuleOfM:
 
 
 _RULES: dict[str, RuleOfM] = {
-    "fair_cells": lambda judged, terms, _: fair_cells(judged, FairnessTerms(terms.m, terms.odds, terms.known)),
+    "fair_cells": lambda judged, terms, _: fair_cells(
+        judged, FairnessTerms(terms.m, terms.odds, terms.known, terms.by_name)
+    ),
     "m_uniqueness": lambda judged, terms, newest: m_uniqueness(judged, terms.m, newest),
     "m_invariance": lambda judged, terms, newest: m_invariance(judged, terms.m, newest),
     "weak_m_uniqueness": lambda judged, terms, newest: weak_m_uniqueness(judged, terms.m, newest),
@@ -91,10 +97,13 @@ class KeptOverTime:
     rule: str
     find: Callable[[JudgedHistory], Finding]
     column: str | None = None
+    known: frozenset[str] = frozenset()
+    """People known by name: groups of nobody else need no cover."""
     judges: ClassVar[Literal["series"]] = "series"
 
     def check(self, judged: JudgedHistory) -> Finding:
         own = judged.once(_by_this_method) if judged.since else judged
+        own = without_known(own, self.known) if self.known else own
         return replace(self.find(own), column=self.column or judged.column)
 
 
@@ -104,6 +113,27 @@ def _by_this_method(judged: JudgedHistory) -> JudgedHistory:
     return replace(judged, history=replace(judged.history, releases=releases))
 
 
+def without_known(judged: JudgedHistory, known: frozenset[str]) -> JudgedHistory:
+    """Return the history without the groups in which there are only people known by name."""
+    respondents = pc.cast(judged.history.respondents, pa.string())
+    told = pc.is_in(respondents, value_set=pa.array(sorted(known), pa.string())).to_numpy(zero_copy_only=False)
+    told = np.append(told, False)  # the last entry is for counterfeits
+    releases = []
+    for past in judged.history:
+        covered = np.bincount(past.group, weights=~told[past.person], minlength=past.n_groups) > 0
+        rows = covered[past.group]
+        if not rows.all():
+            past = replace(
+                past,
+                person=past.person[rows],
+                group=np.unique(past.group[rows], return_inverse=True)[1].astype(np.int32),
+                value=past.value[rows],
+                marks={name: mark[rows] for name, mark in past.marks.items()},
+            )
+        releases.append(past)
+    return replace(judged, history=replace(judged.history, releases=tuple(releases)))
+
+
 def rules_for_m(policy: Policy) -> list[KeptOverTime]:
     """Return what ``m`` stands for, as the method's row says; a method for single releases gets the weak form."""
     m, row = policy.terms.series.m, _row(policy)
@@ -111,7 +141,8 @@ def rules_for_m(policy: Policy) -> list[KeptOverTime]:
         return []
     names = row.judged_by if row is not None and row.judged_by else JUDGED_ANYHOW
     odds = policy.terms.series.odds if row is not None and row.reads_odds else None
-    return [_of_m(name, TermsOfM(m, odds, policy.adversary.share_known), policy) for name in names]
+    terms = TermsOfM(m, odds, policy.adversary.share_known, _known_by_name(policy))
+    return [_of_m(name, terms, policy) for name in names]
 
 
 def _of_m(name: str, terms: TermsOfM, policy: Policy) -> KeptOverTime:
@@ -151,7 +182,11 @@ def group_bound(policy: Policy) -> list[KeptOverTime]:
 
 
 def _promise(policy: Policy, rule: str, find: Callable[[JudgedHistory], Finding]) -> KeptOverTime:
-    return KeptOverTime(rule, find, policy.sensitive[0].name if policy.sensitive else None)
+    return KeptOverTime(rule, find, policy.sensitive[0].name if policy.sensitive else None, _known_by_name(policy))
+
+
+def _known_by_name(policy: Policy) -> frozenset[str]:
+    return policy.adversary.priors.known if policy.adversary.priors else frozenset()
 
 
 def _row(policy: Policy) -> Method | None:

@@ -17,6 +17,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from seriatim.model import Draft, Finding, Policy, PriorSets, View
+from seriatim.model.adversary import Prior
 from seriatim.model.history import JudgedHistory, judged_draft_and_view
 from seriatim.promises.series.value_caps import ValueCaps
 
@@ -49,7 +50,9 @@ class PossibleValues:
             if group is not None:
                 rows[group][value] += 1
         people = Counter(
-            (group, key) for group, key in zip(groups, self._keys(view), strict=False) if group is not None
+            (group, key)
+            for group, key in zip(groups, self._keys(view), strict=False)
+            if group is not None and not Prior(*key).is_known
         )
         caps = self._caps(draft, shown)
         left = {pair: _equally_likely(rows[pair[0]], pair[1], caps) for pair in people}

@@ -94,6 +94,8 @@ def newcomer_shares_judged(judged: JudgedHistory) -> tuple[LongArray, npt.NDArra
     assert judged.draft is not None
     assert judged.view is not None
     rows = judged.draft.groups.slice(0, len(judged.view)).filter(pa.array(~judged.view.suppressed))
+    if "lineage" in rows.column_names:  # people known by name have none, and no part in the shares
+        rows = rows.filter(pc.not_equal(rows.column("lineage"), -1).fill_null(True))
     values = pc.cast(judged.history.values, pa.string())
     code = pc.index_in(pc.cast(rows.column(judged.column), pa.string()), value_set=values).fill_null(-1)
     earlier = [past.person[past.person >= 0] for past in judged.history.releases[:-1]]

@@ -161,7 +161,9 @@ def attack(
         n_unfollowed=n_unfollowed,
         n_undecided=found.twins.undecided,
         withheld=withheld(history) if any(past.withheld is not None for past in history) else None,
-        n_joined=len(certain_by_sharing(ground.traces, ground.settled, found.twins) - set(found.determined)),
+        n_joined=len(
+            certain_by_sharing(ground.traces, ground.settled, found.twins) - {*found.determined, *ground.told_ids}
+        ),
         method=None if algorithm is None else _method_figures(ground, algorithm, plan, seeds),
         n_unseen=0 if algorithm is not None else _lasting_groups(history),
     )

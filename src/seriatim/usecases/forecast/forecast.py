@@ -17,6 +17,7 @@ from seriatim.attacks.exclusion_rules import estimate_share, prepare
 from seriatim.attacks.leavers import reveal_leavers
 from seriatim.defences import loaded
 from seriatim.defences.series.contract import SerialDraw, SerialMethod, SerialRules
+from seriatim.defences.series.known_apart import known_apart
 from seriatim.defences.series.memory import RememberedRows, kept_rows
 from seriatim.errors import InputError
 from seriatim.knowledge.sequential_adversary import SequentialAdversary
@@ -286,7 +287,7 @@ def _course(start: _Start, outlook: OutlookQuestion, way: WayToContinue, workers
     published = [RememberedRows.of(past) for past in pasts]
     way = replace(way, anew=way.anew or not pasts)
     last = history.releases[-1].number
-    group: SerialMethod = loaded(way.row.home)
+    group: SerialMethod = known_apart(loaded(way.row.home))
     stopped, numbers, counts = "", [], np.zeros(3, dtype=np.int64)
     for step in range(1, outlook.releases + 1):
         world.next(*start.churn_of(way))

@@ -54,9 +54,16 @@ class DrawnCrowd:
     """The number of each person's set of possible values."""
     possible: npt.NDArray[np.bool_]
     """possible[set, value]"""
+    sets: tuple[frozenset[object], ...]
+    """The same as sets, and the first for people who may have any value."""
     priors: dict[object, frozenset[object]] | None
     """The possible values by respondent id, for attacks on the real history."""
     values: pa.Array
+
+    @property
+    def known(self) -> npt.NDArray[np.bool_]:
+        """Return for each set whether it is one value, so that the attacker knows its people."""
+        return np.array([len(held) == 1 < self.possible.shape[1] for held in self.sets])
 
 
 def drawn_crowd(history: History, priors: PriorSets | None) -> DrawnCrowd:
@@ -75,6 +82,7 @@ def drawn_crowd(history: History, priors: PriorSets | None) -> DrawnCrowd:
         value=value,
         prior=prior.astype(np.int32),
         possible=np.array(flags),
+        sets=(frozenset(domain), *kinds),
         priors=named or None,
         values=history.values,
     )
@@ -96,6 +104,7 @@ class DrawnWorld:
         stay = self.chance.random(len(self.person)) >= leaving
         if changing:
             other = self.person[stay][self.chance.random(int(stay.sum())) < changing]
+            other = other[~self.crowd.known[self.prior[other]]]
             self.value[other] = self.crowd.value[self.chance.choice(self.crowd.margin, len(other))]
         n_new = round(joining * len(self.person))
         first = len(self.value)
@@ -110,7 +119,9 @@ class DrawnWorld:
         n_values = self.crowd.possible.shape[1]
         scale: Scale = scale_of("interval", pa.array([str(i) for i in range(_POINTS)]), np.arange(float(_POINTS)))
         value = self.value[self.person]
-        priors = SerialPriors(self.prior[self.person], self.crowd.possible) if len(self.crowd.possible) > 1 else None
+        priors = None
+        if len(self.crowd.possible) > 1:
+            priors = SerialPriors(self.prior[self.person], self.crowd.possible, self.crowd.known)
         return SerialView(
             quasi=self.points[self.person],
             scales=(scale, scale),
@@ -127,9 +138,7 @@ class DrawnWorld:
     def priors(self) -> dict[object, frozenset[object]] | None:
         if len(self.crowd.possible) == 1:
             return None
-        domain = self.crowd.values.to_pylist()
-        sets = [frozenset(v for v, ok in zip(domain, row, strict=True) if ok) for row in self.crowd.possible.tolist()]
-        return {who: sets[at] for who, at in enumerate(self.prior.tolist()) if at}
+        return {who: self.crowd.sets[at] for who, at in enumerate(self.prior.tolist()) if at}
 
 
 def drawn_world(history: History, chance: np.random.Generator, crowd: DrawnCrowd) -> DrawnWorld:

@@ -32,18 +32,20 @@ def believed_people(judged: JudgedHistory, policy: Policy) -> FollowedPeople | N
         return None
     history = reveal_leavers(judged.history)
     share = policy.adversary.share_known
-    found = [belief(history, _known(history, share, seed), seed) for seed in (SEEDS if share > 0 else SEEDS[:1])]
+    named = policy.adversary.priors.known if policy.adversary.priors else frozenset()
+    seeds = SEEDS if share > 0 else SEEDS[:1]
+    found = [belief(history, _known(history, share, seed, named), seed) for seed in seeds]
     if any(one.n_unjudged > one.n_disputed for one in found):
         return None
     return FollowedPeople(_estimate(found, policy, judged.column), {})
 
 
-def _known(history: History, share: float, seed: int) -> list[str]:
-    """Draw the people whose value is known beforehand."""
+def _known(history: History, share: float, seed: int, named: frozenset[str]) -> list[str]:
+    """Draw the people whose value is known beforehand, and add those known by name."""
     people = [past.person[past.person >= 0] for past in history]
     ids = history.respondents.take(pa.array(np.unique(np.concatenate(people)))).drop_null().to_pylist()
     hit = open_chance(seed, "compromised").random(len(ids)) < share
-    return [who for who, known in zip(ids, hit.tolist(), strict=True) if known]
+    return [who for who, known in zip(ids, hit.tolist(), strict=True) if known or str(who) in named]
 
 
 def _estimate(found: list[Beliefs], policy: Policy, column: str | None) -> Estimate:

@@ -59,8 +59,7 @@ def by_person(view: View, policy: Policy, history: History) -> dict[Any, frozens
     if not policy.adversary.priors.impossible or view.respondent is None:
         return found
     number, priors = policy.adversary.priors.of_rows(view)
-    values = history.values.to_pylist()
-    sets = [frozenset(v for v, ok in zip(values, prior.flags(history.values), strict=True) if ok) for prior in priors]
+    sets = [prior.among(history.values) for prior in priors]
     who = pc.cast(_plain(view.cells(view.respondent)), history.respondents.type).to_pylist()
     return found | {person: sets[at] for person, at in zip(who, number.tolist(), strict=True)}
 
