@@ -165,6 +165,47 @@ def test_a_register_of_people_stands_for_the_list_of_rows(tmp_path: Path) -> Non
     assert "column 'colour' is not in every release" in ran.err
 
 
+@pytest.mark.parametrize("spell", [str, lambda label: f"['{label}']"], ids=["plain", "a list of one, as anonypy"])
+def test_a_register_reads_labels_as_other_tools_spell_them(tmp_path: Path, spell: Any) -> None:
+    """Nobody fitted such a label, so nobody was exposed, said the attack."""
+    rows = [("20-29", "48101,48102", ILL[i % 2], f"p{i}") for i in range(4)]
+    rows += [("30-39", "48201", ILL[2], f"q{i}") for i in range(4)]
+    tables: dict[str, str | bytes] = {
+        "m1.csv": csv([(spell(age), spell(code), ill, who) for age, code, ill, who in rows])
+    }
+    people = [f"p{i},21,4810{1 + i % 2}" for i in range(4)] + [f"q{i},31,48201" for i in range(4)]
+    (tmp_path / "people.csv").write_text("respondent,age,zip\n" + "\n".join(people) + "\n")
+    owners = "release,row,respondent\n" + "\n".join(f"m1,{at},{row[3]}" for at, row in enumerate(rows)) + "\n"
+    ran = attacked(tmp_path, tables, owners, "--register", "people.csv")
+    assert counts(ran, "by_register") == counts(ran) == [(8, 8, 4)]
+
+
+def test_labels_that_cannot_be_read_are_no_all_clear(tmp_path: Path) -> None:
+    people = [f"p{i},21,48101" for i in range(6)] + [f"q{i},45,48201" for i in range(6)]
+    (tmp_path / "people.csv").write_text("respondent,age,zip\n" + "\n".join(people) + "\n")
+    strange = [("young" if row[0].startswith("[20") else row[0], *row[1:]) for row in FIRST]
+    ran = attacked(tmp_path, {"m1.csv": csv(strange), "m2.csv": csv(LATER)}, listed(), "--register", "people.csv")
+    assert counts(ran, "by_register")[0] == (6, 0, 0)
+    assert "6 people of the register fit no row of m1" in notes(ran)
+    everyone = [("young", *row[1:]) for row in FIRST]
+    (tmp_path / "monthly" / "m1.csv").write_text(csv(everyone))
+    ran = seriatim(tmp_path, "attack", "--history", "monthly", "--respondents", "who.csv", "--register", "people.csv")
+    assert ran.code == 2
+    assert "register: nobody fits a row of m1" in ran.err
+
+
+def test_the_count_of_joined_rows_is_never_taken_for_the_sensitive_column(tmp_path: Path) -> None:
+    lines = ["age,pain,count", "20-29,much,2", "30-39,none,1"]
+    who = ["release,row,respondent", "m1,0,a", "m1,0,b", "m1,1,c"]
+    tables: dict[str, str | bytes] = {"m1.csv": "\n".join(lines) + "\n"}
+    ran = attacked(tmp_path, tables, "\n".join(who) + "\n")
+    assert counts(ran) == [(3, 3, 3)]
+    assert "sensitive column: pain" in notes(ran)
+    named = attacked(tmp_path, tables, "\n".join(who) + "\n", "--sensitive", "count")
+    assert named.code == 2
+    assert "column 'count' says how many people a row stands for" in named.err
+
+
 def test_the_page_names_the_releases(tmp_path: Path) -> None:
     ran = attacked(tmp_path, BOTH, listed(), "--out", "attack.html")
     page = (tmp_path / "attack.html").read_text()

@@ -154,6 +154,7 @@ def attack_history_of_folder(
 
 def _guessed_column(files: FolderTables) -> str:
     """Guess the sensitive column by its name; where a header line is missing, the names are cells of a record."""
+    from seriatim.model.foreign_tables import COUNT
     from seriatim.model.table_faults import check_header
 
     for name, table in files.tables.items():
@@ -164,4 +165,5 @@ def _guessed_column(files: FolderTables) -> str:
     if files.values:
         shown = next(iter(files.values.values())).column_names
         names = [name for name in shown if name not in ("group", "count")] or names
-    return next((name for name in names if matching_word(name, SENSITIVE)), names[-1])
+    last = next((name for name in reversed(names) if name != COUNT), names[-1])
+    return next((name for name in names if matching_word(name, SENSITIVE)), last)

@@ -45,6 +45,8 @@ class ShrinkingCounts:
     """People with fewer than ``least`` possible values."""
     single: int
     """People with one possible value."""
+    unplaced: int = 0
+    """People of a register who are in the release and fit none of its boxes: nothing is said about them."""
 
 
 def shrinking(history: History, least: int, priors: PriorValues | None = None) -> tuple[ShrinkingCounts, ...]:
@@ -84,11 +86,13 @@ def shrinking_by_register(
     """Count like :func:`shrinking`, for an adversary with a register; only people who fit some box are counted."""
     traces = trace(history)
     found = []
+    listed = _register_rows(traces, register) < register.num_rows
     for at, (words, placed) in enumerate(_register_by_release(traces, tables, register, {})):
         left = np.bitwise_count(words[placed]).sum(axis=1)
+        unplaced = int(listed[_episodes_in(traces, at)].sum()) - len(placed)
         below = (left < least) & (left > 0)  # none left: the register contradicts the releases
         number = history.releases[at].number
-        found.append(ShrinkingCounts(number, len(left), int(below.sum()), int((left == 1).sum())))
+        found.append(ShrinkingCounts(number, len(left), int(below.sum()), int((left == 1).sum()), unplaced))
     return tuple(found)
 
 
@@ -191,10 +195,28 @@ def _fits(
     """Return for each label of a column the people who fit it, as bits."""
     values = np.array([text or "" for text in _texts(register.column(name))], dtype=object)
     distinct, which = np.unique(values, return_inverse=True)
-    return {
-        label: np.packbits(np.array([fits(value, label, known) for value in distinct.tolist()], dtype=np.bool_)[which])
-        for label in set(_texts(published.column(name)))
-    }
+    held = set(distinct.tolist())
+    found = {}
+    for label in set(_texts(published.column(name))):
+        read = _plain_label(label, held)
+        fitting = [any(fits(value, one, known) for one in read) for value in distinct.tolist()]
+        found[label] = np.packbits(np.array(fitting, dtype=np.bool_)[which])
+    return found
+
+
+def _plain_label(label: str | None, held: set[str]) -> list[str | None]:
+    """Return the labels that one stands for, as anonypy writes them: ``['20-29']``, ``['a,b']`` or ``a,b``.
+
+    A text with commas is a list of values only if it is no value itself and one of its parts is.
+    """
+    if label is None or label in held:
+        return [label]
+    bare = label[1:-1].strip() if label.startswith("[") and label.endswith("]") else ""
+    if bare[:1] in ("'", '"') and bare[-1:] == bare[:1]:
+        inside = next(csv.reader([bare], quotechar=bare[0], skipinitialspace=True))
+        return [one for text in inside for one in _plain_label(text, held)]
+    parts = [part.strip() for part in label.split(",")]
+    return [*parts] if span_of(label) is None and len(parts) > 1 and held.intersection(parts) else [label]
 
 
 def fits(value: str, label: str | None, known: Mapping[str, set[str]]) -> bool:

@@ -57,6 +57,12 @@ def history_of_tables(
         rows, person = row_per_person(name, table, owners.row[here], owners.person[here])
         spread.append(rows)
         people.append(person)
+    joined = [name for name, table in zip(tables, spread, strict=True) if sensitive not in table.column_names]
+    if joined:
+        found = f"column {sensitive!r} says how many people a row stands for"
+        raise TableError(
+            [Fault(name, found, "the sensitive column", "name another one: --sensitive") for name in joined]
+        )
     values, domain = _values([table.column(sensitive) for table in spread])
     known = _known(spread, sensitive, quasi)
     releases = tuple(

@@ -272,7 +272,17 @@ def intersected_by_register(files: AssembledHistory, register: pa.Table, least: 
         faults.append(Fault("register", "no column of the releases", allowed, "add columns that describe people"))
     if faults:
         raise TableError(faults)
-    return shrinking_by_register(files.history, files.tables, register, least)
+    found = shrinking_by_register(files.history, files.tables, register, least)
+    allowed = "values under the labels of the releases"
+    remedy = "compare a row of both: the labels cannot be read, or the register holds other values"
+    faults = [
+        Fault("register", f"nobody fits a row of {files.names[one.number - 1]}", allowed, remedy)
+        for one in found
+        if one.unplaced and not one.n_people
+    ]
+    if faults:
+        raise TableError(faults)
+    return found
 
 
 def _shrinking_chart(releases: Sequence[ShrinkingCounts], least: int) -> Chart:

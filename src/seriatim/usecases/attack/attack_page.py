@@ -11,7 +11,7 @@ from seriatim.attacks.sequence_knowledge import MOST_VALUES
 from seriatim.attacks.withheld_guesses import WithheldGuess, WithheldGuesses
 from seriatim.model.verdict import Estimate
 from seriatim.report import Banner, Charts, Definitions, FiledReport, Grid, Note, Page, Section, Tile, Tiles
-from seriatim.report.formats import format_percent, format_plain
+from seriatim.report.formats import format_count, format_percent, format_plain
 from seriatim.usecases.attack.assembly import GROUP, AssembledHistory
 from seriatim.usecases.attack.attack import AdversaryResult
 
@@ -55,7 +55,13 @@ class HistoryReport(FiledReport):
         group = f"a group is the rows with equal {', '.join(self.files.known)}"
         if self.files.known == (GROUP,):
             group += " (if that is a column of your own, name the columns others may know: --quasi)"
-        return (f"sensitive column: {self.files.sensitive}", group, *self.files.notes)
+        unplaced = (
+            f"{format_count(one.unplaced)} people of the register fit no row of {self.name_of(one.number)}, so nothing "
+            "is said about them: a label cannot be read, or their cells are wrong"
+            for one in self.by_register
+            if one.unplaced
+        )
+        return (f"sensitive column: {self.files.sensitive}", group, *self.files.notes, *unplaced)
 
     def record(self) -> dict[str, Any]:
         found = self.result
