@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import sqlite3
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 from threading import Barrier
 from types import SimpleNamespace
@@ -169,6 +171,21 @@ class TestApproval:
         keep(ledger)
         ledger.deliver("ward", 2, ["lab"])
         assert state_of(ledger) == ["superseded", "moved"]
+
+    def test_comes_too_late_when_a_series_with_the_same_people_has_moved(self, ledger: SqlLedger) -> None:
+        """``breach_share`` judges both together."""
+        text = json.dumps({**json.loads(made_policy().canonical), "adversary": {"breach_share": 0.1}}, sort_keys=True)
+        policy = replace(made_policy(), canonical=text, digest=hashlib.sha256(text.encode()).hexdigest())
+        keep(ledger, policy=policy)
+        publish(ledger, ["eve", "fay"], policy=made_policy("others"))
+        publish(ledger, ["bob", "eve"], policy=made_policy("same"))
+        with pytest.raises(LedgerMoved, match="are in 'same', which moved"):
+            ledger.approve("ward", "Dr Weber")
+        assert state_of(ledger) == ["waiting"]
+        keep(ledger, policy=policy)
+        publish(ledger, ["gus"], policy=made_policy("others"))
+        assert ledger.approve("ward", "Dr Weber").number == 1
+        assert (ledger.verify().faults, ledger.verify().notes) == ((), ())
 
     def test_of_two_at_once_one_counts(self, opened: Opener) -> None:
         keep(opened())

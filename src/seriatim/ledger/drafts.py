@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pyarrow.compute as pc
 from sqlalchemy.engine import Connection
 
@@ -26,7 +27,7 @@ from seriatim.ledger.shelf import Shelf
 from seriatim.ledger.stored_history import everyone_in, read_reserved
 from seriatim.model.history import SeriesState
 from seriatim.model.names import visible_text
-from seriatim.model.policy_in_force import check_epoch
+from seriatim.model.policy_in_force import check_epoch, policy_in_force
 from seriatim.model.verdict import Approval
 from seriatim.ports import DraftRecord, ReleaseRecord, Reservation
 from seriatim.storage import durable_files
@@ -180,6 +181,8 @@ def approve_draft(database: Database, place: Shelf, series: str, approved_by: st
             state = catalogue.state(connection, series)
             assert state.secret is not None
             canonical = connection.execute(statements.POLICY, {"digest": facts["policy"]}).scalar_one()
+            if policy_in_force(canonical).adversary.breach_share is not None:
+                _refuse_moved_beside(connection, place, draft)
             said = {"draft": draft.entry.digest, "by": approved_by, "approval": facts["approval"]}
             catalogue.append(
                 connection,
@@ -251,6 +254,26 @@ def _decidable(
     if draft.state not in states:
         raise LedgerMoved(f"{where} was {draft.state} already; nothing was recorded")
     return draft
+
+
+def _refuse_moved_beside(connection: Connection, place: Shelf, draft: KeptDraft) -> None:
+    """Raise an error if another series with people of this one has moved: the attack judged them together."""
+    series, told = draft.entry.series, (*chain.MOVING, chain.DELIVERED)
+    later = {one.series for one in catalogue.entries(connection) if one.seq > draft.entry.seq and one.kind in told}
+    if not later - {series}:
+        return
+    newcomers = read_reserved(
+        place, f"{place.draft(draft.entry.digest).name}/{shelf.PEOPLE}", draft.files[shelf.PEOPLE]
+    )
+    known = everyone_in(place, series, catalogue.past(connection, series)).known
+    people = [one for table in (known, newcomers) for one in table.column(pseudonyms.RESPONDENT).chunks]
+    shared = people_index.in_other_series(connection, place, series, pa.chunked_array(people, pa.string()))
+    if later & shared.keys():
+        names = ", ".join(sorted(map(repr, later & shared.keys())))
+        raise LedgerMoved(
+            f"series {series!r}: people of this draft are in {names}, which moved since it was judged; nothing was "
+            "recorded, make and judge the draft again"
+        )
 
 
 def _approval(draft: KeptDraft, approved_by: str) -> Approval:
