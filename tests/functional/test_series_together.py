@@ -80,6 +80,22 @@ def test_each_recipient_alone_is_judged_by_what_they_hold(ledger: Any) -> None:
     assert "worst recipient: Bob, with release 1: 0.0% of people" in str(released.verdict)
 
 
+def test_a_delivery_and_an_attack_count_what_a_recipient_has_of_other_series(ledger: Any) -> None:
+    table, alone = people(1_500, 3), {"collusion": 1}
+    sr.publish(table, policy("one"), ledger, to=["Ann"])
+    sr.publish(table, policy("two", "curve", adversary=alone), ledger, to=["Bob"])
+    with pytest.raises(sr.SeriatimError, match="Ann, with release 1 and 1 of other series, could breach"):
+        ledger.deliver("two", 1, to=["Ann"])
+    ledger.deliver("two", 1, to=["Cleo"])
+    found = sr.attack(ledger, series="two")
+    assert found.iterated.share == 0.0
+    assert found.beside.names == ("one",)
+    assert found.beside.iterated.share > 0.03
+    assert sr.attack(ledger, series="two", recipient="Bob").beside is None
+    with pytest.raises(sr.InputError, match="received no release of this series"):
+        sr.attack(ledger, series="two", recipient="Ann")
+
+
 def test_cohorts_of_both_series_are_released(ledger: Any) -> None:
     table = people(1_500, 3)
     for name in ("one", "two"):

@@ -10,7 +10,7 @@ from seriatim.api.ledgers import ledger_history, ledger_holdings
 from seriatim.api.prepared import checked_as_policy, refuse_other_than_ledger
 from seriatim.errors import Fault, InputError
 from seriatim.model import History, Policy, View
-from seriatim.model.recipients import Holder
+from seriatim.model.recipients import Holder, Holdings
 from seriatim.policies.column_words import SENSITIVE, matching_word
 from seriatim.ports import Ledger, Progress, no_progress
 from seriatim.storage.durable_files import refuse_private_list, write_private_list
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from seriatim.usecases.attack.assembly import AssembledHistory
     from seriatim.usecases.attack.attack import AdversaryResult, KnownAlgorithm
     from seriatim.usecases.attack.attack_page import HistoryReport
+    from seriatim.usecases.other_series import OtherSeries
 
 
 def attack(
@@ -47,6 +48,7 @@ def attack(
 
     With ``recipient`` the adversary has what this recipient received, with ``collusion`` what the worst group of that
     many recipients hold together; with both, the recipient is one of them. ``sensitive`` is a column of the ledger.
+    What other series of the ledger say about the same people is the figure ``beside`` of the result.
     ``private`` is a file for a list of the people who are breached, and by which releases; keep it secret.
 
     ``adversary`` is the ``[adversary]`` of a policy: ``compromised`` is the share of people whose value is known. It
@@ -81,9 +83,11 @@ def attack(
             raise InputError(Fault("attack", "a ledger without a series", "series = its name", "name it"))
         history = ledger_history(target, series, sensitive).in_common_bands()
         holders: tuple[Holder, ...] = ()
+        others = _others(target, series, sensitive, history)
         if by_name or (declared is not None and ledger_holdings(target, series).names):
-            holders = _holders_in(target, series, recipient, declared if collusion is None else collusion)
-        result = worst_holder_attacked(history, plan, holders, progress, known)
+            size = declared if collusion is None else collusion
+            holders = _holders_in(ledger_holdings(target, series, others), recipient, size)
+        result = worst_holder_attacked(history, plan, holders, progress, known, others)
     if private is not None:
         write_private_list(private_list(result.held_of(history), plan, known), private)
     return result
@@ -100,12 +104,22 @@ def _known(view: Any, policy: Policy | None) -> KnownAlgorithm | None:
     return KnownAlgorithm(view if isinstance(view, View) else view_of(read_table(view), chosen), chosen)
 
 
-def _holders_in(ledger: Ledger, series: str, recipient: str | None, collusion: int | None) -> tuple[Holder, ...]:
+def _others(ledger: Ledger, series: str, sensitive: str | None, history: History) -> tuple[OtherSeries, ...]:
+    """Return the other series of the ledger that say something about the same column of the same people."""
+    from seriatim.model.policy_in_force import policy_in_force
+    from seriatim.usecases.other_series import series_beside
+
+    policy = policy_in_force(ledger.state(series).policy)
+    column = sensitive if sensitive is not None else next(iter(policy.sensitive), None)
+    return series_beside(ledger, series, policy.register, column, history.respondents)
+
+
+def _holders_in(holdings: Holdings, recipient: str | None, collusion: int | None) -> tuple[Holder, ...]:
     from seriatim.model.doors import whole_argument
     from seriatim.usecases.attack.attack import chosen_recipients
 
     together = None if collusion is None else whole_argument("collusion", collusion)
-    return chosen_recipients(ledger_holdings(ledger, series), recipient, together)
+    return chosen_recipients(holdings, recipient, together)
 
 
 def attack_exposed_people(history: History, adversary: Mapping[str, Any] | None = None) -> Any:

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from seriatim.ledger.sql_ledger import SqlLedger
     from seriatim.model.recipients import Holdings
     from seriatim.report import SigningFacts, SignOff
+    from seriatim.usecases.other_series import OtherSeries
 
 
 def open_ledger(url: str | Path, shelf: str | Path | None = None, create: bool = True) -> SqlLedger:
@@ -84,11 +85,13 @@ def sign_off_in_ledger(ledger: SqlLedger, series: str, number: int) -> SignOff:
     return page_to_sign(ledger.report_record(series, number), record)
 
 
-def ledger_holdings(ledger: Ledger, series: str) -> Holdings:
-    """Return who received which release of a series."""
+def ledger_holdings(ledger: Ledger, series: str, others: Sequence[OtherSeries] = ()) -> Holdings:
+    """Return who received which release of a series, and of others beside it."""
     from seriatim.model.recipients import holdings_of
+    from seriatim.usecases.other_series import received_elsewhere
 
-    return holdings_of((one.number, one.recipients) for one in ledger_records(ledger, series) if not one.recalled)
+    own = ((one.number, one.recipients) for one in ledger_records(ledger, series) if not one.recalled)
+    return holdings_of([*own, *received_elsewhere([others]).items()])
 
 
 def ledger_history(ledger: Ledger, series: str, sensitive: str | None = None) -> History:

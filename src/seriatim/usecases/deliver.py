@@ -6,8 +6,8 @@ so ``[adversary] breach_share`` of the policy in force bounds a delivery in the 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from seriatim.errors import DeliveryRefused, Fault, InputError
 from seriatim.model import Approval, History, Policy, SeriesState
@@ -15,6 +15,7 @@ from seriatim.model.candidate_values import CANDIDATES, candidates_remembered
 from seriatim.model.policy_in_force import policy_in_force
 from seriatim.model.recipients import Holder, Holdings, holdings_of
 from seriatim.ports import Ledger
+from seriatim.usecases.other_series import OtherSeries, received_elsewhere, series_beside, together
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +37,7 @@ class DeliveryBound:
 
     allowed: float
     compromised: float
+    register: str | None
     together: int
     """Recipients who put their releases together."""
     columns: tuple[str, ...]
@@ -52,10 +54,13 @@ def judge_delivery(ledger: Ledger, asked: Delivery) -> SeriesState:
     bound = delivery_bound(state.policy)
     if bound is None or (asked.approval is not None and asked.approval.override):
         return state
-    holders = _growing_holders(ledger, asked, bound.together)
-    if holders:
-        _check_priors(asked, bound, state)
-        _refuse_breach(ledger, asked, bound, holders)
+    if not _growing_holders(ledger, asked, bound.together, {}):
+        return state
+    _check_priors(asked, bound, state)
+    everyone = ledger.history(asked.series, newest=1).respondents
+    names = {name: series_beside(ledger, asked.series, bound.register, name, everyone) for name in bound.columns}
+    holders = _growing_holders(ledger, asked, bound.together, received_elsewhere(names.values()))
+    _refuse_breach(ledger, asked, bound, holders, names)
     return state
 
 
@@ -68,6 +73,7 @@ def delivery_bound(canonical: str | None) -> DeliveryBound | None:
     return DeliveryBound(
         allowed=known.breach_share,
         compromised=known.share_known,
+        register=policy.register,
         together=known.together,
         columns=policy.sensitive,
         leavers_known=policy.row is not None and policy.row.leavers_known,
@@ -75,16 +81,19 @@ def delivery_bound(canonical: str | None) -> DeliveryBound | None:
     )
 
 
-def _growing_holders(ledger: Ledger, asked: Delivery, together: int) -> tuple[Holder, ...]:
-    """Return the recipients, alone or together, who would hold more than before."""
+def _growing_holders(
+    ledger: Ledger, asked: Delivery, size: int, elsewhere: Mapping[int, tuple[str, ...]]
+) -> tuple[Holder, ...]:
+    """Return the recipients, alone or together, who would hold more than before; other series are held already."""
     records = [one for one in ledger.records(asked.series) if not one.recalled]
-    before = holdings_of((one.number, one.recipients) for one in records)
+    before = holdings_of([*((one.number, one.recipients) for one in records), *elsewhere.items()])
+    further = {asked.number: asked.recipients}
     after = holdings_of(
-        (one.number, (*one.recipients, *(asked.recipients if one.number == asked.number else ()))) for one in records
+        [*((one.number, (*one.recipients, *further.get(one.number, ()))) for one in records), *elsewhere.items()]
     )
     if all(one.number != asked.number for one in records):
         return ()  # recording it will say that there is no such release
-    return tuple(one for one in after.holders(together, asked.recipients) if not one.releases <= _held(before, one))
+    return tuple(one for one in after.holders(size, asked.recipients) if not one.releases <= _held(before, one))
 
 
 def _held(before: Holdings, holder: Holder) -> frozenset[int]:
@@ -103,7 +112,13 @@ def _check_priors(asked: Delivery, bound: DeliveryBound, state: SeriesState) -> 
         )
 
 
-def _refuse_breach(ledger: Ledger, asked: Delivery, bound: DeliveryBound, holders: Sequence[Holder]) -> None:
+def _refuse_breach(
+    ledger: Ledger,
+    asked: Delivery,
+    bound: DeliveryBound,
+    holders: Sequence[Holder],
+    beside: Mapping[str, Sequence[OtherSeries]],
+) -> None:
     """Attack what each holder would have, column by column; raise DeliveryRefused for the worst beyond the bound."""
     from seriatim.attacks.exclusion_rules import estimate_share, prepare  # brings compiled kernels
     from seriatim.usecases.publish.simulation import SEEDS
@@ -113,10 +128,11 @@ def _refuse_breach(ledger: Ledger, asked: Delivery, bound: DeliveryBound, holder
     left = None if remembered is None else candidates_remembered(remembered)
     worst = None
     for column in bound.columns:
-        history = _history(ledger, asked.series, column, bound)
+        own = _history(ledger, asked.series, column, bound)
+        history = together(own, beside[column])
         known = priors.of_history(history) if priors is not None else None
         for releases in {holder.releases: holder for holder in holders}.values():
-            ground = prepare(releases.part_of(history), known)
+            ground = replace(prepare(releases.part_of(history), known), counted=len(own.respondents))
             if left is not None:
                 ground = ground.taken_as_known(left.known, left.until)
             estimate = estimate_share(ground, bound.compromised, SEEDS)

@@ -71,6 +71,11 @@ def _with_leavers(history: History) -> History:
     return reveal_leavers(history)
 
 
+def received_elsewhere(beside: Iterable[Sequence[OtherSeries]]) -> dict[int, tuple[str, ...]]:
+    """Return who received which release of other series, over all columns."""
+    return dict(held for others in beside for one in others for held in one.received.items())
+
+
 def together(own: History, others: Iterable[OtherSeries]) -> History:
     """Return the releases of other series and then the own ones; a column that shares no value is another column."""
     found = own

@@ -34,6 +34,7 @@ from seriatim.model.verdict import Estimate
 from seriatim.model.view import View
 from seriatim.ports import Progress, no_progress
 from seriatim.usecases.attack.assembly import AssembledHistory
+from seriatim.usecases.other_series import OtherSeries, names_beside, together
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +82,14 @@ class HeldShare:
     iterated: Estimate
 
 
+@dataclass(frozen=True, slots=True)
+class SeriesBeside:
+    """What follows about the people of a series from the releases of others as well."""
+
+    names: tuple[str, ...]
+    iterated: Estimate
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AdversaryResult:
     """What the attacks found: counts only, no names and no values."""
@@ -113,6 +122,8 @@ class AdversaryResult:
     """What the method's own cuts reveal; None unless it is known where people lay."""
     n_unseen: int = 0
     """Groups with numbers that last, whose cuts were not looked at since nobody said where people lay."""
+    beside: SeriesBeside | None = None
+    """Other series of the ledger that say something about the same people; None if there are none."""
     holders: tuple[HeldShare, ...] = ()
     """Recipients, or several of them together, worst first; the figures are those of the first. Empty for everyone."""
 
@@ -314,14 +325,15 @@ def _breach_chart(once: Estimate, iterated: Estimate) -> Chart:
 def chosen_recipients(holdings: Holdings, recipient: str | None, collusion: int | None) -> tuple[Holder, ...]:
     """Return the holders to attack: one recipient, any ``collusion`` of them, or one with any others."""
     where = "recipient" if recipient is not None else "collusion"
-    if not holdings.names:
+    names = [name for name in holdings.names if max(holdings.received[name]) > 0]  # not only other series' releases
+    if not names:
         remedy = "name them when you publish or deliver (to)"
         raise InputError(Fault(where, "no release of this series has a recipient on record", "", remedy))
     name = None if recipient is None else recipient.strip()
-    if name is not None and name not in holdings.names:
+    if name is not None and name not in names:
         found = "received no release of this series"
-        raise InputError(Fault("recipient", found, ", ".join(holdings.names), "check the name"))
-    return holdings.holders(1 if collusion is None else collusion, () if name is None else (name,))
+        raise InputError(Fault("recipient", found, ", ".join(names), "check the name"))
+    return holdings.holders(1 if collusion is None else collusion, names if name is None else (name,))
 
 
 def worst_holder_attacked(
@@ -330,20 +342,31 @@ def worst_holder_attacked(
     holders: Sequence[Holder],
     progress: Progress = no_progress,
     algorithm: KnownAlgorithm | None = None,
+    others: Sequence[OtherSeries] = (),
 ) -> AdversaryResult:
     """Attack what each holder has. Return the figures of the worst, and the shares of all, worst first.
 
-    Without holders everyone holds everything.
+    Without holders everyone holds everything. What ``others`` say about the same people is one figure more; all other
+    figures are of this series.
     """
+    joint = together(history, others)
     if not holders:
-        return attack(history, plan, progress, algorithm)
-    shares = _shares(history, plan, holders, progress)
-    found = attack(shares[0].holder.part_of(history), plan, progress, algorithm)
-    return replace(found, holders=shares)
+        found, names = attack(history, plan, progress, algorithm), names_beside(joint, others)
+        return replace(found, beside=_beside(names, joint, plan, len(history.respondents))) if names else found
+    shares = _shares(joint, plan, holders, progress, len(history.respondents))
+    worst = shares[0].holder
+    found, names = attack(worst.part_of(history), plan, progress, algorithm), names_beside(worst.part_of(joint), others)
+    return replace(found, holders=shares, beside=SeriesBeside(names, shares[0].iterated) if names else None)
+
+
+def _beside(names: tuple[str, ...], joint: History, plan: AdversaryPlan, counted: int) -> SeriesBeside:
+    seeds = plan.seeds if plan.compromised > 0 else plan.seeds[:1]
+    ground = prepare(joint, plan.priors.of_history(joint) if plan.priors else None)
+    return SeriesBeside(names, estimate_share(replace(ground, counted=counted), plan.compromised, seeds))
 
 
 def _shares(
-    history: History, plan: AdversaryPlan, holders: Sequence[Holder], progress: Progress
+    history: History, plan: AdversaryPlan, holders: Sequence[Holder], progress: Progress, counted: int
 ) -> tuple[HeldShare, ...]:
     """Return every holder with the share of people they breach, worst first; equal holdings are attacked once."""
     seeds = plan.seeds if plan.compromised > 0 else plan.seeds[:1]
@@ -352,7 +375,7 @@ def _shares(
     for holder in holders:
         if holder.releases not in found:
             progress("recipients", len(found) / len(holders))
-            ground = prepare(holder.part_of(history), priors)
+            ground = replace(prepare(holder.part_of(history), priors), counted=counted)
             found[holder.releases] = estimate_share(ground, plan.compromised, seeds)
     shares = [HeldShare(holder, found[holder.releases]) for holder in holders]
     return tuple(sorted(shares, key=lambda one: (-one.iterated.share, -one.iterated.n_people)))

@@ -79,6 +79,7 @@ class HistoryReport(FiledReport):
                 }
                 for one in found.holders
             ],
+            "beside": None if found.beside is None else format_plain(asdict(found.beside)),
             "once": format_plain(asdict(found.once)),
             "iterated": format_plain(asdict(found.iterated)),
             "twins": {"sets": found.n_twin_sets, "people": found.n_twins, "undecided": found.n_undecided},
@@ -107,6 +108,7 @@ class HistoryReport(FiledReport):
             title=self.title,
             sections=(
                 Section(_HEADING[bool(found.holders)], (self._tiles(), Charts(found.charts))),
+                *self._other_series(),
                 *self._recipients(),
                 *_people_who_change(found),
                 *self._people_withheld(),
@@ -118,6 +120,10 @@ class HistoryReport(FiledReport):
             banner=_banner(found, self.worst if found.holders else "someone who kept every release"),
             footer="This report has counts only: no name, no row and no value of a person.",
         )
+
+    def _other_series(self) -> tuple[Section, ...]:
+        lines = about_other_series(self.result)
+        return (Section("Other series of the same people", (Note("Found", lines),)),) if lines else ()
 
     def _recipients(self) -> tuple[Section, ...]:
         if not self.holders:
@@ -237,6 +243,14 @@ def about_refused(found: Estimate) -> str:
     )
 
 
+def about_other_series(found: AdversaryResult) -> tuple[str, ...]:
+    """Return what other series of the ledger add, in a sentence."""
+    if found.beside is None:
+        return ()
+    names, share = ", ".join(map(repr, found.beside.names)), found.beside.iterated.share
+    return (f"together with series {names}, about the same people: {format_percent(share)} of people breached",)
+
+
 def about_withheld(found: WithheldGuesses) -> str:
     """Return what being withheld reveals, in a sentence."""
     one = found.series
@@ -310,7 +324,8 @@ def _banner(found: AdversaryResult, who: str) -> Banner:
     exposed = found.releases[-1].below if found.releases else 0
     sure = 0 if found.sequence is None else found.sequence.sure.right
     cut = found.method.iterated.share if found.method is not None else 0.0
-    if found.iterated.share or exposed or found.n_determined or found.n_joined or sure or cut:
+    more = found.beside.iterated.share if found.beside is not None else 0.0
+    if found.iterated.share or exposed or found.n_determined or found.n_joined or sure or cut or more:
         sentence = f"{format_percent(found.iterated.share)} of people are breached by {attacker}."
         few = f"have fewer than {found.least} values left by intersection alone"
         reasons = (
@@ -319,6 +334,7 @@ def _banner(found: AdversaryResult, who: str) -> Banner:
             (found.n_joined, f"{found.n_joined:,} people are breached once twins share what is known about them."),
             (sure, f"{sure:,} people are inferred with certainty by an attacker who knows how values usually change."),
             (cut, f"{format_percent(cut)} of people are breached by an attacker who knows the algorithm as well."),
+            (more, f"{format_percent(more)} of people are breached together with other series of the ledger."),
         )
         return Banner("Exposed", sentence, "bad", tuple(reason for count, reason in reasons if count))
     if found.n_unfollowed:

@@ -300,12 +300,13 @@ def _holders(
     if known.breach_share is None:
         return ()
     from seriatim.model.recipients import holdings_of
+    from seriatim.usecases.other_series import received_elsewhere
 
     kept = {past.number for past in history}  # recalled releases no longer count
     records = [one for one in parts.ledger.records(order.policy.series) if one.number in kept]
     # the draft counts as a release that its recipients hold: the question is what they know afterwards
     draft = max(kept, default=0) + 1
-    elsewhere = dict(held for one in others.values() for other in one for held in other.received.items())
+    elsewhere = received_elsewhere(others.values())
     own = [(one.number, one.recipients) for one in records]
     holdings = holdings_of([*own, (draft, order.recipients), *elsewhere.items()])
     return holdings.holders(known.together, order.recipients)
