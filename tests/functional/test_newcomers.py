@@ -10,7 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 from support.ledgers import SECRET, made_groups, made_policy
 
-from seriatim.ledger import newcomer_files, reservations, stored_history
+from seriatim.ledger import reservations, shelf, stored_history
 from seriatim.ledger.sql_ledger import SqlLedger, open_ledger
 from seriatim.ports import Reservation, Shelf
 
@@ -155,15 +155,15 @@ def test_a_series_from_before_is_read_and_goes_on(ledger: SqlLedger, monkeypatch
 @pytest.mark.parametrize("n_releases", [1, 7, 8, 63, 64, 65, 100, 511, 512, 1_000])
 def test_few_files_name_everyone(n_releases: int) -> None:
     facts = [
-        {"number": number, "private": {TOGETHER} if newcomer_files.newcomers_since(number) else {}}
+        {"number": number, "private": {TOGETHER} if shelf.newcomers_since(number) else {}}
         for number in range(1, n_releases + 1)
     ]
-    files = newcomer_files.naming_files(facts)
+    files = shelf.naming_files(facts)
     named = [
         number
         for one, file in files
         for number in range(
-            (newcomer_files.newcomers_since(one["number"]) if file == TOGETHER else None) or one["number"],
+            (shelf.newcomers_since(one["number"]) if file == TOGETHER else None) or one["number"],
             one["number"] + 1,
         )
     ]

@@ -13,7 +13,7 @@ from seriatim.model import Table
 from seriatim.model.class_counts import ClassCounts
 from seriatim.model.classes import CLASS, RESPONDENT, PublishedTable
 from seriatim.promises import promises_of
-from seriatim.promises.single.suppression import Suppression
+from seriatim.promises.single.crowd import Suppression
 from seriatim.tables.auditable import auditable
 from seriatim.usecases.audit.audit import audit
 

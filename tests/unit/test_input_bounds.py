@@ -11,7 +11,7 @@ from support.command_line import seriatim, write_policy, write_view
 
 import seriatim as sr
 from seriatim.api import gate_suggest
-from seriatim.model.input_bounds import (
+from seriatim.model.table_faults import (
     DEEPEST,
     LARGEST_DOCUMENT,
     LARGEST_HIERARCHY,

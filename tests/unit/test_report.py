@@ -30,8 +30,8 @@ from seriatim.model import (
 )
 from seriatim.model.policy import SeriesTerms, Thresholds
 from seriatim.report import Charts, Facts, Grid, Prose, Report, Section, chart_views, rendered_page
-from seriatim.report.formats import format_number, format_percent, format_plain, format_with_unit
 from seriatim.report.html import LICENCES, asset_text, data_block
+from seriatim.report.words import format_number, format_percent, format_plain, format_with_unit
 
 HOSTILE = "</script><script>x()</script><!--<b>&\"'\u2028\u2029"
 CASES = {"released": made_up.released, "refused": made_up.refused, "overridden": made_up.overridden}

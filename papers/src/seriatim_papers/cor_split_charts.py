@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 from seriatim.knowledge.breach import breach_probability
 from seriatim.model import Bars, Chart, ChartAxis, Line, Lines, Threshold
-from seriatim.report.formats import format_percent
+from seriatim.report.words import format_percent
 from seriatim_papers.cor_split import SELECTIVITIES, ReleaseFigures
 from seriatim_papers.cor_split_parts import COMPROMISED, CorSplitOutcome, DegreeSweep, cor_split_part_mean_error
 

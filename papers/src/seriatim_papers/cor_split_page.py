@@ -10,8 +10,8 @@ import numpy as np
 
 from seriatim.ports import Progress, Workers, no_progress
 from seriatim.report import Cell, Charts, Grid, Page, Points, Prose, Section
-from seriatim.report.filed_report import FiledReport
-from seriatim.report.formats import format_number, format_people, format_percent
+from seriatim.report.html import FiledReport
+from seriatim.report.words import format_number, format_people, format_percent
 from seriatim_papers.cor_split import CorSplitSetting, Order
 from seriatim_papers.cor_split_charts import (
     cor_split_chart_label,

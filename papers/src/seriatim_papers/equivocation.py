@@ -22,8 +22,8 @@ from seriatim.model.chart import Chart, ChartAxis, Line, Lines
 from seriatim.model.scale import FloatArray
 from seriatim.ports.parts import Progress, no_progress
 from seriatim.report import FiledReport, chart_views
-from seriatim.report.formats import format_number, format_plain
 from seriatim.report.page import Charts, Grid, Page, Prose, Section
+from seriatim.report.words import format_number, format_plain
 from seriatim.wiring import wired_workers
 from seriatim_papers.equivocation_beliefs import noise_beliefs, prior_beliefs, query_beliefs, sampling_beliefs
 from seriatim_papers.worlds.pums import RECORDS, PumsMicrodata, made_pums, pums_shipped, read_pums

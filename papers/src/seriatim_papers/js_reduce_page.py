@@ -14,7 +14,7 @@ from seriatim.model.chart import Chart, ChartAxis, Line, Lines
 from seriatim.model.policy import Thresholds
 from seriatim.ports import Progress, no_progress
 from seriatim.report import Charts, FiledReport, Grid, Page, Points, Section
-from seriatim.report.formats import format_plain
+from seriatim.report.words import format_plain
 from seriatim_papers.js_reduce import (
     JS_REDUCE_METHODS,
     JsReduceGains,

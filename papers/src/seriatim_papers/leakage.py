@@ -11,8 +11,8 @@ import numpy as np
 
 from seriatim.model.chart import Chart, ChartAxis, Line, Lines
 from seriatim.report import FiledReport, chart_views
-from seriatim.report.formats import format_number, format_plain
 from seriatim.report.page import Cell, Charts, Grid, Page, Prose, Section, Tile, Tiles
+from seriatim.report.words import format_number, format_plain
 from seriatim_papers.adult import read_adult
 from seriatim_papers.leakage_adult import (
     AnonymisedAdult,

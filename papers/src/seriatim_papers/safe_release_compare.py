@@ -14,8 +14,8 @@ from seriatim.gate.inputs import TESTS, FloatArray, LongArray
 from seriatim.gate.results import results
 from seriatim.ports import Progress, no_progress
 from seriatim.report import Grid, Page, Prose, Section
-from seriatim.report.filed_report import NO_ROWS, FiledReport
-from seriatim.report.formats import format_count, format_percent, format_plain
+from seriatim.report.html import NO_ROWS, FiledReport
+from seriatim.report.words import format_count, format_percent, format_plain
 from seriatim.usecases.gate.requests import Question, Requests
 
 LEVELS = (0.2, 0.05)

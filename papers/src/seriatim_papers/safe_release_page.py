@@ -11,7 +11,7 @@ from seriatim.gate.results import results
 from seriatim.model.chart import Bars, Chart, ChartAxis, Line, Lines
 from seriatim.ports import Progress, no_progress
 from seriatim.report import Cell, Charts, FiledReport, Grid, Page, Points, Prose, Section
-from seriatim.report.formats import format_percent, format_plain
+from seriatim.report.words import format_percent, format_plain
 from seriatim_papers.safe_release import (
     FIGURE_19,
     PAPER_TESTS,

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from seriatim.errors import Fault, InputError
-from seriatim.model.input_bounds import LARGEST_RECORD, given_file_bytes
+from seriatim.model.table_faults import LARGEST_RECORD, given_file_bytes
 from seriatim.tables.reader import read_table
 from seriatim.wiring import wired_journal
 

@@ -63,7 +63,7 @@ def ledger_pasts_of_folder(history: str | Path, respondents: Any, policy: Policy
 
 def signed_in_ledger(ledger: Ledger, series: str, number: int) -> SigningFacts:
     """Return what the page to sign says beside the report, as the ledger knows it today."""
-    from seriatim.ledger.papers import signed_facts
+    from seriatim.ledger.destinations import signed_facts
 
     return signed_facts(_signable(ledger, series, number))
 
@@ -79,7 +79,7 @@ def _signable(ledger: Ledger, series: str, number: int) -> ReleaseRecord:
 
 def sign_off_in_ledger(ledger: SqlLedger, series: str, number: int) -> SignOff:
     """Return the page to sign of any release in the ledger, made again with the recipients it has today."""
-    from seriatim.ledger.papers import page_to_sign
+    from seriatim.ledger.destinations import page_to_sign
 
     record = _signable(ledger, series, number)
     return page_to_sign(ledger.report_record(series, number), record)

@@ -225,7 +225,7 @@ def _signed(made: Release | Refusal, series: str, ledger: Ledger) -> SigningFact
 
 def _with_papers(published: Published, out: Path, ledger: Ledger) -> Published:
     """Write the page to sign, or the report of a refusal. What has happened remains if no paper can be written."""
-    from seriatim.ledger.papers import write_page_to_sign, write_refusal
+    from seriatim.ledger.destinations import write_page_to_sign, write_refusal
 
     series, page = published.policy.series, published.sign_off
     with suppress(OSError):

@@ -18,11 +18,10 @@ from seriatim.journal.tokens import TokenBook
 from seriatim.model.names import visible_text
 from seriatim.ports.journal import JournalRecord, JournalToken, StoredBaseline
 from seriatim.storage import journal_chain
-from seriatim.storage.database import Database, open_database
+from seriatim.storage.database import Database, file_beside, open_database
 from seriatim.storage.journal_chain import LINKED, NOTHING, checked_rows, seal_of, seals_together, write_seal
 from seriatim.storage.journal_schema import baselines, entries, gates, records
 from seriatim.storage.schema import JOURNAL
-from seriatim.storage.series_lock import file_beside
 
 if TYPE_CHECKING:
     from seriatim.journal.check import Inspection

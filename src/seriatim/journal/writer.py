@@ -19,10 +19,9 @@ from seriatim.errors import JournalHeld, LedgerDamaged, SeriatimError
 from seriatim.journal.noted_head import NotedHead
 from seriatim.ports.journal import PACKED, JournalEntry, JournalRecord, Past
 from seriatim.storage import journal_chain
-from seriatim.storage.database import Database
+from seriatim.storage.database import Database, SeriesLock
 from seriatim.storage.journal_chain import LINKED, seal_of, segment_seal
 from seriatim.storage.journal_schema import entries, gates, records, segments
-from seriatim.storage.series_lock import SeriesLock
 
 SEGMENT = 20_000
 """Entries that are packed into one segment."""

@@ -26,7 +26,7 @@ from seriatim.knowledge.sequential_adversary import SequentialAdversary
 from seriatim.knowledge.value_texts import value_texts
 from seriatim.model.adversary import Adversary, StatedKnowledge
 from seriatim.model.doors import share_argument, whole_argument
-from seriatim.model.input_bounds import LARGEST_DOCUMENT, LARGEST_LIST, given_file_bytes, is_too_deep
+from seriatim.model.table_faults import LARGEST_DOCUMENT, LARGEST_LIST, given_file_bytes, is_too_deep
 
 _FORMAT = "seriatim.knowledge/1"
 _SLACK = 1e-6

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import astuple, dataclass, field, replace
 from datetime import UTC, datetime
 from importlib import metadata
@@ -14,11 +14,94 @@ import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
 from seriatim.errors import Fault, InputError
-from seriatim.ledger import chain, shelf, statements
+from seriatim.ledger import chain, shelf
 from seriatim.model.history import PastView, SeriesState
 from seriatim.model.verdict import Approval
 from seriatim.ports import ReleaseRecord
 from seriatim.storage import schema
+
+_entries, _releases = schema.entries.c, schema.releases.c
+_series: sa.BindParameter[str] = sa.bindparam("series")
+MAKING = (chain.RESERVED, chain.IMPORTED)
+"""Kinds of entries that make a release."""
+
+
+def _among(kind: sa.Column[Any], kinds: Iterable[str]) -> sa.ColumnElement[bool]:
+    """Return whether a kind is one of these; as a list of plain values it would be spelt out at every execution."""
+    return kind.in_([sa.literal(one) for one in kinds])
+
+
+def _state() -> sa.Select[Any]:
+    """Return one statement for all that is counted or looked up about a series: every publish asks it thrice."""
+    moved = schema.entries.alias("moved").c
+    last = sa.select(sa.func.max(moved.seq)).where((moved.series == _series) & _among(moved.kind, chain.MOVING))
+    version = sa.select(sa.func.count()).where((_entries.series == _series) & _among(_entries.kind, chain.MOVING))
+    delivered = sa.select(sa.func.count()).where((_entries.series == _series) & (_entries.kind == chain.DELIVERED))
+    policy = sa.select(_entries.body).where((_entries.series == _series) & (_entries.kind == chain.POLICY))
+    return sa.select(
+        sa.select(schema.series.c.secret).where(schema.series.c.name == _series).scalar_subquery().label("secret"),
+        version.scalar_subquery().label("version"),
+        sa.select(_entries.digest).where(_entries.seq == last.scalar_subquery()).scalar_subquery().label("head"),
+        sa.select(sa.func.count()).where(_releases.series == _series).scalar_subquery().label("n_releases"),
+        delivered.scalar_subquery().label("n_deliveries"),
+        policy.order_by(_entries.seq.desc()).limit(1).scalar_subquery().label("body"),
+    )
+
+
+def _told(kinds: Iterable[str], *columns: sa.Column[Any]) -> sa.Select[Any]:
+    """Return what entries of these kinds say about a series, in order."""
+    asked = sa.select(*columns).where((_entries.series == _series) & _among(_entries.kind, kinds))
+    return asked.order_by(_entries.seq)
+
+
+STATE = _state()
+NEWEST_ENTRY = sa.select(schema.entries).order_by(_entries.seq.desc()).limit(1)
+POLICY = sa.select(schema.policies.c.canonical).where(schema.policies.c.digest == sa.bindparam("digest"))
+DIGESTS = _told(MAKING, _entries.digest)
+VIEWS = _told((chain.RESERVED, chain.RECALLED), _entries.kind, _entries.body, _entries.circumstance)
+RECALLED = _told((chain.RECALLED,), _entries.body)
+PAST = _told((*MAKING, chain.RECALLED, chain.ERASED), _entries.kind, _entries.body)
+
+_CIRCUMSTANCES = sa.select(_entries.circumstance).where((_entries.series == _series) & _among(_entries.kind, MAKING))
+CIRCUMSTANCES = _CIRCUMSTANCES.where(_entries.circumstance.contains('"head":')).distinct()
+CIRCUMSTANCE = _CIRCUMSTANCES.where(_entries.digest == sa.bindparam("digest"))
+
+DESTINATIONS = sa.select(_releases.destination).where(_releases.destination.is_not(None)).distinct()
+"""Folders of releases. Circumstances name those of deliveries, and those that a release was to go to at first."""
+FURTHER_DESTINATIONS = (
+    sa.select(_entries.circumstance)
+    .where(_among(_entries.kind, (chain.REDIRECTED, chain.DELIVERED)))
+    .where(_entries.circumstance.contains('"destination":'))
+    .distinct()
+)
+
+_moved = (
+    sa.select(_entries.series, sa.func.max(_entries.seq).label("last"))
+    .where(_among(_entries.kind, chain.MOVING))
+    .group_by(_entries.series)
+    .subquery()
+)
+HEADS = (
+    sa.select(schema.series.c.name, schema.series.c.secret, _entries.digest)
+    .join(_moved, _moved.c.series == schema.series.c.name)
+    .join(schema.entries, _entries.seq == _moved.c.last)
+)
+"""Each series that has releases: its secret, and its newest entry of those that count for its version."""
+
+SERIES_WITH_RELEASES = sa.select(_releases.series).distinct().order_by(_releases.series)
+RECORD = sa.select(schema.releases).where((_releases.series == _series) & (_releases.number == sa.bindparam("number")))
+INPUTS = sa.select(_entries.series, _entries.body, _entries.circumstance).where(_entries.kind == chain.RESERVED)
+INPUTS_OF_SERIES = INPUTS.where(_entries.series == _series)
+INPUT_OF_RELEASE = INPUTS_OF_SERIES.where(_entries.digest == sa.bindparam("digest"))
+
+ENTER = schema.entries.insert()
+ENTER_SERIES = schema.series.insert()
+ENTER_POLICY = schema.policies.insert()
+ENTER_RELEASE = schema.releases.insert()
+CHANGE_RELEASE = schema.releases.update().where(
+    (_releases.series == sa.bindparam("of_series")) & (_releases.number == sa.bindparam("of_number"))
+)
+
 
 YEARS = range(2025, 2126)
 """Years that a clock may be in: what the ledger says about time is kept for good."""
@@ -45,12 +128,12 @@ def _version() -> str:
 
 def append(connection: Connection, facts: Mapping[str, Any], circumstance: Mapping[str, Any]) -> chain.Entry:
     entry = chain.link(_last_entry(connection), facts, circumstance)
-    connection.execute(statements.ENTER, dict(zip(schema.entries.c.keys(), astuple(entry), strict=True)))
+    connection.execute(ENTER, dict(zip(schema.entries.c.keys(), astuple(entry), strict=True)))
     return entry
 
 
 def _last_entry(connection: Connection) -> chain.Entry | None:
-    row = connection.execute(statements.NEWEST_ENTRY).first()
+    row = connection.execute(NEWEST_ENTRY).first()
     return chain.Entry(**row._mapping) if row else None
 
 
@@ -68,7 +151,7 @@ def knows(connection: Connection, digest: str) -> bool:
 
 def release_digests(connection: Connection, series: str) -> frozenset[str]:
     """Return the chain right after each release of a series was reserved or imported, as their manifests have it."""
-    return frozenset(connection.execute(statements.DIGESTS, {"series": series}).scalars())
+    return frozenset(connection.execute(DIGESTS, {"series": series}).scalars())
 
 
 def state(connection: Connection, series: str) -> SeriesState:
@@ -76,7 +159,7 @@ def state(connection: Connection, series: str) -> SeriesState:
 
     ``views`` are not in it (``views``): each release would be read once more wherever a state is compared.
     """
-    found = connection.execute(statements.STATE, {"series": series}).one()
+    found = connection.execute(STATE, {"series": series}).one()
     if found.secret is None:
         return SeriesState(series)
     said: Facts = {"epoch": 0, "policy": None} if found.body is None else json.loads(found.body)
@@ -88,14 +171,14 @@ def state(connection: Connection, series: str) -> SeriesState:
         n_deliveries=found.n_deliveries,
         epoch=said["epoch"],
         policy_digest=said["policy"],
-        policy=connection.execute(statements.POLICY, {"digest": said["policy"]}).scalar(),
+        policy=connection.execute(POLICY, {"digest": said["policy"]}).scalar(),
         secret=bytes(found.secret),
     )
 
 
 def views(connection: Connection, series: str) -> tuple[PastView, ...]:
     """Return what the releases of a series were made from, as far as the chain says so."""
-    told = connection.execute(statements.VIEWS, {"series": series}).all()
+    told = connection.execute(VIEWS, {"series": series}).all()
     gone = {_facts_of(body)["number"] for kind, body, _ in told if kind == chain.RECALLED}
     found = [(_facts_of(body), _facts_of(said)) for kind, body, said in told if kind == chain.RESERVED]
     return tuple(
@@ -160,7 +243,7 @@ def record_of_row(row: Mapping[str, Any]) -> ReleaseRecord:
 
 def series(connection: Connection) -> Sequence[str]:
     """Return the series that have releases, in order of their names."""
-    return connection.execute(statements.SERIES_WITH_RELEASES).scalars().all()
+    return connection.execute(SERIES_WITH_RELEASES).scalars().all()
 
 
 def records(connection: Connection, series: str | None = None) -> Sequence[ReleaseRecord]:
@@ -174,7 +257,7 @@ def records(connection: Connection, series: str | None = None) -> Sequence[Relea
 
 
 def record(connection: Connection, series: str, number: int) -> ReleaseRecord | None:
-    row = connection.execute(statements.RECORD, {"series": series, "number": number}).first()
+    row = connection.execute(RECORD, {"series": series, "number": number}).first()
     if row is None:
         return None
     record = _with_reason(connection, record_of_row(row._asdict()))
@@ -195,10 +278,8 @@ def _inputs(connection: Connection, series: str | None, digest: str | None = Non
 
     ``digest`` is of the entry of one release, if only that is asked for.
     """
-    if series is None:
-        query = statements.INPUTS
-    else:
-        query = statements.INPUTS_OF_SERIES if digest is None else statements.INPUT_OF_RELEASE
+    of_series = INPUTS_OF_SERIES if digest is None else INPUT_OF_RELEASE
+    query = INPUTS if series is None else of_series
     found = {}
     for name, body, circumstance in connection.execute(query, {"series": series, "digest": digest}):
         said = json.loads(circumstance)
@@ -215,7 +296,7 @@ def _with_reason(connection: Connection, record: ReleaseRecord) -> ReleaseRecord
 
 def _catalogue_recalled(connection: Connection, series: str) -> dict[int, str]:
     """Return the releases of a series that were recalled, with the reasons."""
-    found = [_facts_of(body) for body in connection.execute(statements.RECALLED, {"series": series}).scalars()]
+    found = [_facts_of(body) for body in connection.execute(RECALLED, {"series": series}).scalars()]
     return {facts["number"]: facts["reason"] for facts in found}
 
 
@@ -237,13 +318,13 @@ class PastReleases:
 
 def past(connection: Connection, series: str) -> PastReleases:
     """Return the past of a series from one statement: one publication asks three times."""
-    told = [(kind, _facts_of(body)) for kind, body in connection.execute(statements.PAST, {"series": series})]
+    told = [(kind, _facts_of(body)) for kind, body in connection.execute(PAST, {"series": series})]
     erased: dict[int, dict[str, Any]] = {}
     for kind, facts in told:
         if kind == chain.ERASED:
             erased.setdefault(facts["number"], {}).update(erased_files(facts))
     return PastReleases(
-        [facts for kind, facts in told if kind in statements.MAKING],
+        [facts for kind, facts in told if kind in MAKING],
         frozenset(facts["number"] for kind, facts in told if kind == chain.RECALLED),
         erased,
     )
@@ -252,7 +333,7 @@ def past(connection: Connection, series: str) -> PastReleases:
 def methods(connection: Connection, releases: Sequence[Facts]) -> dict[str, str]:
     """Return the method of every policy that one of these releases was published under, by its digest."""
     digests = {facts["policy"] for facts in releases}
-    texts = {digest: connection.execute(statements.POLICY, {"digest": digest}).scalar() for digest in digests}
+    texts = {digest: connection.execute(POLICY, {"digest": digest}).scalar() for digest in digests}
     from seriatim.model.policy_in_force import policy_in_force
 
     return {digest: policy_in_force(text).method or "" for digest, text in texts.items()}
@@ -272,4 +353,4 @@ def erased_files(facts: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def update_release(connection: Connection, series: str, number: int, **changes: Any) -> None:
-    connection.execute(statements.CHANGE_RELEASE, {"of_series": series, "of_number": number, **changes})
+    connection.execute(CHANGE_RELEASE, {"of_series": series, "of_number": number, **changes})

@@ -5,16 +5,23 @@ from __future__ import annotations
 import json
 import os
 import shutil
+from collections.abc import Mapping
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from sqlalchemy.engine import Connection
 
 from seriatim.errors import Fault, InputError
-from seriatim.ledger import shelf, statements
+from seriatim.ledger import catalogue, shelf
 from seriatim.ledger.shelf import Shelf
-from seriatim.ports import ReleaseRecord
-from seriatim.storage.durable_files import refuse_kept_folder
+from seriatim.ports import PRIVATE, ReleaseRecord
+from seriatim.storage.durable_files import kind_of_file, refuse_kept_folder, write_durably
+
+if TYPE_CHECKING:
+    from seriatim.report import SigningFacts, SignOff
+
 
 OPEN_FOLDER, OPEN_FILE = 0o750, 0o640
 """Modes of what leaves the house: the steward's group may read it. Whoever else may is for the steward to say."""
@@ -39,8 +46,8 @@ def _partial_of(target: Path) -> Path:
 
 def every_destination(connection: Connection) -> list[Path]:
     """Return every folder that any release of this ledger ever went to."""
-    told = connection.execute(statements.FURTHER_DESTINATIONS).scalars()
-    found = {*connection.execute(statements.DESTINATIONS).scalars(), *(json.loads(one)["destination"] for one in told)}
+    told = connection.execute(catalogue.FURTHER_DESTINATIONS).scalars()
+    found = {*connection.execute(catalogue.DESTINATIONS).scalars(), *(json.loads(one)["destination"] for one in told)}
     return sorted(map(Path, found))
 
 
@@ -106,3 +113,57 @@ def discard_partial_destination(target: Path) -> None:
 def _unusable(folder: Path, error: OSError, remedy: str) -> InputError:
     said = os.strerror(error.errno) if error.errno else type(error).__name__
     return InputError(Fault(str(folder), said, "a folder that can be written to", remedy))
+
+
+TO_SIGN = f"{PRIVATE}/to-sign.html"
+"""The page to sign, in the folder of a release."""
+REFUSED = "refused"
+_KIND = "page (Release to sign)"
+
+
+def is_page_to_sign(path: Path) -> bool:
+    """Return whether a file is a page to sign, and no other file under its name."""
+    return path.is_file() and kind_of_file(path) == _KIND
+
+
+def page_to_sign(report: Mapping[str, Any], record: ReleaseRecord) -> SignOff:
+    """Return the page of a release, from its report's record and what the ledger says of it today."""
+    from seriatim.report import SignOff, read_back
+
+    read = read_back(report)  # a draft's report was written before anybody approved it
+    return SignOff(replace(read, verdict=replace(read.verdict, approval=record.approval)), signed_facts(record))
+
+
+def signed_facts(record: ReleaseRecord) -> SigningFacts:
+    """Return what the page says beside the report."""
+    from seriatim.report import SigningFacts
+
+    return SigningFacts(
+        date=f"{record.reserved_at[:16].replace('T', ' ')} UTC",
+        version=record.version,
+        input_name=record.input_name,
+        input_sha256=record.input_sha256,
+        chain=str(record.manifest["chain"]),
+        recipients=record.recipients,
+    )
+
+
+def write_page_to_sign(out: Path, series: str, number: int, page: str) -> Path:
+    """Write the page to sign into the private part of a release's folder."""
+    path = destination_in(out, series, number) / TO_SIGN
+    write_durably(path, page.encode("utf-8"))
+    return path
+
+
+def write_refusal(out: Path, series: str, number: int, page: str, record: str) -> tuple[Path, Path]:
+    """Write the report of a refused draft, as a page and as JSON; ``number`` is the one it would have had."""
+    folder = out / REFUSED
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    stem = f"{shelf.slug(series)}-{number:04d}"
+    attempt = 1
+    while any((folder / f"{stem}-{attempt}{ending}").exists() for ending in (".html", ".json")):
+        attempt += 1
+    paths = folder / f"{stem}-{attempt}.html", folder / f"{stem}-{attempt}.json"
+    for path, text in zip(paths, (page, record), strict=True):
+        write_durably(path, text.encode("utf-8"))
+    return paths

@@ -19,7 +19,7 @@ import pyarrow.compute as pc
 from sqlalchemy.engine import Connection
 
 from seriatim.errors import Fault, InputError, LedgerDamaged, LedgerMoved
-from seriatim.ledger import catalogue, chain, people_index, pseudonyms, reservations, shelf, statements
+from seriatim.ledger import catalogue, chain, people_index, pseudonyms, reservations, shelf
 from seriatim.ledger.destinations import destination_in, make_destination_ready, refuse_taken_destination
 from seriatim.ledger.manifests import refuse_behind_manifest
 from seriatim.ledger.reservations import ReservedFolder
@@ -180,7 +180,7 @@ def approve_draft(database: Database, place: Shelf, series: str, approved_by: st
             draft = _decidable(connection, place, series, draft.entry.digest)  # others may have decided meanwhile
             state = catalogue.state(connection, series)
             assert state.secret is not None
-            canonical = connection.execute(statements.POLICY, {"digest": facts["policy"]}).scalar_one()
+            canonical = connection.execute(catalogue.POLICY, {"digest": facts["policy"]}).scalar_one()
             if policy_in_force(canonical).adversary.breach_share is not None:
                 _refuse_moved_beside(connection, place, draft)
             said = {"draft": draft.entry.digest, "by": approved_by, "approval": facts["approval"]}

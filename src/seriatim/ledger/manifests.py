@@ -12,7 +12,7 @@ from typing import Any
 from sqlalchemy.engine import Connection
 
 from seriatim.errors import Fault, InputError, LedgerBehind
-from seriatim.ledger import catalogue, chain, shelf, statements
+from seriatim.ledger import catalogue, chain, shelf
 from seriatim.ledger.destinations import destination_in, every_destination
 from seriatim.ledger.shelf import Shelf
 from seriatim.ports import PRIVATE, PUBLIC, ReleaseRecord
@@ -23,7 +23,7 @@ _KEY = "[series] head"
 
 def files_of_series(connection: Connection, series: str) -> list[Path]:
     """Return every file that the heads of a series were written to."""
-    told = connection.execute(statements.CIRCUMSTANCES, {"series": series}).scalars()
+    told = connection.execute(catalogue.CIRCUMSTANCES, {"series": series}).scalars()
     return sorted({Path(head) for text in told if (head := json.loads(text).get("head"))})
 
 
@@ -48,7 +48,7 @@ def refuse_unusable_head(path: Path, series: str) -> None:
 def write_head(connection: Connection, record: ReleaseRecord) -> None:
     """Write the head that the policy of a release named, unless a later release has been there."""
     asked = {"series": record.series, "digest": record.manifest["chain"]}
-    named = json.loads(connection.execute(statements.CIRCUMSTANCE, asked).scalar_one()).get("head")
+    named = json.loads(connection.execute(catalogue.CIRCUMSTANCE, asked).scalar_one()).get("head")
     if named is None:
         return
     there = read_head(Path(named))

@@ -17,7 +17,7 @@ import numpy.typing as npt
 import pyarrow as pa
 from sqlalchemy.engine import Connection
 
-from seriatim.ledger import catalogue, pseudonyms, statements
+from seriatim.ledger import catalogue, pseudonyms
 from seriatim.ledger.shelf import slug
 from seriatim.ledger.stored_history import everyone_in
 from seriatim.model.text_hash import WordArray, hashes_of
@@ -51,7 +51,7 @@ def in_other_series(
     """Return how many of these rows are of people in another series, for each in which there are any."""
     marks, rows = np.unique(hashes_of(pseudonyms.pseudonym_text(respondents).drop_null(), _KEY), return_counts=True)
     found = {}
-    for name, secret, head in connection.execute(statements.HEADS):
+    for name, secret, head in connection.execute(catalogue.HEADS):
         if name != series:
             people = _indexed(place, name, bytes(secret), head)
             if people is None:

@@ -13,9 +13,8 @@ from pathlib import Path
 
 from seriatim.errors import Fault, InputError
 from seriatim.ledger import catalogue, chain, people_index, seals
-from seriatim.ledger.destinations import destination_of, discard_partial_destination
+from seriatim.ledger.destinations import TO_SIGN, destination_of, discard_partial_destination, is_page_to_sign
 from seriatim.ledger.manifests import refuse_behind_manifest
-from seriatim.ledger.papers import TO_SIGN, is_page_to_sign
 from seriatim.ledger.shelf import Shelf
 from seriatim.model.names import visible_text
 from seriatim.model.verdict import Approval

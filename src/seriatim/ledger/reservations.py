@@ -18,9 +18,8 @@ import pyarrow.compute as pc
 from sqlalchemy.engine import Connection
 
 from seriatim.errors import Fault, LedgerBehind, LedgerDamaged, LedgerError, LedgerMoved, PolicyError, SeriatimError
-from seriatim.ledger import catalogue, chain, pseudonyms, shelf, statements
-from seriatim.ledger.newcomer_files import newcomers_since
-from seriatim.ledger.shelf import Shelf
+from seriatim.ledger import catalogue, chain, pseudonyms, shelf
+from seriatim.ledger.shelf import Shelf, newcomers_since
 from seriatim.model.history import SeriesState
 from seriatim.model.names import recipients_given
 from seriatim.model.policy import Policy
@@ -205,7 +204,7 @@ def enter_series(connection: Connection, state: SeriesState, secret: bytes) -> N
         facts = {"kind": chain.SERIES, "series": state.series, "secret": chain.sha256(secret)}
         entry = catalogue.append(connection, facts, catalogue.circumstances())
         created = entry.circumstances["time"]
-        connection.execute(statements.ENTER_SERIES, {"name": state.series, "secret": secret, "created": created})
+        connection.execute(catalogue.ENTER_SERIES, {"name": state.series, "secret": secret, "created": created})
     elif not hmac.compare_digest(state.secret, secret):
         raise LedgerError(f"series {state.series!r}: the secret is not the one in the ledger")
 
@@ -226,9 +225,9 @@ def enter_policy(connection: Connection, state: SeriesState, digest: str, epoch:
 
 
 def keep_policy_text(connection: Connection, digest: str, canonical: str) -> None:
-    known = connection.execute(statements.POLICY, {"digest": digest}).scalar()
+    known = connection.execute(catalogue.POLICY, {"digest": digest}).scalar()
     if known is None:
-        connection.execute(statements.ENTER_POLICY, {"digest": digest, "canonical": canonical})
+        connection.execute(catalogue.ENTER_POLICY, {"digest": digest, "canonical": canonical})
     elif known != canonical:
         raise LedgerDamaged(f"policy {digest[:12]}: the ledger holds another text under this digest")
 
@@ -239,7 +238,7 @@ def reservation_of_release(connection: Connection, place: Shelf, prepared: Reser
     _clear_leftovers(place, series, number)
     entry = catalogue.append(connection, prepared.facts, prepared.circumstances)
     row = catalogue.release_row(entry)
-    connection.execute(statements.ENTER_RELEASE, row)
+    connection.execute(catalogue.ENTER_RELEASE, row)
     place.take(prepared.folder, place.release(series, number))
     return catalogue.record_of_row(row)
 

@@ -16,12 +16,14 @@ from seriatim.ledger import chain, shelf
 from seriatim.ledger.destinations import (
     OPEN_FILE,
     OPEN_FOLDER,
+    TO_SIGN,
     destination_in,
     destination_of,
     make_destination_ready,
+    page_to_sign,
     start_partial_destination,
+    write_page_to_sign,
 )
-from seriatim.ledger.papers import TO_SIGN, page_to_sign, write_page_to_sign
 from seriatim.ledger.shelf import Shelf
 from seriatim.ports import PRIVATE, PUBLIC, ReleaseRecord
 from seriatim.storage import durable_files

@@ -24,7 +24,7 @@ import secrets
 import shutil
 import time
 import unicodedata
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
@@ -32,9 +32,8 @@ from typing import Any, Protocol
 
 from seriatim.errors import LedgerError, SeriatimError
 from seriatim.ports import PUBLIC
-from seriatim.storage.database import Database
+from seriatim.storage.database import Database, held_session
 from seriatim.storage.durable_files import SHELF_MARK, flush_folder, put_durably, write_durably
-from seriatim.storage.series_lock import held_session
 
 GROUPS = "groups.parquet"
 PEOPLE = "people.parquet"
@@ -281,3 +280,33 @@ def _locked_file(path: Path, flags: int) -> _Held | None:
         pass
     os.close(handle)
     return None
+
+
+_TOGETHER = 8
+
+Facts = Mapping[str, Any]
+
+
+# Every 8th release also keeps the newcomers of the last 8 releases together, every 64th those of the last 64, and so
+# on: who is who after 100 releases is in nine files, and nobody is named in more than one file per power of 8.
+def newcomers_since(number: int) -> int | None:
+    """Return the first release whose newcomers this one keeps with its own; None if it keeps only its own."""
+    span = 1
+    while number % (span * _TOGETHER) == 0:
+        span *= _TOGETHER
+    return number - span + 1 if span > 1 else None
+
+
+def naming_files(facts: Sequence[Facts]) -> list[tuple[Facts, str]]:
+    """Return the fewest files that name everyone of these releases, in order, each with its release.
+
+    A release with others after it is never recalled, so the newcomers that it keeps with its own all count.
+    """
+    found: list[tuple[Facts, str]] = []
+    unread = facts[-1]["number"] if facts else 0
+    for one in reversed(facts):
+        if one["number"] <= unread:
+            since = newcomers_since(one["number"]) if NEWCOMERS in one["private"] else None
+            found.append((one, PEOPLE if since is None else NEWCOMERS))
+            unread = (one["number"] if since is None else since) - 1
+    return found[::-1]

@@ -19,8 +19,8 @@ from seriatim.engines.threads import threads_for
 from seriatim.errors import LedgerDamaged
 from seriatim.ledger import catalogue, pseudonyms, shelf
 from seriatim.ledger.catalogue import PastReleases
-from seriatim.ledger.newcomer_files import naming_files
 from seriatim.ledger.reservations import ReservedPeople
+from seriatim.ledger.shelf import naming_files
 from seriatim.model.draft import SENSITIVE
 from seriatim.model.history import MARKS, History, PastRelease, WithheldPeople, nothing_published
 from seriatim.ports import Shelf

@@ -1,10 +1,4 @@
-"""How well users of the table can still count: random range-count queries on the release, compared with the truth.
-
-A query is a range in each of a few quasi columns, as wide as it takes to match the share of people in its name. (A
-range of that share of the domain matches several times as many: records are where it is dense.) Its estimate
-from the release spreads every record evenly over its label. The error is |estimate - truth| / truth, as the median over
-queries of one share.
-"""
+"""How wrong users are: about everyone by a column, and in counts of people by random ranges, with a value too."""
 
 from __future__ import annotations
 
@@ -20,12 +14,61 @@ import pyarrow.compute as pc
 
 from seriatim.kernels.check.box_counts import count_inside, expected_inside, fit_box
 from seriatim.kernels.check.classes import rows_by_class
-from seriatim.measures.margin import has_made_up_numbers
 from seriatim.model import CodedColumn, Draft, Measure, View
 from seriatim.model.chance import open_chance
 from seriatim.model.classes import LongArray
 from seriatim.model.scale import IntArray
 from seriatim.ports import Workers
+
+ENOUGH = 0.01
+"""Values that fewer people share have no ratio: a single person would make it."""
+
+
+def worst_shares(view: View, draft: Draft) -> tuple[Measure, ...]:
+    """Return the worst column's total variation between published and true shares, and its worst value's ratio.
+
+    No value is named. Records that the policy suppresses belong to neither. Noise publishes numbers that nobody has, so
+    that shares of single numbers say nothing: a column with such numbers is left out.
+    """
+    chosen = [at for at, column in enumerate(view.sensitive) if not has_made_up_numbers(column, draft)]
+    found = [_margin_errors(view, draft, at) for at in chosen]
+    if not found or not draft.table.num_rows:
+        return ()
+    distance, ratio, name = max(found)
+    about = {"column": name}
+    return (
+        Measure("margin_error", distance, "share", about),
+        Measure("margin_worst_ratio", ratio, "times", {**about, "values": f"with {ENOUGH:.0%} of the people or more"}),
+    )
+
+
+def has_made_up_numbers(column: CodedColumn, draft: Draft) -> bool:
+    """Return whether numbers are published that nobody has."""
+    shown = draft.sensitive[column.name].scale
+    if shown is column.scale or column.scale.form != "interval":
+        return False
+    return not set(shown.texts.to_pylist()) <= set(column.scale.texts.to_pylist())
+
+
+def _margin_errors(view: View, draft: Draft, at: int) -> tuple[float, float, str]:
+    column = view.sensitive[at]
+    shown = draft.sensitive[column.name]
+    true, told = column.counts(~view.suppressed), np.bincount(shown.codes, minlength=len(shown.scale))
+    number = {text: code for code, text in enumerate(column.scale.texts.to_pylist())}
+    published = np.zeros(len(true), dtype=np.int64)
+    strange = 0
+    for text, count in zip(shown.scale.texts.to_pylist(), told.tolist(), strict=True):
+        if text in number:
+            published[number[text]] += count
+        else:
+            strange += count
+    p, q = true / max(int(true.sum()), 1), published / max(int(told.sum()), 1)
+    distance = (float(np.abs(p - q).sum()) + strange / max(int(told.sum()), 1)) / 2
+    common = p >= ENOUGH
+    with np.errstate(divide="ignore"):
+        ratios = np.maximum(p[common] / q[common], q[common] / p[common])
+    return distance, float(ratios.max(initial=1.0)), column.name
+
 
 SEED = 20_261
 QUERIES = 200

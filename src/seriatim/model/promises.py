@@ -291,7 +291,7 @@ _ROWS = (
         judges=PromiseSubject.TABLE,
         limits=SHARE,
         summary="at most this share of the records is withheld",
-        home=_SINGLE + "suppression:suppression",
+        home=_SINGLE + "crowd:suppression",
         for_users=True,
     ),
     PromiseRow(

@@ -15,8 +15,8 @@ from typing import Any
 
 from seriatim.errors import AdversaryError, Fault, PolicyError
 from seriatim.model.adversary import Adversary, PriorSets, StatedKnowledge
-from seriatim.model.input_bounds import LARGEST_LIST
 from seriatim.model.policy import ColumnRule, Role
+from seriatim.model.table_faults import LARGEST_LIST
 from seriatim.policies.faults import Faults, KeyPath
 from seriatim.policies.policy_files import bytes_within_bounds
 

@@ -24,9 +24,9 @@ from seriatim.model.hierarchies import (
     text_runs,
     text_sets,
 )
-from seriatim.model.input_bounds import LARGEST_HIERARCHY
 from seriatim.model.policy_keys import PolicySection
 from seriatim.model.scale import TOP
+from seriatim.model.table_faults import LARGEST_HIERARCHY
 from seriatim.policies.faults import Faults, KeyPath, fault_value
 from seriatim.policies.policy_files import bytes_within_bounds
 from seriatim.policies.shapes import rows_of

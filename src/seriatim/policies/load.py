@@ -13,7 +13,6 @@ from typing import Any
 
 from seriatim.errors import Fault, PolicyError
 from seriatim.model.adversary import NOBODY_KNOWN
-from seriatim.model.input_bounds import DEEPEST
 from seriatim.model.methods import OF_PAPERS, method_named, missing_method
 from seriatim.model.policy import (
     ColumnRule,
@@ -28,6 +27,7 @@ from seriatim.model.policy import (
     Unseen,
 )
 from seriatim.model.policy_keys import Form, PolicySection, Setting
+from seriatim.model.table_faults import DEEPEST
 from seriatim.policies.consistency import check_together, check_words, unread_keys
 from seriatim.policies.faults import SECTIONS, Faults, fault_value
 from seriatim.policies.promise_section import stated_terms

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from seriatim.errors import Fault, PolicyError
-from seriatim.model.input_bounds import LARGEST_DOCUMENT, given_file_bytes, is_too_deep
+from seriatim.model.table_faults import LARGEST_DOCUMENT, given_file_bytes, is_too_deep
 from seriatim.policies.faults import KeyPath, Position
 
 _PLACE = re.compile(r"^(.*) \(at line (\d+), column (\d+)\)$", re.DOTALL)

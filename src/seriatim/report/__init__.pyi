@@ -1,9 +1,8 @@
 from seriatim.report.document import Report
-from seriatim.report.facts import Facts, ReportedColumn, SigningFacts, TableCounts, reported_columns
-from seriatim.report.filed_report import NO_ROWS, FiledReport
 from seriatim.report.for_recipients import PublicReport, promise_told, promises_told
-from seriatim.report.html import rendered_page
+from seriatim.report.html import NO_ROWS, FiledReport, rendered_page
 from seriatim.report.json_record import read_back
+from seriatim.report.outcome import Facts, ReportedColumn, SigningFacts, TableCounts, reported_columns
 from seriatim.report.page import (
     Banner,
     Block,

@@ -10,10 +10,20 @@ from seriatim.model.methods import method_named
 from seriatim.model.policy import Policy, Role
 from seriatim.model.verdict import Estimate, Measure, Verdict
 from seriatim.report import outcome
-from seriatim.report.facts import Facts
-from seriatim.report.formats import format_count, format_number, format_percent, format_with_unit
+from seriatim.report.outcome import Facts
 from seriatim.report.page import Block, Cell, Definitions, Grid, Points, Prose, Section
-from seriatim.report.words import ATTACKS, FORMS, GLOSSARY, PUBLISHED, ROLES, titled_measure
+from seriatim.report.words import (
+    ATTACKS,
+    FORMS,
+    GLOSSARY,
+    PUBLISHED,
+    ROLES,
+    format_count,
+    format_number,
+    format_percent,
+    format_with_unit,
+    titled_measure,
+)
 
 
 def usefulness(policy: Policy, verdict: Verdict, facts: Facts) -> Section:

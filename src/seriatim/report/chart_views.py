@@ -7,8 +7,8 @@ from collections.abc import Callable
 from typing import Any
 
 from seriatim.model.chart import Bars, Chart, ChartAxis, Heatmap, Histogram, Line, Lines
-from seriatim.report.formats import format_number, format_percent, format_plain
 from seriatim.report.page import Grid
+from seriatim.report.words import format_number, format_percent, format_plain
 
 
 def drawing(chart: Chart) -> dict[str, Any]:

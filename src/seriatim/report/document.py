@@ -8,9 +8,9 @@ from typing import Any
 from seriatim.model.policy import Policy
 from seriatim.model.verdict import Verdict
 from seriatim.report import background, outcome
-from seriatim.report.facts import Facts
-from seriatim.report.filed_report import NO_ROWS, FiledReport
+from seriatim.report.html import NO_ROWS, FiledReport
 from seriatim.report.json_record import canonical_dict
+from seriatim.report.outcome import Facts
 from seriatim.report.page import Page
 
 

@@ -12,12 +12,11 @@ from typing import Any
 
 from seriatim.model.verdict import Finding, Verdict
 from seriatim.report import outcome
-from seriatim.report.facts import RESPONDENT, Facts
-from seriatim.report.filed_report import FiledReport
-from seriatim.report.formats import format_number, format_plain
+from seriatim.report.html import FiledReport
+from seriatim.report.outcome import RESPONDENT, Facts
 from seriatim.report.page import Cell, Definitions, Grid, Note, Page, Prose, Section
 from seriatim.report.promise_words import promise_words
-from seriatim.report.words import FORMS
+from seriatim.report.words import FORMS, format_number, format_plain
 
 SCHEMA = "seriatim.public-report/1"
 _CAPPED = frozenset({"fair_cells"})

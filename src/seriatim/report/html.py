@@ -10,19 +10,22 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
+from abc import ABC, abstractmethod
 from collections.abc import Iterable
 from functools import cache
 from importlib.resources import files
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from markupsafe import Markup
 
 from seriatim.model.chart import Chart
 from seriatim.report import chart_views
+from seriatim.report.json_record import canonical_text
 from seriatim.report.page import Block, Charts, Page, Section
 
 if TYPE_CHECKING:
     from jinja2 import Environment
+
 
 LICENCES = ("d3", "plot", "interval-tree-1d", "binary-search-bounds", "isoformat")
 
@@ -109,3 +112,30 @@ def _drawn(block: Block) -> list[Chart]:
         if isinstance(block, Charts)
         else []
     )
+
+
+NO_ROWS = "This report has counts, figures and column names. It has no row and no value of a person."
+
+
+class FiledReport(ABC):
+    """A report as HTML and as JSON. Equal inputs give equal bytes: no time, version or chance goes in."""
+
+    __slots__ = ()
+
+    @abstractmethod
+    def record(self) -> dict[str, Any]:
+        """Return everything the page shows, with all digits."""
+
+    @abstractmethod
+    def page(self) -> Page: ...
+
+    def to_json(self) -> str:
+        """Return the record as canonical JSON; an infinite figure becomes "inf"."""
+        return canonical_text(self.record())
+
+    def to_html(self) -> str:
+        """Return the page as one HTML file that works offline."""
+        return rendered_file(self.page())
+
+    def _repr_html_(self) -> str:
+        return notebook_fragment(self.page())

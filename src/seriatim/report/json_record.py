@@ -10,9 +10,8 @@ from typing import Any
 from seriatim.model.policy import Policy, Thresholds
 from seriatim.model.verdict import Approval, Estimate, Finding, Measure, Verdict
 from seriatim.report import chart_views
-from seriatim.report.facts import Facts, TableCounts
-from seriatim.report.formats import format_plain
-from seriatim.report.outcome import word_of
+from seriatim.report.outcome import Facts, TableCounts, word_of
+from seriatim.report.words import format_plain
 
 SCHEMA = "seriatim.report/1"
 

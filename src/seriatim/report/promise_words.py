@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import KW_ONLY, dataclass
 from typing import Literal
 
-from seriatim.report.formats import format_number, format_percent
+from seriatim.report.words import format_number, format_percent
 
 
 @dataclass(frozen=True, slots=True)

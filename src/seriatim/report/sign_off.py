@@ -11,12 +11,11 @@ from typing import Any, Protocol
 
 from seriatim.model.verdict import Verdict
 from seriatim.report import outcome
-from seriatim.report.facts import Facts, SigningFacts, TableCounts
-from seriatim.report.filed_report import FiledReport
-from seriatim.report.formats import format_count, format_number, format_percent
-from seriatim.report.outcome import word_of
+from seriatim.report.html import FiledReport
+from seriatim.report.outcome import Facts, SigningFacts, TableCounts, word_of
 from seriatim.report.page import Cell, Definitions, Grid, Page, Section, Signatures
 from seriatim.report.promise_words import promise_words
+from seriatim.report.words import format_count, format_number, format_percent
 
 SCHEMA = "seriatim.sign-off/1"
 SIGNERS = ("Prepared by", "Approved by")

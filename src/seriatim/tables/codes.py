@@ -17,8 +17,8 @@ import pyarrow.types as pat
 from seriatim.errors import Fault
 from seriatim.model import Kind
 from seriatim.model.classes import class_text_codes
-from seriatim.model.input_bounds import LONGEST_NUMBER
 from seriatim.model.scale import IntArray
+from seriatim.model.table_faults import LONGEST_NUMBER
 
 _NUMBER = r"^[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?$"
 _SEVERAL = 5

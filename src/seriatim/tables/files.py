@@ -20,9 +20,8 @@ from seriatim.engines.threads import threads_for
 from seriatim.errors import Fault, TableError
 from seriatim.model import Table
 from seriatim.model.foreign_tables import ROW_NAMES
-from seriatim.model.input_bounds import LONGEST_ROW, size_fault
 from seriatim.model.names import printable_file_name
-from seriatim.model.table_faults import first_of_many, without_views
+from seriatim.model.table_faults import LONGEST_ROW, first_of_many, size_fault, without_views
 from seriatim.tables.reader import check_names, read_table
 
 PARQUET = frozenset({".parquet", ".pq"})

@@ -13,8 +13,7 @@ import pyarrow.types as pat
 
 from seriatim.errors import Fault, TableError
 from seriatim.model import Table
-from seriatim.model.input_bounds import size_fault
-from seriatim.model.table_faults import MOST_NAMED, check_time_zones, without_views
+from seriatim.model.table_faults import MOST_NAMED, check_time_zones, size_fault, without_views
 
 
 def read_table(source: Any, separator: str | None = None, encoding: str | None = None) -> Table:

@@ -1,4 +1,4 @@
-"""Everyone is among at least k people."""
+"""The promises about a table as a whole: how small a class may be, and how many people may be withheld."""
 
 from __future__ import annotations
 
@@ -56,3 +56,34 @@ class Crowd:
             counting = quoted_names(lambda row: row.counts_people)
             ways.append(f"one record per person, or method = {counting}, which count people")
         return "; ".join(ways)
+
+
+_TIE = 1e-12
+
+
+def suppression(policy: Policy) -> list[Suppression]:
+    """Return the bound on withheld records: ``suppress``, else the default of the method."""
+    return [Suppression(policy.defence.allowed if policy.defence else 0.0)]
+
+
+@dataclass(frozen=True, slots=True)
+class Suppression:
+    """At most ``allowed`` of the view's records are withheld; only the publisher can check it."""
+
+    allowed: float
+    rule: str = "suppress"
+    column: None = None
+    judges: ClassVar[Literal["table"]] = "table"
+
+    def check(self, counts: ClassCounts) -> Finding:
+        share = counts.withheld / counts.offered if counts.offered else 0.0
+        kept = share <= self.allowed + _TIE
+        return Finding(
+            self.rule,
+            kept,
+            share,
+            self.allowed,
+            n_people=0 if kept else counts.withheld,
+            detail="share of people withheld from this release" if counts.serial else "share of records not published",
+            remedy="" if kept else f"suppress = {share:.4g} would pass, or a weaker promise",
+        )

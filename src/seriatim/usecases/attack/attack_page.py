@@ -11,7 +11,7 @@ from seriatim.attacks.sequence_knowledge import MOST_VALUES
 from seriatim.attacks.withheld_guesses import WithheldGuess, WithheldGuesses
 from seriatim.model.verdict import Estimate
 from seriatim.report import Banner, Charts, Definitions, FiledReport, Grid, Note, Page, Section, Tile, Tiles
-from seriatim.report.formats import format_count, format_percent, format_plain
+from seriatim.report.words import format_count, format_percent, format_plain
 from seriatim.usecases.attack.assembly import GROUP, AssembledHistory
 from seriatim.usecases.attack.attack import AdversaryResult
 

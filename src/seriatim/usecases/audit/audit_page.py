@@ -9,9 +9,9 @@ import numpy as np
 
 from seriatim.model import Finding, Measure
 from seriatim.report import NO_ROWS, FiledReport, chart_views
-from seriatim.report.formats import format_count, format_number, format_people, format_percent, format_plain
 from seriatim.report.page import Banner, Cell, Charts, Definitions, Grid, Note, Page, Prose, Section, Tile, Tiles
 from seriatim.report.page import Block as PageBlock
+from seriatim.report.words import format_count, format_number, format_people, format_percent, format_plain
 from seriatim.usecases.audit import audit_charts, audit_figures
 from seriatim.usecases.audit import audit_words as words
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from seriatim.model import Measure
-from seriatim.report.formats import format_number, format_percent, format_with_unit
+from seriatim.report.words import format_number, format_percent, format_with_unit
 
 FIGURES: dict[str, tuple[str, str]] = {
     "size": ("Smallest class", "records that look alike to anyone who knows the quasi-identifiers"),

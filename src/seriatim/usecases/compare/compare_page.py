@@ -7,8 +7,8 @@ from typing import Any
 
 from seriatim.model.chart import Bars, Chart, ChartAxis
 from seriatim.report import Cell, Charts, Grid, Page, Prose, Section
-from seriatim.report.filed_report import FiledReport
-from seriatim.report.formats import format_percent, format_plain
+from seriatim.report.html import FiledReport
+from seriatim.report.words import format_percent, format_plain
 from seriatim.usecases.compare.compare import ComparedMethod
 
 HEAD = (

@@ -9,8 +9,8 @@ import numpy as np
 
 from seriatim.model.chart import Chart, ChartAxis, Line, Lines
 from seriatim.report import Cell, Charts, Grid, Page, Prose, Section, chart_views
-from seriatim.report.filed_report import FiledReport
-from seriatim.report.formats import format_number, format_plain
+from seriatim.report.html import FiledReport
+from seriatim.report.words import format_number, format_plain
 from seriatim.usecases.compare.risk_map import MapWish, TriedTechnique
 
 RISK_WORDS = {

@@ -7,7 +7,7 @@ from typing import Any
 
 from seriatim.model.methods import MethodDegree, installed_rows, names_looking_back
 from seriatim.report import Banner, Cell, Charts, Definitions, FiledReport, Grid, Page, Prose, Section
-from seriatim.report.formats import format_percent
+from seriatim.report.words import format_percent
 from seriatim.usecases.attack import attack_page
 from seriatim.usecases.forecast.forecast import Forecast, FutureCourse, breaks
 

@@ -19,8 +19,8 @@ from seriatim.gate.rules import Rules
 from seriatim.gate.starvation import starved_cells, starved_targets
 from seriatim.model.chart import Chart, ChartAxis, Line, Lines
 from seriatim.report import Banner, Cell, Charts, Grid, Note, Page, Points, Prose, Section, Tile, Tiles
-from seriatim.report.filed_report import NO_ROWS
-from seriatim.report.formats import format_count, format_number, format_percent
+from seriatim.report.html import NO_ROWS
+from seriatim.report.words import format_count, format_number, format_percent
 from seriatim.usecases.gate.request_book import RequestBook
 
 LongArray = npt.NDArray[np.int64]

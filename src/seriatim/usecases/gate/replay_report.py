@@ -10,9 +10,9 @@ import numpy as np
 from seriatim.attacks.gate_observer import PRIVATE
 from seriatim.model.chart import Chart, ChartAxis, Line, Lines, histogram_of
 from seriatim.report import Banner, Cell, Charts, Grid, Note, Page, Points, Prose, Section, Tile, Tiles
-from seriatim.report.filed_report import NO_ROWS, FiledReport
-from seriatim.report.formats import format_count, format_number, format_percent, format_plain
+from seriatim.report.html import NO_ROWS, FiledReport
 from seriatim.report.page import Tone
+from seriatim.report.words import format_count, format_number, format_percent, format_plain
 from seriatim.usecases.gate.replay import Replay
 
 BLURS = (

@@ -12,11 +12,11 @@ import numpy as np
 from seriatim.errors import Fault, InputError
 from seriatim.gate.statistics import divergences, mutual_information
 from seriatim.model.doors import limited_argument
-from seriatim.model.input_bounds import MOST_PAIRED
 from seriatim.model.policy_keys import ARGUMENT_LIMITS
+from seriatim.model.table_faults import MOST_PAIRED
 from seriatim.report import Grid, Page, Prose, Section
-from seriatim.report.filed_report import NO_ROWS, FiledReport
-from seriatim.report.formats import format_count, format_number, format_percent, format_plain
+from seriatim.report.html import NO_ROWS, FiledReport
+from seriatim.report.words import format_count, format_number, format_percent, format_plain
 from seriatim.usecases.gate.requests import Columns, LongArray, requested_attribute
 
 HEAD = ("X", "Y", "values", "targets", "I(X;Y), bits", "largest KL, bits", "J-measure, bits", "targets that deviate")

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import pyarrow as pa
 
 from seriatim.measures.information_loss import cost_of_draft, entropy_and_precision
-from seriatim.measures.margin import worst_shares
-from seriatim.measures.query_error import query_error, value_query_error
+from seriatim.measures.query_error import query_error, value_query_error, worst_shares
 from seriatim.model import (
     Approval,
     CodedColumn,
@@ -33,7 +32,6 @@ from seriatim.ports import Promise, Workers
 from seriatim.ports.promise import is_of_cells, need_of
 from seriatim.usecases.publish import draft_charts, relation_kept
 from seriatim.usecases.publish.relation_kept import joined_group_measures
-from seriatim.usecases.publish.too_many_withheld import findings_with_cause
 
 if TYPE_CHECKING:
     from seriatim.model.candidate_values import Candidates
@@ -116,7 +114,7 @@ def verdict_of(
     measures = tuple(measure for name in measuring for measure in done[name])
     found = tuple(done["covered" if is_of_cells(promise) else "kept"].pop(0) for promise in case.promises)
     judged, simulations = followed()
-    findings = findings_with_cause(found, case.view, draft, policy)
+    findings = _findings_shown(found, case)
     if case.named:
         findings = tuple(replace(finding, column=case.first) for finding in findings)
     broken = [finding for finding in findings if not finding.kept]
@@ -132,6 +130,27 @@ def verdict_of(
         approval=approval,
         charts=draft_charts.drawn(draft, counts(), policy, measures),
         notes=(*(note for one in simulations for note in one.notes), *relation_kept.remarks(measures, draft)),
+    )
+
+
+def _findings_shown(findings: Sequence[Finding], case: JudgedDraft) -> tuple[Finding, ...]:
+    """Return the findings, with the cause where too many are withheld.
+
+    Show the default bound of a serial method, and eligible_table, only when they are broken; the summary counts who is
+    withheld.
+    """
+    settings, bound = case.policy.defence, "suppress"
+    silent = {ELIGIBLE}
+    if settings is not None and settings.for_now and settings.suppress is None:
+        silent.add(bound)
+    shown = tuple(one for one in findings if not (one.kept and one.rule in silent))
+    if all(one.kept or one.rule != bound for one in shown):
+        return shown
+    from seriatim.usecases.publish.too_many_withheld import explained  # most drafts withhold few
+
+    return tuple(
+        explained(one, case.view, case.draft, case.policy) if one.rule == bound and not one.kept else one
+        for one in shown
     )
 
 

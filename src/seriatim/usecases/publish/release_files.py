@@ -19,7 +19,7 @@ from seriatim.model.hierarchies import Hierarchy
 from seriatim.model.own_tables import folders_by_column
 from seriatim.ports import PRIVATE, PUBLIC, Writer
 from seriatim.report import Facts, PublicReport, Report, TableCounts, promise_told, promises_told, reported_columns
-from seriatim.report.formats import format_percent
+from seriatim.report.words import format_percent
 
 
 def report_of_draft(policy: Policy, draft: Draft, verdict: Verdict, number: int | None) -> Report:

@@ -2,32 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 
 from seriatim.model import Draft, Finding, Policy, View
 from seriatim.model.methods import method_named, quoted_names
 from seriatim.model.policy import Missing, Unseen
-from seriatim.model.promises import ELIGIBLE
-
-_RULE = "suppress"
 
 
-def findings_with_cause(findings: Sequence[Finding], view: View, draft: Draft, policy: Policy) -> tuple[Finding, ...]:
-    """Return the findings, with the cause where too many are withheld.
-
-    Show the default bound of a serial method, and eligible_table, only when they are broken; the summary counts who is
-    withheld.
-    """
-    settings = policy.defence
-    silent = {ELIGIBLE}
-    if settings is not None and settings.for_now and settings.suppress is None:
-        silent.add(_RULE)
-    told = [one for one in findings if not (one.kept and one.rule in silent)]
-    return tuple(_explained(one, view, draft, policy) if one.rule == _RULE and not one.kept else one for one in told)
-
-
-def _explained(finding: Finding, view: View, draft: Draft, policy: Policy) -> Finding:
+def explained(finding: Finding, view: View, draft: Draft, policy: Policy) -> Finding:
     """Return the finding with its cause: cells that the policy suppresses, if most are withheld so, or values."""
     empty, columns = int(view.suppressed.sum()), _suppressing(policy)
     if 2 * empty <= draft.grouping.n_suppressed or not columns:
