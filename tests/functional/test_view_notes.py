@@ -88,6 +88,20 @@ def test_plain_columns_that_single_people_out_are_noted(tmp_path: Path):
     assert "known too" not in notes_of(coarse, policy("coarse", wage={"role": "plain"}), tmp_path)
 
 
+def test_sensitive_columns_in_a_row_that_single_people_out_are_noted(tmp_path: Path):
+    """Two thirds of the rows of a panel were alone to somebody who knew the wage, and nothing said so."""
+    view = table(two_values(), wage=[at // 2 if at < 20 else 99 for at in range(N)])
+    rule = {"role": "sensitive", "kind": "number"}
+    said = notes_of(view, policy(wage=rule), tmp_path)
+    assert f"of {N} rows" in said
+    assert "alone in their class with their 'wage'" in said
+    assert "reads 'illness' of them" in said
+    alike = table(two_values(), wage=[1] * N)
+    said = notes_of(alike, policy("alike", wage=rule), tmp_path)
+    assert "'wage'" not in said
+    assert "in their class with" not in notes_of(table(two_values()), policy("single"), tmp_path)
+
+
 def test_other_series_of_the_same_people_are_noted(tmp_path: Path):
     assert "another series" not in notes_of(table(two_values()), policy("first"), tmp_path)
     said = notes_of(table(two_values()), policy("second"), tmp_path)

@@ -155,8 +155,14 @@ def remarks_on_other_series(
 
 
 def remarks_on_view(view: View, draft: Draft, policy: Policy) -> tuple[str, ...]:
-    """Return notes about values withheld whole, values that differ in capitals, plain columns and a single class."""
-    return (*_withheld_whole(view, draft, policy), *_capitals(view), *_plain_columns(view, draft, policy), *_one(draft))
+    """Return notes about values withheld whole, spellings, plain columns, sensitive ones in a row, a single class."""
+    return (
+        *_withheld_whole(view, draft, policy),
+        *_capitals(view),
+        *_plain_columns(view, draft, policy),
+        *_several_in_a_row(draft, policy),
+        *_one(draft),
+    )
 
 
 def _withheld_whole(view: View, draft: Draft, policy: Policy) -> list[str]:
@@ -207,6 +213,28 @@ def _plain_columns(view: View, draft: Draft, policy: Policy) -> list[str]:
         return []
     known = f"with plain {', '.join(repr(name) for name in plain)} known too"
     return [f"{known}, {alone:,} of {len(sizes):,} rows are alone and {below:,} in classes below k = {k}"]
+
+
+def _several_in_a_row(draft: Draft, policy: Policy) -> list[str]:
+    """Report the sensitive column that best finds people: who knows it of somebody reads the others in their row."""
+    table = draft.table
+    sensitive = [name for name in draft.sensitive if name in table.column_names]
+    known = [name for name in sensitive if name not in _noisy(policy)]
+    if draft.own_tables or len(sensitive) < 2 or not known or not table.num_rows:
+        return []
+    alone = {}
+    for name in known:
+        classes = classes_of(table, [*(one for one in table.column_names if one in draft.quasi), name])
+        alone[name] = int((classes.sizes == 1).sum())
+    name = max(known, key=alone.__getitem__)
+    if not alone[name]:
+        return []
+    share = alone[name] / table.num_rows
+    others = ", ".join(repr(other) for other in sensitive if other != name)
+    return [
+        f"{alone[name]:,} of {table.num_rows:,} rows ({share:.1%}) are alone in their class with their {name!r}: who "
+        f"knows it of somebody reads {others} of them. Drop a column, or publish it in bands"
+    ]
 
 
 def _one(draft: Draft) -> list[str]:
