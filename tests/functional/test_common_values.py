@@ -93,3 +93,25 @@ def test_recipients_see_no_share_of_the_view_to_the_person(tmp_path: Path) -> No
     (told,) = [one["asked"] for one in made.codebook["promises"] if one["promise"] == "fair_cells"]
     assert own <= told <= own + 0.01
     assert round(100 * told, 9) == round(100 * told)
+
+
+def test_the_verdict_says_by_how_much_odds_grow_from_those_of_the_table(tmp_path: Path) -> None:
+    """They were said to grow from the largest share that a value ever had, and so to grow less than the table shows."""
+    chance, ledger = np.random.default_rng(2), sr.Ledger.open(tmp_path / "ledger.db")
+    value = chance.choice(list("abcdef"), 2_000, p=[0.4, 0.2, 0.1, 0.1, 0.1, 0.1])
+    stay = np.flatnonzero((value != "a") | (chance.random(2_000) < 0.2))
+    policy = sr.Policy.from_dict(
+        {
+            "series": {"name": "panel", "respondent": "who"},
+            "columns": {"age": {"role": "quasi"}, "value": {"role": "sensitive"}},
+            "promise": {"m": 3, "odds": 2},
+            "defence": {"method": "cohort"},
+        }
+    )
+    for here in (np.arange(1_200), np.intersect1d(stay, np.arange(1_200)), stay):
+        view = pa.table({"who": here, "age": chance.integers(18, 60, 2_000)[here], "value": value[here]})
+        made = sr.publish(view, policy, ledger)
+        (cells,) = [one for one in made.verdict.findings if one.rule == "fair_cells"]
+        said = float(cells.detail.partition("grow at most ")[2].partition("-fold")[0])
+        shown = made.verdict.measure("odds_in_group").value
+        assert shown <= said + 1e-9 <= shown + 0.1

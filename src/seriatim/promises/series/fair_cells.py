@@ -17,13 +17,13 @@ import numpy.typing as npt
 
 from seriatim.model import Finding
 from seriatim.model.history import JudgedHistory, PastRelease
-from seriatim.promises.series.value_caps import PARTS, ValueCaps, stored_shares_too_large
+from seriatim.promises.series.value_caps import ValueCaps, stored_shares_too_large
 
 LongArray = npt.NDArray[np.int64]
 RULE = "fair_cells"
 MARKS = ("lineage", "slot", "baseline")
-COMMON = 50_000
-"""A value with this share, in millionths, counts as common."""
+COMMON = 0.05
+"""A value with this share counts as common."""
 TWOFOLD = 2.0
 TAKEN_OVER = "since releases before the take-over narrow people's values down"
 RARELY = 0.99
@@ -155,7 +155,7 @@ def _judged_cells(slots: _Slots, caps: ValueCaps, asked: FairnessTerms, odd: int
     # a cell with people who returned bounds what is believed of the others by its values among them alone
     above = (counts > caps.shares * (size - again)[:, None] + 1e-9).any(axis=1) & (again > 0)
     unproved = np.unique(holder if slots.taken_over else holder[returned | above[of_slot]])
-    parts += _odds_words(counts[last_of_cell == last.max(initial=0)], slots.baseline) if asked.odds is not None else []
+    parts += _odds_words(counts[last_of_cell == last.max(initial=0)]) if asked.odds is not None else []
     parts += _waiting_words(slots, caps, asked)
     parts += [f"{odd} slots do not last or shares are not those of the table"] if odd else []
     parts += [f"{int(broken.sum())} cells are too small or hold too much of a value"] if broken.any() else []
@@ -194,17 +194,22 @@ def _largest(most: LongArray, people: LongArray) -> float:
     return float(np.minimum(most / np.maximum(people, 1), 1.0).max())
 
 
-def _odds_words(counts: LongArray, baseline: LongArray) -> list[str]:
-    """Say how much the odds of a common value grow at most in a group, and for how many people more than twofold."""
-    common = (baseline >= COMMON) & (baseline < PARTS)
-    if not len(counts) or not common.any():
+def _odds_words(counts: LongArray) -> list[str]:
+    """Say how much the odds of a common value grow at most in a group, and for how many people more than twofold.
+
+    They grow from those of the newest table, not from the largest ever, which a cap follows.
+    """
+    base = counts.sum(axis=0) / max(int(counts.sum()), 1)
+    common = (base >= COMMON) & (base < 1)
+    if not common.any():
         return []
-    share, size = counts[:, common] / counts.sum(axis=1)[:, None], counts.sum(axis=1)
-    base = baseline[common] / PARTS
+    share, size, base = counts[:, common] / counts.sum(axis=1)[:, None], counts.sum(axis=1), base[common]
     with np.errstate(divide="ignore"):
         grown = (share / (1 - share) / (base / (1 - base))).max(axis=1)
     small = float(size[grown > TWOFOLD].sum() / size.sum())
-    found = f"in a group the odds of a value that 5% or more hold grow at most {float(grown.max()):.2g}-fold"
+    found = (
+        f"in a group the odds of a value that 5% or more hold grow at most {np.ceil(10 * grown.max()) / 10:.1f}-fold"
+    )
     return [found + (f", more than twofold for {small:.1%} of the people" if small else "")]
 
 
