@@ -5,7 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
+from seriatim.errors import Fault, InputError
 from seriatim.model import History
+from seriatim.model.doors import whole_argument
 from seriatim.tables.reader import read_table
 
 if TYPE_CHECKING:
@@ -56,9 +58,12 @@ def mine_knowledge_file(
     return account
 
 
-def show_knowledge_file(knowledge: str | Path) -> ModelAccount:
-    """Read a knowledge file and say what it holds."""
+def show_knowledge_file(knowledge: str | Path, epsilon: float | None = None, releases: int = 10) -> ModelAccount:
+    """Read a knowledge file and say what it holds, and what so many releases of one ``epsilon`` leak to its owner."""
     from seriatim.knowledge.knowledge_files import read_model
     from seriatim.usecases.knowledge import ModelAccount
 
-    return ModelAccount(read_model(Path(knowledge)))
+    if epsilon is not None and not 0.0 < epsilon <= 100.0:
+        raise InputError(Fault("epsilon", f"{epsilon:g}", "a number above 0 and up to 100"))
+    n = whole_argument("releases", releases)
+    return ModelAccount(read_model(Path(knowledge)), () if epsilon is None else (float(epsilon),) * n)

@@ -68,15 +68,23 @@ def mine_command(
 
 @app.command("show")
 def show_command(
-    knowledge: Annotated[Path, typer.Argument(help="TOML file of seriatim knowledge mine.")], as_json: AsJson = False
+    knowledge: Annotated[Path, typer.Argument(help="TOML file of seriatim knowledge mine.")],
+    epsilon: Annotated[
+        Optional[float],  # noqa: UP045
+        typer.Option(help="Epsilon of each differentially private release; shows what they leak together over time."),
+    ] = None,
+    releases: Annotated[int, typer.Option(min=1, max=1000, help="Number of these releases.")] = 10,
+    as_json: AsJson = False,
 ) -> None:
     """Show what a knowledge file holds: how many keep their value, and what follows what.
 
     Example: seriatim knowledge show knowledge.toml
+
+    Example: seriatim knowledge show knowledge.toml --epsilon 0.5 --releases 12
     """
     from seriatim import api
 
-    _show(api.show_knowledge_file(knowledge), as_json)
+    _show(api.show_knowledge_file(knowledge, epsilon=epsilon, releases=releases), as_json)
 
 
 def _show(account: object, as_json: bool) -> None:

@@ -14,6 +14,7 @@ from seriatim.knowledge.appearances import appearances_of
 from seriatim.knowledge.sequence_mining import ValueCorpus, best_order, mined_sequences
 from seriatim.knowledge.sequence_model import Denominators, SequenceModel, Unseen
 from seriatim.knowledge.sequential_adversary import true_sequences
+from seriatim.knowledge.temporal_privacy import leakage_over_time
 from seriatim.knowledge.value_texts import value_texts
 from seriatim.model.history import History
 from seriatim.model.policy_keys import LARGEST_WORD
@@ -44,6 +45,8 @@ class ModelAccount:
     """What a model says, for someone who must decide whether an attacker could know it."""
 
     model: SequenceModel
+    epsilons: tuple[float, ...] = ()
+    """What differentially private releases spend, of which the account then says what they leak over time."""
 
     def record(self) -> dict[str, Any]:
         """Return the account as JSON has it; values of the domain, nothing about one person."""
@@ -61,6 +64,7 @@ class ModelAccount:
             "stay": float((margin * np.diag(level)).sum()),
             "coupling": model.coupling,
             "entropy": {"margin": _entropy(margin), "next": float((margin * [_entropy(row) for row in level]).sum())},
+            "temporal": _temporal(self.model, self.epsilons),
             "steps": [
                 {
                     "from": names[a],
@@ -88,7 +92,36 @@ class ModelAccount:
             + "".join(f", {name} {chance:.1%}" for name, chance in step["to"])
             for step in found["steps"]
         ]
-        return [*head, *steps]
+        return [*head, *_temporal_lines(found["temporal"]), *steps]
+
+
+def _temporal(model: SequenceModel, epsilons: tuple[float, ...]) -> dict[str, Any] | None:
+    if not epsilons:
+        return None
+    found = leakage_over_time(model, epsilons)
+    limits = [one if np.isfinite(one) else None for one in found.limits]
+    return {
+        "epsilons": list(epsilons),
+        "backward": list(found.backward),
+        "forward": list(found.forward),
+        "total": list(found.total),
+        "limits": dict(zip(("backward", "forward"), limits, strict=True)),
+    }
+
+
+def _temporal_lines(found: dict[str, Any] | None) -> list[str]:
+    """Say what releases of one epsilon leak to someone who has this knowledge."""
+    if found is None:
+        return []
+    n, epsilon = len(found["epsilons"]), found["epsilons"][0]
+    worst = int(np.argmax(found["total"]))
+    ends = [f"{name} {'without end' if one is None else f'up to {one:.3g}'}" for name, one in found["limits"].items()]
+    total, backward, forward = (found[name][worst] for name in ("total", "backward", "forward"))
+    return [
+        f"{n} releases of epsilon {epsilon:g} each leak {total:.3g} about the value at release {worst + 1}: "
+        f"{backward:.3g} with the earlier ones (backward), {forward:.3g} with the later ones (forward)",
+        f"as releases go on it grows {', '.join(ends)}",
+    ]
 
 
 def account_of_table(table: pa.Table, plan: MiningPlan) -> SequenceModel:
