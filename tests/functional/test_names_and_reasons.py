@@ -28,6 +28,7 @@ UNSEEN = {
     "blank braille": "\u2800",
     "marks alone": "\ufe0f",
     "long": "A" * 10_000,
+    "accent without a letter": " \u0301",
 }
 PUBLISH = ("publish", "view.csv", "-p", "policy.toml")
 COMMANDS = {

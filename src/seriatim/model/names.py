@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -22,7 +23,8 @@ def seen_in_text(mark: str) -> bool:
 
 def is_visible_text(text: str) -> bool:
     """Return whether a text is short and has something that can be seen, and nothing that cannot."""
-    return len(text) <= LONGEST and all(map(seen_in_text, text)) and bool(text.strip())
+    alone = (mark for mark in text.strip() if not unicodedata.category(mark).startswith("M"))
+    return len(text) <= LONGEST and all(map(seen_in_text, text)) and any(alone)
 
 
 def visible_text(where: str, text: Any) -> str:
