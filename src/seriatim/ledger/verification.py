@@ -250,14 +250,16 @@ def _check_heads(database: Database, expected: ReplayedCatalogue, findings: _Fin
 
 def _check_named(named: Path, records: Sequence[ReleaseRecord], copies: Collection[Path], findings: _Findings) -> None:
     """Find what a named folder holds that could not be compared: all of it, a manifest, or a whole release."""
-    if not any(copy.is_relative_to(named) or named.is_relative_to(copy) for copy in copies):
+    recalled = {destination_of(record) for record in records if record.state == chain.RECALLED}  # there are notes of it
+    known = [*copies, *(folder for folder in recalled if folder is not None and folder.exists())]
+    if not any(folder.is_relative_to(named) or named.is_relative_to(folder) for folder in known):
         findings.faults.append(f"{named}: no manifest of this ledger is there, so nothing was compared")
     for path in every_manifest_in(named):
         if read_manifest(path) is None:
             findings.faults.append(f"{path}: not a manifest, or changed")
     for record in records:
         folder = destination_in(named, record.series, record.number)
-        if folder.is_dir() and not any(True for _ in every_manifest_in(folder)):
+        if folder.is_dir() and folder not in recalled and not any(True for _ in every_manifest_in(folder)):
             findings.faults.append(f"{folder}: its manifest is missing, so nothing was compared")
 
 

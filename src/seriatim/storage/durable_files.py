@@ -49,7 +49,7 @@ def write_durably(path: Path, data: bytes) -> None:
             os.fsync(handle)
         temporary.rename(path)
     except OSError as error:
-        error.filename = error.filename or str(path)  # a full disk names no file
+        error.filename = str(path)  # a full disk names no file, and nobody knows the temporary one
         raise
     finally:
         temporary.unlink(missing_ok=True)
