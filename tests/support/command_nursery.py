@@ -48,9 +48,7 @@ class Nursery:
         """Run a command in a child of the nursery, with ``out`` and ``err`` for what it says."""
         told = {"arguments": arguments, "folder": str(folder), "largest_file": largest_file, "width": width}
         socket.send_fds(self._socket, [json.dumps(told).encode()], [out, err])
-        until = time.monotonic() + 120
-        while not self._born:
-            assert time.monotonic() < until
+        while not self._born:  # a busy machine takes as long as it takes; the test's own limit ends it
             self._listen(1.0)
         return ForkedProcess(self, self._born.pop())
 
