@@ -178,10 +178,12 @@ def pasted(line: str, **sections: Any) -> sr.Policy:
 @pytest.mark.parametrize("begins", ["[promise] k", "[defence] leftovers", "[columns.age] rounding"])
 def test_what_is_offered_passes_when_it_is_pasted(refused: tuple[Any, list[pa.Table], sr.Ledger], begins: str) -> None:
     made, views, ledger = refused
-    (line,) = [one for one in offered(made) if one.startswith(begins)]
-    assert re.search(r"certainty lost \d", line)
-    again = sr.publish(views[1], pasted(line), ledger, dry_run=True)
-    assert again.verdict.released, again.verdict.reasons
+    lines = [one for one in offered(made) if one.startswith(begins)]
+    assert lines
+    for line in lines:
+        assert re.search(r"certainty lost \d", line)
+        again = sr.publish(views[1], pasted(line), ledger, dry_run=True)
+        assert again.verdict.released, again.verdict.reasons
 
 
 def test_withholding_leaves_the_other_groups_as_they_were(refused: tuple[Any, list[pa.Table], sr.Ledger]) -> None:
@@ -221,3 +223,35 @@ def test_a_class_that_breaks_a_promise_is_withheld_if_asked(tmp_path: Path) -> N
     rest = sr.publish(view, policy({"k": 3}, {**asked, "leftovers": "withhold"}), ledger)
     assert rest.verdict.released
     assert rest.table.column("age").to_pylist() == ["30"] * 30
+
+
+def test_over_releases_a_much_larger_crowd_is_tried_first_and_cohorts_too(tmp_path: Path) -> None:
+    """The mildest change was tried first, and the time was over before one that passes."""
+    ledger = sr.Ledger.open(tmp_path / "l.db")
+    tight = policy({"k": 3}, {"method": "median"}, adversary={"breach_share": 0.02})
+    first, *later = hospital_months(400, 3, churn=0.1)
+    assert sr.publish(first, tight, ledger).verdict.released
+    made = next(one for one in (sr.publish(view, tight, ledger, suggest=True) for view in later) if one.table is None)
+    assert "a larger k" in made.verdict.remedies[0]
+    lines = offered(made)
+    (cohorts,) = [line for line in lines if line.startswith('[defence] method = "cohort"')]
+    assert "breached at most" in cohorts
+    shape = {
+        "series": {"name": "s", "respondent": "patient", "epoch": 2},
+        "columns": COLUMNS,
+        "promise": {"m": 3, "odds": 2},
+        "defence": {"method": "cohort"},
+        "adversary": {"breach_share": 0.02},
+    }
+    assert sr.publish(later[0], sr.Policy.from_dict(shape), ledger).verdict.released
+
+
+def test_what_keeps_most_of_the_relation_is_offered_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    kept = {"a": 0.1, "b": 0.7, "c": None}
+    found = [suggestions.Suggestion((name,), 0.1, 0.0, share, 0.01) for name, share in kept.items()]
+    monkeypatch.setattr(suggestions, "suggestions", lambda *_: (found, 3, True))
+    ledger, tight = sr.Ledger.open(tmp_path / "l.db"), policy({"k": 70}, {"method": "median"})
+    verdict = sr.publish(hospital_months(60, 1, churn=0)[0], tight, ledger, suggest=True).verdict
+    told = [line.removeprefix("tried and passes: ") for line in verdict.remedies if line.startswith("tried and passes")]
+    assert [line[0] for line in told] == ["b", "a", "c"]
+    assert "relation kept 70%, breached at most 1.00%" in told[0]

@@ -148,7 +148,9 @@ def _way_out(judged: JudgedHistory, estimate: Estimate, allowed: float) -> str:
         )
     if judged.history.releases and "slot" in judged.history.releases[-1].marks:
         return "publish less often, or with a larger m or larger groups ([defence] cohort_size)"
-    return 'publish less often, or let method = "cohort" take over the series'
+    if judged.draft is not None and len(judged.draft.sensitive) > 1:
+        return "a larger k ([promise] k), or publish less often"
+    return 'a larger k ([promise] k), publish less often, or let method = "cohort" take over the series'
 
 
 @dataclass(frozen=True, slots=True)

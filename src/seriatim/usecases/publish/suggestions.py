@@ -18,6 +18,7 @@ from seriatim.errors import InputError
 from seriatim.model import (
     CodedColumn,
     ColumnRule,
+    DefenceSettings,
     History,
     Kind,
     Policy,
@@ -45,6 +46,8 @@ _PARTS = (20, 10, 5)
 """Into how many steps the range of a column is cut, mildest first."""
 _ROUND = (1, 2, 5, 10)
 SEED = 1
+COHORT_M = 3
+"""How many values stay possible, where a series is offered to cohorts."""
 COMMON = 2
 """How much the odds of a frequent value may grow, where nothing else was asked."""
 
@@ -64,14 +67,23 @@ class Suggestion:
     lines: tuple[str, ...]
     certainty_lost: float
     withheld: float
+    relation: float | None = None
+    """How much of the relation between columns and values is kept, if it was measured."""
+    breached: float | None = None
+    """The upper end of the share of people breached, if a bound judges it."""
 
     def __str__(self) -> str:
-        return f"{', '.join(self.lines)} (certainty lost {self.certainty_lost:.1%}, withheld {self.withheld:.1%})"
+        relation = "" if self.relation is None else f"relation kept {self.relation:.0%}, "
+        breached = "" if self.breached is None else f"breached at most {self.breached:.2%}, "
+        costs = f"certainty lost {self.certainty_lost:.1%}, withheld {self.withheld:.1%}"
+        return f"{', '.join(self.lines)} ({relation}{breached}{costs})"
 
 
 def with_all_remedies(refused: Refusal, order: ReleaseOrder, parts: ReleaseParts, seconds: float = SECONDS) -> Refusal:
     """Return the refusal with every change that would pass among its remedies; nothing is recorded."""
     found, tried, all_tried = suggestions(order, parts, refused.verdict, seconds)
+    # what keeps most of what users of the table are after comes first
+    found = sorted(dict.fromkeys(found), key=lambda one: -(one.relation or 0.0))
     told = [f"tried and passes: {one}" for one in found]
     notes = [] if found else [f"{tried} changes of the policy were tried, and none of them passes"]
     if not all_tried:
@@ -117,7 +129,9 @@ def _suggested_changes(
         yield from _common_values(order)
         yield from _smaller_m(order)
     else:
-        yield from _larger_crowds(order)
+        yield from _larger_crowds(order, "breach_share" in broken or "sure_share" in broken)
+        if "breach_share" in broken:
+            yield from _cohorts(order)
         yield from _withheld_classes(order, parts)
         yield from _coarser_columns(order, parts)
     if "breach_share" in broken:
@@ -126,12 +140,27 @@ def _suggested_changes(
     yield from _fewer_columns(order)
 
 
-def _larger_crowds(order: ReleaseOrder) -> Iterator[tuple[str, SuggestedChange]]:
+def _larger_crowds(order: ReleaseOrder, over_releases: bool) -> Iterator[tuple[str, SuggestedChange]]:
+    """Yield larger k, the mildest first; where breaches add up over releases, the largest is tried before it."""
     policy, k = order.policy, order.policy.terms.k
     k = 2 if k is None else k
-    for times in _CROWDS:
-        terms = replace(policy.terms, k=k * times)
-        yield from _change("k", order, replace(policy, terms=terms), f"[promise] k = {k * times}")
+    sizes = [("k", k * times) for times in _CROWDS]
+    for kind, size in [("k with room", k * _CROWDS[-1]), *sizes] if over_releases else sizes:
+        terms = replace(policy.terms, k=size)
+        yield from _change(kind, order, replace(policy, terms=terms), f"[promise] k = {size}")
+
+
+def _cohorts(order: ReleaseOrder) -> Iterator[tuple[str, SuggestedChange]]:
+    """Yield a take-over by cohorts: it passes only where values stay and every column can be followed."""
+    policy = order.policy
+    if policy.respondent is None or not policy.sensitive:
+        return
+    series = replace(policy.terms.series, m=COHORT_M, odds=float(COMMON))
+    terms = replace(policy.terms, k=None, per_column=MappingProxyType({}), series=series)
+    taken = replace(policy, terms=terms, defence=DefenceSettings("cohort"))
+    for kind, change in _change("cohort", order, taken, '[defence] method = "cohort"'):
+        instead = f"[promise] m = {COHORT_M} and odds = {COMMON} instead of k, l and t"
+        yield kind, replace(change, lines=(*change.lines, instead))
 
 
 def _withheld_classes(order: ReleaseOrder, parts: ReleaseParts) -> Iterator[tuple[str, SuggestedChange]]:
@@ -266,7 +295,15 @@ def _rehearsed(change: SuggestedChange, parts: ReleaseParts) -> Suggestion | Non
         return None
     if not verdict.released:
         return None
-    return Suggestion(change.lines, _worst(verdict, "gcp"), _worst(verdict, "suppressed_share"))
+    relations = [measure.value for measure in verdict.measures if measure.name == "relation_kept"]
+    breaches = [one.worst for one in verdict.findings if one.rule == "breach_share" and one.worst == one.worst]
+    return Suggestion(
+        change.lines,
+        _worst(verdict, "gcp"),
+        _worst(verdict, "suppressed_share"),
+        min(relations, default=None),
+        max(breaches, default=None),
+    )
 
 
 def _worst(verdict: Verdict, name: str) -> float:
