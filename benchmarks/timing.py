@@ -45,7 +45,8 @@ def keep(name: str, rows: list[dict[str, Any]], pieces: dict[str, Any] | None = 
     """Write the figures as JSON and renew the page that shows them all. A run in pieces keeps what each found."""
     RESULTS.mkdir(exist_ok=True)
     options = [word for word in sys.argv[1:] if word.startswith("--") and not word.startswith("--piece=")]
-    command = " ".join(["./dev bench", name.removeprefix("gate-") if "--gate" in options else name, *options])
+    bench = (name.removeprefix("gate-") if "--gate" in options else name).removesuffix("-by-hand")
+    command = " ".join(["./dev bench", bench, *options])
     facts = {"command": command, "python": platform.python_version(), "rows": rows}
     facts |= {} if pieces is None else {"pieces": pieces}
     (RESULTS / f"{name}.json").write_text(json.dumps(facts, indent=1) + "\n")
