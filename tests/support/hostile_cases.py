@@ -409,6 +409,12 @@ def method_as(folder: Path, size: Size, value: str) -> Sequence[str]:
     return PUBLISH
 
 
+@case
+def a_hundred_thousand_levels(folder: Path, size: Size) -> Sequence[str]:
+    say(folder, "[3, 2, 0]", str([*range(max(size(100_000), 1_000), 0, -1)]))
+    return PUBLISH
+
+
 @each({"minus": "-1", "huge": str(2**70), "64 bits": str(2**64)})
 def seed(folder: Path, size: Size, number: str) -> Sequence[str]:
     wish = f'risk = "hit_chance", column = "ill", seed = {number}'

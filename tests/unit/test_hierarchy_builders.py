@@ -92,6 +92,8 @@ def test_prefixes() -> None:
     for keep in ((), (3, 3), (1, 2), (-1,)):
         with pytest.raises(ValueError, match="keep"):
             PrefixHierarchy(keep)
+    with pytest.raises(ValueError, match="at most 100 levels"):
+        PrefixHierarchy(tuple(range(101, 0, -1)))
 
 
 def test_runs_of_an_order() -> None:

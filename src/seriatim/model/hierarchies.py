@@ -74,6 +74,10 @@ def paths_digest(name: str, content: Any) -> str:
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
+MOST_LEVELS = 100
+"""Of a rule of prefixes: every value has a label at each."""
+
+
 @dataclass(frozen=True, slots=True)
 class PrefixHierarchy:
     """Keep this many characters and mask each of the rest: 12345 becomes ``1234*``, ``123**``, ``*``."""
@@ -84,6 +88,8 @@ class PrefixHierarchy:
     def __post_init__(self) -> None:
         if not self.keep or min(self.keep) < 0:
             raise ValueError("keep needs at least one number of characters, none negative")
+        if len(self.keep) > MOST_LEVELS:
+            raise ValueError(f"at most {MOST_LEVELS} levels")
         if any(fewer >= more for more, fewer in pairwise(self.keep)):
             raise ValueError("each level must keep fewer characters than the one before")
 

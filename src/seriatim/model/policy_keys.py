@@ -305,7 +305,7 @@ PLAIN_KEYS = (
         key="prefix",
         section=_HIERARCHY,
         form=Form.LENGTHS,
-        values="numbers of characters to keep, falling",
+        values="up to 100 numbers of characters to keep, falling",
         summary="the first characters of a code",
     ),
     Setting(
