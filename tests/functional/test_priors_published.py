@@ -110,7 +110,10 @@ def test_a_month_without_records(tmp_path: Path, method: str) -> None:
 
 def test_a_file_names_people_and_may_grow_without_a_new_epoch(tmp_path: Path) -> None:
     views = true_months(2)
-    policy = SERIES + '\n[adversary]\npriors = "known.csv"\n'
+    policy = SERIES.replace(
+        'method = "cohort"', 'method = "cohort"\nsuppress = 0.1'
+    )  # 459 people, in two parts by priors
+    policy += '\n[adversary]\npriors = "known.csv"\n'
     ledger = api.open_ledger(tmp_path / "ledger.db")
     named: dict[str, list[str]] = {}
     for number, view in enumerate(views, start=1):
