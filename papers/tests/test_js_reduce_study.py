@@ -125,6 +125,12 @@ def test_the_study_is_a_page_and_its_data_can_be_written(tmp_path: Path) -> None
     assert printed[0]["suppressed"] > 0.2  # runs never seen are impossible to it
     assert len(found["swept"]) == 18
     assert "Where the paper" in study.to_html()
+    other = study_js_reduce_page(("B",), 3, 320, seed=2)
+    for one, another in zip(
+        study.claims(), other.claims(), strict=True
+    ):  # a sentence about results carries its figures
+        assert one.found != another.found, one.words
+        assert any(letter.isdigit() for letter in one.found)
     ran = seriatim(tmp_path, "study", "js-reduce", "--quick", "--world", "A", "--data", "made")
     assert ran.code == 0, ran.err
     assert len(list((tmp_path / "made" / "A").glob("*.csv"))) == 8

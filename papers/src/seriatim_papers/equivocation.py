@@ -195,13 +195,15 @@ def _at_level(level: float, records: int) -> dict[str, float]:
 
 
 def _equivocation_salary_chart() -> Chart:
-    """Return Fig. 1: one bit about two salaries, far apart or near."""
-    lines = tuple(
-        _steps_line(f"{low:g}K or {high:g}K", [low, high], [0.5, 0.5]) for low, high in ((77.0, 80.0), (50.0, 107.0))
-    )
-    caption = "The same bit at eps = 0, and areas of 3 and 57 K x bits."
+    """Return Fig. 1: two salaries, far apart or near, with the entropy and the area of each pair."""
+    pairs = ((77.0, 80.0), (50.0, 107.0))
+    lines = tuple(_steps_line(f"{low:g}K or {high:g}K", [low, high], [0.5, 0.5]) for low, high in pairs)
+    found = [equivocation(list(pair), [0.5, 0.5]) for pair in pairs]
+    areas = " and ".join(f"{one.area:g}" for one in found)
+    entropies = " and ".join(f"{one.initial:g}" for one in found)
+    caption = f"{entropies} bits at eps = 0, and areas of {areas} K x bits."
     return Chart(
-        "Fig. 1: one bit is not always one bit",
+        "Fig. 1: the same entropy, other areas",
         Lines(lines),
         x=ChartAxis("eps, K"),
         y=ChartAxis("H, bits"),

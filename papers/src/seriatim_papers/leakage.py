@@ -143,8 +143,16 @@ def _known_chart(steps: Sequence[tuple[int, float, float, float, float, float]])
     names = {1: "mean L_D", 2: "largest L_D", 5: "L_D by chance", 3: "mean L_E, bits", 4: "largest |L_E|, bits"}
     lines = tuple(Line(name, x, tuple(step[i] for step in steps)) for i, name in names.items())
     title = "Growth: leakage of the original table as more attributes are known"
-    caption = "From four attributes on the mean distance is what random classes of the same sizes show."
+    caption = _by_chance_words(steps)
     return Chart(title, Lines(lines), x=ChartAxis("attributes known"), y=ChartAxis("leakage"), caption=caption)
+
+
+def _by_chance_words(steps: Sequence[tuple[int, float, float, float, float, float]]) -> str:
+    """Say from how many attributes on the mean distance is what random classes of the same sizes show."""
+    apart = [n for n, step in enumerate(steps, 1) if step[1] > 1.1 * step[5]]
+    first, last = max(apart, default=0) + 1, steps[-1]
+    ends = f"Mean distance at the end {last[1]:.3f}, of random classes of the same sizes {last[5]:.3f}"
+    return f"{ends}: within a tenth of it from {first} attributes on." if first <= len(steps) else f"{ends}."
 
 
 def _published_chart(grown: Sequence[AnonymisedAdult]) -> Chart:
