@@ -257,7 +257,7 @@ def _followed(history: History, plan: AdversaryPlan) -> tuple[SequenceFigures | 
     if plan.sequential is not None:
         plan.sequential.check_harmless(value_texts(history.values.to_pylist()), "the releases or the knowledge")
     else:
-        changed = appearances_of(history).changed()
+        changed = appearances_of(history, range(len(history))).changed()
         if not changed or len(history.values) > MOST_VALUES:
             return None, changed
     return sequence_figures(sequence(history, plan.sequential, "back")), 0

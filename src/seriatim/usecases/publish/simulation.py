@@ -113,7 +113,8 @@ def attacked_by_exclusion(
     about: dict[str, object] = {"column": judged.column} if len(draft.sensitive) > 1 else {}
     if left is not None:
         about["taken_as_known"] = len(left.known)
-    changed = appearances_of(history).changed()
+    # releases of several series are in one order here, whatever their numbers
+    changed = appearances_of(history, range(len(history))).changed()
     if changed:
         about["changed_and_not_followed"] = changed
 
