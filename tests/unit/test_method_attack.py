@@ -263,3 +263,7 @@ def test_the_command_takes_a_view_and_its_policy(tmp_path: Path) -> None:
     assert "give a table that a release was made from (--view) and its policy" in bare.out
     told = seriatim(tmp_path, *asked, "--view", "month.csv", "--policy", "safe.toml")
     assert re.search(r"knowing the algorithm: 3 cuts by values rebuilt; 2\.\d\d% of people breached", told.out)
+    assert re.search(
+        r"a learnt model guesses \d+\.\d% of 2,000 people right in their groups; the groups alone", told.out
+    )
+    assert "risk of being in the releases: " in told.out

@@ -9,6 +9,7 @@ from seriatim.attacks.exclusion_rules import (
     prepare,
 )
 from seriatim.attacks.group_intersection import intersection, intersection_by_register, shrinking, shrinking_by_register
+from seriatim.attacks.learnt_guesses import LearntGuesses, learnt
 from seriatim.attacks.leavers import reveal_leavers
 from seriatim.attacks.proof_chain import Step
 from seriatim.attacks.sampled_belief import Beliefs, belief
@@ -20,6 +21,7 @@ __all__ = [
     "Beliefs",
     "Complete",
     "Exclusion",
+    "LearntGuesses",
     "SequenceBeliefs",
     "SequenceFigures",
     "Step",
@@ -37,6 +39,7 @@ __all__ = [
     "exclusion_share",
     "intersection",
     "intersection_by_register",
+    "learnt",
     "prepare",
     "reveal_leavers",
     "sequence",

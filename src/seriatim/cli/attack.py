@@ -198,7 +198,8 @@ def _show(report: HistoryReport, guessed: bool, out: Path | None) -> None:
     if report.by_register:
         console.print("the same with a register of people instead of --respondents:")
         console.print(_table(report, report.by_register))
-    for line in (*_sentences(result), *attack_page.about_other_series(result), *attack_page.about_method(result)):
+    told = (attack_page.about_other_series, attack_page.about_method, attack_page.about_learnt)
+    for line in (*_sentences(result), *(line for about in told for line in about(result))):
         console.print(line, soft_wrap=True)
     if result.withheld is not None and result.withheld.series.n_withheld:
         console.print(f"withheld: {attack_page.about_withheld(result.withheld)}", soft_wrap=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
@@ -35,6 +36,9 @@ from seriatim.model.view import View
 from seriatim.ports import Progress, no_progress
 from seriatim.usecases.attack.assembly import AssembledHistory
 from seriatim.usecases.other_series import OtherSeries, names_beside, together
+
+if TYPE_CHECKING:
+    from seriatim.attacks.learnt_guesses import LearntGuesses
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,6 +124,8 @@ class AdversaryResult:
     """What being withheld reveals; None if the history does not say who was."""
     method: MethodFigures | None = None
     """What the method's own cuts reveal; None unless it is known where people lay."""
+    learnt: LearntGuesses | None = None
+    """What a model that is learnt from the releases guesses; None unless people's quasi-identifiers are known."""
     n_unseen: int = 0
     """Groups with numbers that last, whose cuts were not looked at since nobody said where people lay."""
     beside: SeriesBeside | None = None
@@ -176,8 +182,16 @@ def attack(
             certain_by_sharing(ground.traces, ground.settled, found.twins) - {*found.determined, *ground.told_ids}
         ),
         method=None if algorithm is None else _method_figures(ground, algorithm, plan, seeds),
+        learnt=None if algorithm is None else _learnt(history, algorithm.view),
         n_unseen=0 if algorithm is not None else _lasting_groups(history),
     )
+
+
+def _learnt(history: History, view: View) -> LearntGuesses | None:
+    from seriatim.attacks.learnt_guesses import learnt, quasi_of_people  # publish loads this module, and never learns
+
+    people = quasi_of_people(view)
+    return None if people is None else learnt(history, people)
 
 
 def places_of_respondents(history: History, view: View) -> Singles:

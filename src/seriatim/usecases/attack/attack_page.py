@@ -86,6 +86,7 @@ class HistoryReport(FiledReport):
             "joined": found.n_joined,
             "determined": found.n_determined,
             "method": None if found.method is None else format_plain(asdict(found.method)),
+            "learnt": None if found.learnt is None else format_plain(asdict(found.learnt)),
             "wrong": found.wrong,
             "withheld": None if found.withheld is None else _withheld_record(found.withheld),
             "sequence": None if found.sequence is None else format_plain(asdict(found.sequence)),
@@ -113,6 +114,7 @@ class HistoryReport(FiledReport):
                 *_people_who_change(found),
                 *self._people_withheld(),
                 *self._method(),
+                *self._learnt(),
                 Section("Release by release", (*grids, *notes)),
                 Section("How to read this", (Definitions(_words(found)),)),
             ),
@@ -150,6 +152,11 @@ class HistoryReport(FiledReport):
         lines = about_method(self.result)
         lead = "Someone who knows the algorithm, everyone's quasi-identifiers and who is in which group."
         return (Section("What the method's own cuts reveal", (Note("Found", lines),), lead),) if lines else ()
+
+    def _learnt(self) -> tuple[Section, ...]:
+        lines = about_learnt(self.result)
+        lead = "Someone who knows everyone's quasi-identifiers and who is in which group, and trains a classifier."
+        return (Section("What a model learns from the releases", (Note("Found", lines),), lead),) if lines else ()
 
     def _tiles(self) -> Tiles:
         found = self.result
@@ -229,6 +236,24 @@ def about_method(found: AdversaryResult) -> tuple[str, ...]:
         f"{found.least} values left",
         *refused,
     )
+
+
+def about_learnt(found: AdversaryResult) -> tuple[str, ...]:
+    """Return what a learnt model guesses, each rate beside its control."""
+    one = found.learnt
+    if one is None:
+        return ()
+    if not one.n_people:
+        return ("a learnt model: not judged, since nobody of the view is in a release, or its groups are too large",)
+    return (
+        f"a learnt model guesses {one.rate:.1%} of {one.n_people:,} people right in their groups; the groups alone "
+        f"{one.by_groups:.1%}, without the releases {one.before:.1%}, people who are not in them {one.outside:.1%}",
+        f"risk of being in the releases: {_within(one.risk)}; gain of learning: {_within(one.gain)}",
+    )
+
+
+def _within(one: Estimate) -> str:
+    return f"{one.share:.1%} (95% interval {one.low:.1%} to {one.high:.1%})"
 
 
 def about_refused(found: Estimate) -> str:
