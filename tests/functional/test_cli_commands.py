@@ -330,3 +330,20 @@ def test_paths_in_names_stay_inside(desk: Path) -> None:
     others = {name for name in left_in(desk) - allowed if not name.startswith("ledger.db")}
     assert all("shelf" in name for name in others), others
     assert left_in(desk / "sub") == {"releases"}
+
+
+def test_erasing_names_other_series_and_erases_there_if_asked(desk: Path) -> None:
+    plan = (desk / "policy.toml").read_text()
+    assert seriatim(desk, "publish", "view.csv", "-p", "policy.toml").code == 0
+    (desk / "second.toml").write_text(plan.replace('"ward-visits"', '"second-series"'))
+    assert seriatim(desk, "publish", "view.csv", "-p", "second.toml").code == 0
+    ran = seriatim(desk, "ledger", "erase", "ward-visits", "p1")
+    assert ran.code == 0, ran.err
+    assert "other series still know this person: second-series" in ran.out
+    ran = seriatim(desk, "ledger", "erase", "ward-visits", "p2", "--all-series", "--json")
+    told = json.loads(ran.out)
+    assert (told["series"], told["still_known_in"]) == (["ward-visits", "second-series"], [])
+    assert told["rewritten"] >= 2
+    ran = seriatim(desk, "ledger", "erase", "second-series", "p2")
+    assert (ran.code, "p2" in ran.err) == (2, False)
+    assert seriatim(desk, "ledger", "verify").code == 0

@@ -279,18 +279,32 @@ def recall_command(
 def erase_command(
     series: Annotated[str, typer.Argument(help="Name of the series.")],
     respondent: Annotated[str, typer.Argument(help="Id of the person to forget.")],
+    all_series: Annotated[bool, typer.Option("--all-series", help="Also in all other series that know them.")] = False,
     ledger: LedgerUrl = LEDGER,
     as_json: AsJson = False,
 ) -> None:
     """Forget who a person was. Their groups stay under a number, since the safety of others depends on them.
 
-    Example: seriatim ledger erase ward-visits P000123
+    Example: seriatim ledger erase ward-visits P000123 --all-series
     """
-    n_files = _open(ledger).erase(series, respondent)
+    import pyarrow as pa
+
+    source = _open(ledger)
+    others = tuple(source.in_other_series(series, pa.array([respondent])))
+    erased = source.erase_everywhere(series, respondent) if all_series else {series: source.erase(series, respondent)}
     from seriatim.cli import output
 
+    left = [name for name in others if name not in erased]
     with output.already_done():
         if as_json:
-            output.print_json({"series": series, "rewritten": n_files})
-        else:
-            output.console.print(f"erased: {n_files} entries no longer name this person; pseudonymous rows remain")
+            told = {"series": list(erased), "rewritten": sum(erased.values()), "still_known_in": left}
+            output.print_json({**told, "series": series} if not all_series else told)
+            return
+        for name, n_files in erased.items():
+            output.print_text(
+                f"erased in {name}: {n_files} entries no longer name this person; pseudonymous rows remain"
+            )
+        if left:
+            output.print_text(
+                f"  note  other series still know this person: {', '.join(left)}; --all-series erases there"
+            )

@@ -221,6 +221,11 @@ class SqlLedger:
 
         return forget_person(self.database, self.shelf, series, respondent)
 
+    def erase_everywhere(self, series: str, respondent: str) -> dict[str, int]:
+        """Forget who a person is in this series and in all others that know them; return the files of each series."""
+        others = self.in_other_series(series, pa.array([respondent]))
+        return {name: self.erase(name, respondent) for name in (series, *others)}
+
     def resume(self, series: str | None = None, out: str | Path | None = None) -> Sequence[ReleaseRecord]:
         """Finish what a crash left: seal what is reserved, end erasures, clear dead staging folders and old drafts.
 
