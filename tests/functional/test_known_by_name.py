@@ -73,6 +73,8 @@ def test_the_papers_first_example_by_the_command(tmp_path: Path) -> None:
         round(1 / 7, 4),
         [1],
     )  # Erica, of the seven others
+    # six people lose AIDS (Lemmas 1 and 2): those of the groups of Carl and of Erica; that alone breaches nobody
+    assert (found["detail"]["narrowed"], found["detail"]["known_by_name"]) == (6, 1)
     both = json.loads(told("Carl,AIDS", "Erica,AIDS").out)["iterated"]
     assert (both["share"], both["detail"]["breached"]) == (0.0, [0])
     wrong = told("Carl,cancer")

@@ -143,6 +143,12 @@ class PreparedHistory:
     counted: int | None = None
     """Only the first so many respondents are counted; the others are there for what they say about these."""
 
+    def n_narrowed(self, run: Exclusion) -> int:
+        """Count the people who are not breached and lost values beyond what each of their groups alone excludes."""
+        lost = (run.sizes < np.bitwise_count(self.read).sum(axis=1)) & ~run.compromised
+        sure = np.unique(self.traces.respondent[run.sizes == 1])
+        return len(np.setdiff1d(self.traces.respondent[lost], sure))
+
     @property
     def told_ids(self) -> list[Any]:
         """Return the people who are known in every repetition."""
@@ -292,14 +298,14 @@ def estimate_share(ground: PreparedHistory, share: float, seeds: Sequence[int], 
     """Estimate like :func:`exclusion_share`, from a prepared history."""
     _check_draws(share, seeds)
     runs = (ground.compromise(ground.draw(share, seed), keep_log=False) for seed in seeds)
-    return _summed("exclusion", runs, share, seeds, confidence)
+    return _summed("exclusion", runs, ground, share, seeds, confidence)
 
 
 def estimate_once(ground: PreparedHistory, share: float, seeds: Sequence[int], confidence: float = 0.95) -> Estimate:
     """Estimate the same for an adversary who draws every conclusion once and does not build on it."""
     _check_draws(share, seeds)
     runs = (ground.compromise_once(ground.draw(share, seed)) for seed in seeds)
-    return _summed("exclusion, one round", runs, share, seeds, confidence)
+    return _summed("exclusion, one round", runs, ground, share, seeds, confidence)
 
 
 def _check_draws(share: float, seeds: Sequence[int]) -> None:
@@ -310,13 +316,22 @@ def _check_draws(share: float, seeds: Sequence[int]) -> None:
         whole_argument("seeds", seed, 0)
 
 
-def _summed(name: str, runs: Iterable[Exclusion], share: float, seeds: Sequence[int], confidence: float) -> Estimate:
+def _summed(
+    name: str, runs: Iterable[Exclusion], ground: PreparedHistory, share: float, seeds: Sequence[int], confidence: float
+) -> Estimate:
     """Add up repetitions one by one, keeping only their counts."""
-    counts = [(run.n_breached, run.n_people, run.wrong, run.n_published) for run in runs]
+    counts = [(run.n_breached, run.n_people, run.wrong, run.n_published, ground.n_narrowed(run)) for run in runs]
     breached, people = [c[0] for c in counts], [c[1] for c in counts]
     low, high = interval_of_repetitions(breached, people, confidence)
     mean = float(np.mean([b / n if n else 0.0 for b, n in zip(breached, people, strict=True)]))
-    detail = {"compromised": share, "seeds": list(seeds), "confidence": confidence, "breached": breached}
+    detail = {
+        "compromised": share,
+        "known_by_name": len(np.unique(ground.traces.respondent[ground.told])),
+        "seeds": list(seeds),
+        "confidence": confidence,
+        "breached": breached,
+        "narrowed": round(float(np.mean([c[4] for c in counts]))),
+    }
     return Estimate(name, mean, low, high, n_people=counts[0][3], wrong=sum(c[2] for c in counts), detail=detail)
 
 

@@ -159,9 +159,10 @@ def _sentences(result: AdversaryResult) -> list[str]:
     once, iterated = result.once, result.iterated
     share = float(iterated.detail["compromised"])
     interval = f" (95% interval {iterated.low:.2%} to {iterated.high:.2%})" if share else ""
-    known = (
-        f"{share:.2%} of people compromised, {len(iterated.detail['seeds'])} draws" if share else "nobody compromised"
-    )
+    by_name, narrowed = iterated.detail["known_by_name"], iterated.detail["narrowed"]
+    drawn = [f"{share:.2%} of people compromised, {len(iterated.detail['seeds'])} draws"] if share else []
+    known = " and ".join([*drawn, *([f"{by_name:,} known by name"] if by_name else [])]) or "nobody compromised"
+    lost = f"; {narrowed:,} others lose possible values" if narrowed and (share or by_name) else ""
     # people are split where their value changes, which nobody is told in truth
     told = ", told when a value changes" if result.sequence is not None or result.n_unfollowed else ""
     joined = f", and of {result.n_joined:,} more through what their twins can hold" if result.n_joined else ""
@@ -169,7 +170,7 @@ def _sentences(result: AdversaryResult) -> list[str]:
     undecided = f"; not fully solved for {result.n_undecided:,}" if result.n_undecided else ""
     return [
         f"exclusion, {known}{told}: {once.share:.2%} of people breached in one round, "
-        f"{iterated.share:.2%} to the fixed point{interval}",
+        f"{iterated.share:.2%} to the fixed point{interval}{lost}",
         f"linear combinations of groups: the value of {result.n_determined:,} people determined{joined}; "
         f"{result.n_twins:,} people in {result.n_twin_sets:,} sets of twins{undecided}",
         f"wrong inferences: {result.wrong}",
