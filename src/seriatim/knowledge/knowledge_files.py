@@ -19,7 +19,7 @@ import numpy as np
 import pyarrow as pa
 
 from seriatim.errors import AdversaryError, Fault
-from seriatim.kernels.arrays import Ints
+from seriatim.kernels.arrays import Floats, Ints
 from seriatim.knowledge.sequence_mining import following_runs
 from seriatim.knowledge.sequence_model import SequenceModel
 from seriatim.knowledge.sequential_adversary import SequentialAdversary
@@ -145,15 +145,15 @@ class _States(NamedTuple):
 def _model_of(head: dict[str, Any], table: pa.Table, where: str) -> SequenceModel:
     values, classes = tuple(map(str, head["values"])), tuple(map(str, head["classes"]))
     number, own = {name: at for at, name in enumerate(values)}, {name: at for at, name in enumerate(classes)}
-    columns = [table.column(name).to_pylist() for name in _COLUMNS]
-    past = [tuple(map(str, run or ())) for run in columns[2]]
+    of_gap, of_class, runs, following, of_chance = (table.column(name).to_pylist() for name in _COLUMNS)
+    past = [tuple(map(str, run or ())) for run in runs]
     automaton = "shows" in head
     states = _states_read(head, table, past, where) if automaton else _runs_read(values, past, where)
     prior = np.zeros((len(classes), len(values)))
-    gaps = sorted({int(gap) for gap in columns[0] if gap} | {1})
+    gaps = sorted({int(gap) for gap in of_gap if gap} | {1})
     steps = {gap: np.zeros((len(classes), len(states.place), len(values))) for gap in gaps}
     level = np.zeros((len(values), len(values)))
-    for gap, cls, run, name, chance in zip(columns[0], columns[1], past, columns[3], columns[4], strict=True):
+    for gap, cls, run, name, chance in zip(of_gap, of_class, past, following, of_chance, strict=True):
         of_all = cls is None and gap == 1 and len(run) == 1 and run[0] in number
         if not (cls in own or of_all) or name not in number or not chance >= 0.0:
             raise _unnamed(where)
@@ -165,13 +165,7 @@ def _model_of(head: dict[str, Any], table: pa.Table, where: str) -> SequenceMode
             steps[int(gap)][own[cls], states.place[run], number[name]] = chance
         else:
             raise _unnamed(where)
-    if any((table.sum(axis=2) > 1.0 + _SLACK).any() for table in steps.values()):
-        raise AdversaryError(Fault(where, "chances after a value sum to more than 1", "at most 1"))
-    uncovered = 0 if automaton else int((steps[1].sum(axis=(0, 2)) <= 0).sum())
-    if uncovered:
-        raise AdversaryError(Fault(where, f"{uncovered} rows do not cover a value", "a row for every value"))
-    if (prior.sum(axis=1) <= 0).any():
-        raise AdversaryError(Fault(where, "a class without a prior", "rows with gap 0 for each class"))
+    _check_sums(prior, steps, automaton, where)
     found = SequenceModel(
         values=values,
         prior=prior / prior.sum(axis=1, keepdims=True),
@@ -189,6 +183,16 @@ def _model_of(head: dict[str, Any], table: pa.Table, where: str) -> SequenceMode
     if level.any():
         return found
     return replace(found, value_level=found.pooled().steps[1][0, found.start])  # files of older versions
+
+
+def _check_sums(prior: Floats, steps: dict[int, Floats], automaton: bool, where: str) -> None:
+    if any((table.sum(axis=2) > 1.0 + _SLACK).any() for table in steps.values()):
+        raise AdversaryError(Fault(where, "chances after a value sum to more than 1", "at most 1"))
+    uncovered = 0 if automaton else int((steps[1].sum(axis=(0, 2)) <= 0).sum())
+    if uncovered:
+        raise AdversaryError(Fault(where, f"{uncovered} rows do not cover a value", "a row for every value"))
+    if (prior.sum(axis=1) <= 0).any():
+        raise AdversaryError(Fault(where, "a class without a prior", "rows with gap 0 for each class"))
 
 
 def _unnamed(where: str) -> AdversaryError:

@@ -59,29 +59,20 @@ class ValueCorpus:
     ) -> ValueCorpus:
         """Return a corpus from plain sequences; without ``times`` every step is one."""
         rows = [list(row) for row in sequences]
-        seen = dict.fromkeys(value for row in rows for value in row)
-        names = tuple(seen) if values is None else tuple(values)
-        number = {value: at for at, value in enumerate(names)}
-        missing = sum(value not in number for value in seen)
-        if not names:
-            raise AdversaryError(Fault("sequences", "no values at all", "a sequence of values for each person"))
-        if missing:
-            raise AdversaryError(Fault("sequences", f"{missing} values not among the values given", "known values"))
         lengths = [len(row) for row in rows]
-        when = [list(row) for row in times] if times is not None else [list(range(n)) for n in lengths]
-        if [len(row) for row in when] != lengths or any(b <= a for row in when for a, b in pairwise(row)):
-            raise AdversaryError(Fault("times", "not a rising time for every value", "one whole number each"))
-        kinds = tuple(dict.fromkeys(classes)) if classes is not None else ("",)
-        place = {name: at for at, name in enumerate(kinds)}
-        own = [place[name] for name in classes] if classes is not None else [0] * len(rows)
+        names = _value_names([value for row in rows for value in row], values)
+        number = {value: at for at, value in enumerate(names)}
+        own = ("",) * len(rows) if classes is None else classes
         if len(own) != len(rows):
             raise AdversaryError(Fault("classes", f"{len(own)} for {len(rows)} sequences", "one each"))
+        kinds = ("",) if classes is None else tuple(dict.fromkeys(own))
+        place = {name: at for at, name in enumerate(kinds)}
         return cls(
             values=names,
             code=np.array([number[value] for row in rows for value in row], dtype=np.int32),
-            time=np.array([t for row in when for t in row], dtype=np.int64),
+            time=_rising_times(times, lengths),
             ptr=np.concatenate(([0], np.cumsum(lengths, dtype=np.int64))).astype(np.int64),
-            cls=np.array(own, dtype=np.int32),
+            cls=np.array([place[name] for name in own], dtype=np.int32),
             classes=kinds,
         )
 
@@ -101,6 +92,23 @@ class ValueCorpus:
         counts = np.bincount(self.code, minlength=len(self.values)) + _FLOOR
         share: Floats = counts / counts.sum()
         return share
+
+
+def _value_names(seen: Sequence[Hashable], values: Sequence[Hashable] | None) -> tuple[Hashable, ...]:
+    """Return the values in the order given, else in that of first appearance."""
+    names = tuple(dict.fromkeys(seen) if values is None else values)
+    if not names:
+        raise AdversaryError(Fault("sequences", "no values at all", "a sequence of values for each person"))
+    if missing := len({*seen} - {*names}):
+        raise AdversaryError(Fault("sequences", f"{missing} values not among the values given", "known values"))
+    return names
+
+
+def _rising_times(times: Iterable[Sequence[int]] | None, lengths: Sequence[int]) -> Longs:
+    rows = [list(range(n)) for n in lengths] if times is None else [list(row) for row in times]
+    if [len(row) for row in rows] != list(lengths) or any(b <= a for row in rows for a, b in pairwise(row)):
+        raise AdversaryError(Fault("times", "not a rising time for every value", "one whole number each"))
+    return np.array([time for row in rows for time in row], dtype=np.int64)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -6,7 +6,7 @@ Faults mean that something has changed. Notes say what is unfinished, loose or l
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -171,18 +171,43 @@ def _check_manifests(
 ) -> None:
     """Check that the chain knows every manifest on the shelf, at the destinations and in the named folders."""
     records = [catalogue.record_of_row(row) for row in expected.releases.values()]
+    # other ledgers may publish to a destination too: only our series show that we are behind
+    ours = {(Path(record.destination), record.series) for record in records if record.destination}
+    by_chain = {record.manifest["chain"]: record for record in records}
+    strange = _strange_folders(place, records, findings)
+    found = {path for folder in [*strange, *published] for path in every_manifest_in(folder)}
+    found |= {path for folder, series in ours for path in found_in(folder, series)}
+    copies = _copies_found(database, sorted(found), by_chain, findings)
+    findings.faults += _unknown_beside(database, ours, by_chain)
+    copies |= _copies_at_destinations(records, findings)
+    by_key = {(record.series, record.number): record for record in records}
+    for series, number, out in expected.handed_out:
+        copy, record = destination_in(Path(out), series, number), by_key[series, number]
+        if copy.is_dir() and copy not in copies:
+            copies[copy] = seals.sealed_public_manifest(record.manifest)
+    for named in published:
+        _check_named(named, records, copies, findings)
+    for folder, part in sorted(copies.items()):
+        if folder.name != PUBLIC or folder.parent not in copies:  # else it is looked at with its whole release
+            _check_copy(folder, part, findings)
+
+
+def _strange_folders(place: Shelf, records: Sequence[ReleaseRecord], findings: _Findings) -> list[Path]:
+    """Return the folders of releases on the shelf that the chain does not know."""
     known = {place.release(record.series, record.number) for record in records}
     strange = [folder for folder in place.release_folders() if folder not in known]
     for folder in strange:
         if not (folder / shelf.MANIFEST).is_file():
             findings.notes.append(f"{folder}: not in the database; a crash left it, seriatim ledger resume clears it")
-    found = {path for folder in [*strange, *published] for path in every_manifest_in(folder)}
-    # other ledgers may publish to a destination too: only our series show that we are behind
-    ours = {(Path(record.destination), record.series) for record in records if record.destination}
-    by_chain = {record.manifest["chain"]: record for record in records}
-    found |= {path for folder, series in ours for path in found_in(folder, series)}
+    return strange
+
+
+def _copies_found(
+    database: Database, paths: Iterable[Path], by_chain: Mapping[str, ReleaseRecord], findings: _Findings
+) -> dict[Path, Mapping[str, Any]]:
+    """Return what each folder with a manifest of ours must hold; note recalled ones and those we do not know."""
     copies: dict[Path, Mapping[str, Any]] = {}
-    for path in sorted(found):
+    for path in paths:
         manifest = read_manifest(path)
         record = by_chain.get(manifest["chain"]) if manifest is not None else None
         if record is not None and record.state == chain.RECALLED:
@@ -193,7 +218,12 @@ def _check_manifests(
             copies[folder.parent if whole else folder] = record.manifest if whole else part
         elif manifest is not None:
             findings.faults += _unknown(database, path.parent, manifest["chain"])
-    findings.faults += _unknown_beside(database, ours, by_chain)
+    return copies
+
+
+def _copies_at_destinations(records: Iterable[ReleaseRecord], findings: _Findings) -> dict[Path, Mapping[str, Any]]:
+    """Return what the published copies must hold; note missing ones, and recalled ones that are still there."""
+    copies: dict[Path, Mapping[str, Any]] = {}
     for record in records:
         target = destination_of(record)
         if record.state == chain.RECALLED and recalled_files(record):
@@ -205,16 +235,7 @@ def _check_manifests(
                 copies[target] = record.manifest
             else:
                 findings.notes.append(f"{target}: the published copy is no longer there")
-    by_key = {(record.series, record.number): record for record in records}
-    for series, number, out in expected.handed_out:
-        copy, record = destination_in(Path(out), series, number), by_key[series, number]
-        if copy.is_dir() and copy not in copies:
-            copies[copy] = seals.sealed_public_manifest(record.manifest)
-    for named in published:
-        _check_named(named, records, copies, findings)
-    for folder, part in sorted(copies.items()):
-        if folder.name != PUBLIC or folder.parent not in copies:  # else it is looked at with its whole release
-            _check_copy(folder, part, findings)
+    return copies
 
 
 def _unknown_beside(

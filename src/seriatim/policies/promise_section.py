@@ -5,7 +5,7 @@ Promises of other packages have no row: a policy names them like any other, in [
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import fields, replace
 from importlib.metadata import entry_points
 from types import MappingProxyType
@@ -36,18 +36,17 @@ def stated_terms(
     own = {name: _override(name, keys, declared or {}, sensitive, columns, faults) for name, keys in overrides.items()}
     if given is None:
         given = faults.sound(rows, general, ("promise",))
-    thresholds = {key: given.pop(key) for key in of_columns if key in given}
+    thresholds = _taken(given, of_columns)
     _check_bound(thresholds, sensitive, declared or {}, columns, faults)
     per_column, over_time = {}, {}
     for name, rule in sensitive.items():
         stated = own.get(name) or {}
-        over_time[name] = {key: stated.pop(key) for key in _over_time() if key in stated}
+        over_time[name] = _taken(stated, _over_time())
         merged = _merged(thresholds, stated)
-        check = _Check(name, rule, merged, stated, faults)
-        check.all()
+        _Check(name, rule, merged, stated, faults).all()
         per_column[name] = _frozen(merged)
     k = given.pop("k", None)
-    ours: dict[str, Any] = {one.name: given.pop(one.name) for one in fields(SeriesTerms) if one.name in given}
+    ours = _taken(given, [one.name for one in fields(SeriesTerms)])
     series = SeriesTerms(**ours, foreign=MappingProxyType({**given, **foreign}))
     by_column = {name: replace(series, **keys) for name, keys in over_time.items() if keys}
     if len(sensitive) == 1 and by_column:
@@ -58,6 +57,11 @@ def stated_terms(
         series=series,
         series_by_column=MappingProxyType(by_column),
     )
+
+
+def _taken(given: dict[str, Any], keys: Iterable[str]) -> dict[str, Any]:
+    """Remove these keys from what is given and return them."""
+    return {key: given.pop(key) for key in keys if key in given}
 
 
 def _split(section: dict[str, Any], declared: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, dict[str, Any]]]:
@@ -219,5 +223,5 @@ class _Check:
 
 def _frozen(merged: Mapping[str, Any]) -> Thresholds:
     frozen = {key: MappingProxyType(value) if isinstance(value, dict) else value for key, value in merged.items()}
-    ours: dict[str, Any] = {one.name: frozen.pop(one.name) for one in fields(Thresholds) if one.name in frozen}
+    ours = _taken(frozen, [one.name for one in fields(Thresholds)])
     return Thresholds(**ours, foreign=MappingProxyType(frozen))

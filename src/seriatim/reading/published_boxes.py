@@ -83,13 +83,8 @@ class Axis:
         shown = {label for label in labels if label is not None and label != TOP}
         if nodes:
             return cls._of_nodes(shown, nodes)
-        spans = [span_of(label) for label in shown]
-        ends = sorted({end for span in spans if span for end in (span.low, span.high) if math.isfinite(end)})
-        if shown and all(spans) and ends and not order:
-            whole = all(end.is_integer() for end in ends) and ends[-1] - ends[0] <= MOST_NUMBERS
-            if whole:
-                return cls.whole_numbers(int(ends[0]), int(ends[-1]))
-            return cls([f"{end:.12g}" for end in ends], {}, ranked=True)
+        if not order and (numbers := cls._of_numbers(shown)) is not None:
+            return numbers
         members = {member for label in shown for member in box_members(label) or (label,)}
         try:
             days = sorted(date.fromisoformat(member) for member in members)
@@ -98,9 +93,18 @@ class Axis:
         if days:
             return cls.dates(days[0], days[-1])
         known = [*order, *sorted(members - {*order})]
-        stems = {one: one.rstrip(TOP) for one in known if one[-1:] == TOP}
-        masks = {mask for mask, stem in stems.items() if any(one.startswith(stem) for one in known if one != mask)}
-        return cls([one for one in known if one not in masks], {}, ranked=len(order) > 0)
+        return cls([one for one in known if not _is_mask(one, known)], {}, ranked=len(order) > 0)
+
+    @classmethod
+    def _of_numbers(cls, shown: set[str]) -> Axis | None:
+        """Return the axis that labels span if all of them are numbers or ranges of numbers."""
+        spans = [span_of(label) for label in shown]
+        ends = sorted({end for span in spans if span for end in (span.low, span.high) if math.isfinite(end)})
+        if not ends or not all(spans):
+            return None
+        if all(end.is_integer() for end in ends) and ends[-1] - ends[0] <= MOST_NUMBERS:
+            return cls.whole_numbers(int(ends[0]), int(ends[-1]))
+        return cls([f"{end:.12g}" for end in ends], {}, ranked=True)
 
     @classmethod
     def _of_nodes(cls, shown: set[str], nodes: Mapping[str, Sequence[str]]) -> Axis:
@@ -169,6 +173,11 @@ class Axis:
     @cached_property
     def _sorted(self) -> bool:
         return all(a < b for a, b in pairwise(self.values))
+
+
+def _is_mask(label: str, known: Sequence[str]) -> bool:
+    """Return whether a label such as ``107*`` stands for others that are known."""
+    return label[-1:] == TOP and any(one.startswith(label.rstrip(TOP)) for one in known if one != label)
 
 
 def box_members(label: str) -> tuple[str, ...]:

@@ -70,9 +70,8 @@ def auditable(
     from.
     """
     table, reading = _as_records(table, policy)
-    faults = _missing_parts(table, policy)
-    if faults:
-        raise TableError(faults)
+    if missing := _missing_parts(table, policy):
+        raise TableError(missing)
     for each in (table, beside, original.table if original else None):
         if each is not None:
             check_single_cells(each.name, each.data, [rule.name for rule in (*policy.quasi, *policy.sensitive)])
@@ -81,25 +80,15 @@ def auditable(
     names = [GROUP] if grouped else [r.name for r in policy.quasi]
     shared = beside is not None and set(names) <= set(beside.data.column_names)
     pairs = [_given(table, beside if shared else None, name) for name in names]
-    n = table.data.num_rows
-    sensitive, others = [], []
-    for rule in policy.sensitive:
-        try:
-            coded = _sensitive(table, beside, policy, rule)
-        except InputError as error:
-            faults.extend(error.faults)
-            continue
-        sensitive.append(CodedColumn(rule.name, coded.codes[:n], coded.scale))
-        others.append(coded.codes[n:])
-    if faults:
-        raise TableError(faults)
-    held = AuditedPrior(beside.name, tuple(b for _, b in pairs if b is not None), tuple(others)) if beside else None
+    n, coded = table.data.num_rows, _all_sensitive(table, beside, policy)
+    others = tuple(column.codes[n:] for column in coded)
+    held = AuditedPrior(beside.name, tuple(b for _, b in pairs if b is not None), others) if beside else None
     came_from = None if original is None else _came_from(table, policy, original)
     return AuditedTable(
         table=table.data,
         name=table.name,
         given=tuple(a for a, _ in pairs),
-        sensitive=tuple(sensitive),
+        sensitive=tuple(CodedColumn(column.name, column.codes[:n], column.scale) for column in coded),
         beside=held,
         original=came_from,
         reading=reading,
@@ -198,6 +187,19 @@ def _filled(indices: pa.Array, missing: int) -> IntArray:
     filled = indices.fill_null(missing) if indices.null_count else indices
     codes: IntArray = filled.to_numpy(zero_copy_only=False)
     return codes
+
+
+def _all_sensitive(table: Table, beside: Table | None, policy: Policy) -> list[CodedColumn]:
+    """Return the sensitive columns, or every fault of all of them at once."""
+    coded, faults = list[CodedColumn](), list[Fault]()
+    for rule in policy.sensitive:
+        try:
+            coded.append(_sensitive(table, beside, policy, rule))
+        except InputError as error:
+            faults.extend(error.faults)
+    if faults:
+        raise TableError(faults)
+    return coded
 
 
 def _sensitive(table: Table, beside: Table | None, policy: Policy, rule: ColumnRule) -> CodedColumn:

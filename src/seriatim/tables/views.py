@@ -58,25 +58,26 @@ def view_of(table: Table, policy: Policy) -> View:
             suppressed_by[rule.name] = out
     faults.extend(_respondent_faults(table, policy))
     faults.extend(_unwritable(table, policy))
-    faults.extend(
-        Fault(
-            f"{table.name}, column {rule.name!r}", "the name is used in release.groups", "any other name", "rename it"
-        )
-        for rule in policy.sensitive
-        if rule.name in (*RESERVED, *((SENSITIVE,) if is_split_by_column(policy) else ()))
-    )
+    faults.extend(_reserved_names(table, policy))
     if faults:
         raise TableError(faults)
-    order = table.data.column_names
+    order = [name for name in table.data.column_names if name in policy.columns]
+    with_role = {role: [name for name in order if policy.columns[name].role is role] for role in Role}
     return View(
         table,
-        quasi=tuple(coded[name] for name in order if name in coded and policy.columns[name].role is Role.QUASI),
-        sensitive=tuple(coded[name] for name in order if name in coded and policy.columns[name].role is Role.SENSITIVE),
-        plain=tuple(name for name in order if name in policy.columns and policy.columns[name].role is Role.PLAIN),
+        quasi=tuple(coded[name] for name in with_role[Role.QUASI]),
+        sensitive=tuple(coded[name] for name in with_role[Role.SENSITIVE]),
+        plain=tuple(with_role[Role.PLAIN]),
         respondent=policy.respondent,
         suppressed=np.logical_or.reduce([np.zeros(n, dtype=bool), *suppressed_by.values()]),
         suppressed_by=suppressed_by,
     )
+
+
+def _reserved_names(table: Table, policy: Policy) -> list[Fault]:
+    reserved = (*RESERVED, SENSITIVE) if is_split_by_column(policy) else RESERVED
+    places = [f"{table.name}, column {rule.name!r}" for rule in policy.sensitive if rule.name in reserved]
+    return [Fault(place, "the name is used in release.groups", "any other name", "rename it") for place in places]
 
 
 def undeclared_in_view(table: Table, names: Collection[str], declared: Collection[str]) -> list[Fault]:
