@@ -19,7 +19,7 @@ from seriatim.model.methods import installed_rows
 from seriatim.ports import Workers
 from seriatim.testing import DEFENCE_CONTRACT, ContractBroken, check_defence
 from seriatim.testing.clauses import clause_name
-from seriatim.testing.defence import Trial
+from seriatim.testing.defence_contract import Trial
 from seriatim.testing.hospital import hospital_months
 
 COLUMNS: dict[str, Any] = {

@@ -23,7 +23,7 @@ from seriatim.promises import promised_bounds, promises_of
 from seriatim.promises.series.breach_bounds import ClosedForm, SimulatedShare, SureShare
 from seriatim.promises.single.crowd import Suppression
 from seriatim.testing import ContractBroken, check_promise, published_counts
-from seriatim.testing.defence import Trial
+from seriatim.testing.defence_contract import Trial
 from seriatim.testing.hospital import hospital_months
 
 COLUMNS: dict[str, Any] = {

@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from seriatim.measures.noise_hits import beliefs_after_seeing, noise_hits
+from seriatim.measures.averaged_noise import beliefs_after_seeing, noise_hits
 from seriatim.model import CodedColumn, scale_of
 from seriatim.model.nearness import window_of
 from seriatim.model.noise_bell import SPREAD, amounts_of, chance_below, chances_of_cells, quantiles_at

@@ -53,6 +53,14 @@ class Scale:
         """Return the height at which everything is one."""
         return len(self.starts) - 1
 
+    @property
+    def width(self) -> float:
+        """Return the distance from the first to the last value; 0 if it is counted in values of a hierarchy."""
+        if self.form == "node" or not len(self):
+            return 0.0
+        known = len(self) - int(self.texts.null_count)
+        return float(max(self.positions[max(known - 1, 0)] - self.positions[0], np.finfo(np.float64).tiny))
+
     def heights(self, lo: IntArray, hi: IntArray) -> IntArray:
         """Return the smallest height whose range holds both codes."""
         found = np.full(len(lo), self.top, dtype=np.int32)

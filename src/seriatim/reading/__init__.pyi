@@ -1,6 +1,5 @@
 from seriatim.reading.published_boxes import Axis, Boxes, read_boxes
-from seriatim.reading.published_release import PublishedRelease, open_release
-from seriatim.reading.range_counts import RangeQueries, count_in_ranges
+from seriatim.reading.published_release import PublishedRelease, RangeQueries, count_in_ranges, open_release
 from seriatim.reading.relation import Estimated, Relation
 
 __all__ = [

@@ -20,10 +20,20 @@ import pyarrow.csv as pacsv
 import pyarrow.parquet as pq
 
 from seriatim.errors import Fault, TableError
+from seriatim.kernels.check.box_counts import expected_in_ranges
 from seriatim.model.own_tables import folder_of_column
 from seriatim.ports import PUBLIC
-from seriatim.reading.published_boxes import COUNTERFEITS, GROUP, Axis, Boxes, Range, box_real_rows, covered_boxes
-from seriatim.reading.range_counts import RangeQueries, count_in_ranges
+from seriatim.reading.published_boxes import (
+    COUNTERFEITS,
+    GROUP,
+    Axis,
+    Boxes,
+    FloatArray,
+    IntArray,
+    Range,
+    box_real_rows,
+    covered_boxes,
+)
 from seriatim.reading.relation import Relation
 
 
@@ -202,3 +212,19 @@ def _shares(table: pa.Table, meant: pa.Array, groups: pa.ChunkedArray) -> np.nda
     held = np.bincount(number, weights=np.asarray(meant.to_numpy(zero_copy_only=False), dtype=np.float64))
     share = held / np.maximum(rows, 1)
     return np.asarray(share[pc.index_in(groups, value_set=pc.unique(table.column(GROUP))).to_numpy()])
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RangeQueries:
+    """Queries 'how many people have every column between low and high', both included; one row per query."""
+
+    from_: IntArray
+    to: IntArray
+
+    def __len__(self) -> int:
+        return len(self.from_)
+
+
+def count_in_ranges(boxes: Boxes, queries: RangeQueries) -> FloatArray:
+    """Estimate the number of people for each query."""
+    return np.asarray(expected_in_ranges(boxes.low, boxes.high, boxes.people, queries.from_, queries.to))

@@ -218,6 +218,8 @@ def _refuse_foreign(connection: Connection, found: str | None, database: Databas
         raise LedgerError(
             f"{name}: written by a newer Seriatim (revision {found}, this one knows {kind.head}); install the newer one"
         )
+    if found is not None:
+        raise LedgerError(f"{name}: written before the first release of Seriatim; start a new {kind.noun}")
 
 
 def faults_inside(connection: Connection) -> list[str]:
@@ -233,9 +235,9 @@ def _migrate(connection: Connection, kind: Revisions) -> None:
     from alembic.config import Config
 
     config = Config()
-    config.set_main_option("script_location", str(Path(__file__).with_name(kind.folder)))
+    config.set_main_option("script_location", str(Path(__file__).with_name("migrations")))
     config.attributes["connection"], config.attributes["kind"] = connection, kind
-    command.upgrade(config, "head")
+    command.upgrade(config, kind.head)  # ledger and journal have no revision in common
 
 
 @contextmanager

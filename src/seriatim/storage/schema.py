@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import sqlalchemy as sa
 
 HEAD = "0001"
-"""The newest revision in ``migrations/versions``. Revisions are numbers of four digits, in order."""
+"""The newest revision of a ledger in ``migrations/versions``. Revisions are numbers of four digits, in order."""
 
 VERSION_TABLE = "ledger_version"
 
@@ -63,13 +63,12 @@ releases = sa.Table(
 
 @dataclass(frozen=True, slots=True)
 class Revisions:
-    """A schema with its newest revision, the table that names the revision there is, and the folder of migrations."""
+    """A schema with its newest revision, and the table that names the revision there is."""
 
     noun: str
     head: str
     version_table: str
-    folder: str
 
 
-LEDGER = Revisions("ledger", HEAD, VERSION_TABLE, "migrations")
-JOURNAL = Revisions("journal", "0002", "journal_version", "journal_migrations")
+LEDGER = Revisions("ledger", HEAD, VERSION_TABLE)
+JOURNAL = Revisions("journal", "0002", "journal_version")

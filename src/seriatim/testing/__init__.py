@@ -6,12 +6,10 @@ clauses can be run one by one: ``LEDGER_CONTRACT`` and its like are tuples of fu
 """
 
 from seriatim.testing.clauses import ContractBroken
-from seriatim.testing.defence import check_defence
-from seriatim.testing.defence_contract import DEFENCE_CONTRACT
+from seriatim.testing.defence_contract import DEFENCE_CONTRACT, check_defence
 from seriatim.testing.ledger import check_ledger
 from seriatim.testing.ledger_contract import LEDGER_CONTRACT
-from seriatim.testing.promise import check_promise, published_counts
-from seriatim.testing.promise_contract import PROMISE_CONTRACT
+from seriatim.testing.promise_contract import PROMISE_CONTRACT, check_promise, published_counts
 from seriatim.testing.shelf import SHELF_CONTRACT, check_shelf
 from seriatim.testing.workers import WORKERS_CONTRACT, check_workers
 

@@ -51,13 +51,5 @@ def _flat_trees(scales: tuple[Scale, ...]) -> BoxTrees:
         np.concatenate([scale.ends.ravel() for scale in scales]),
         np.stack([np.cumsum(lengths) - lengths, sizes, np.cumsum(sizes) - sizes], axis=1),
         np.concatenate([scale.positions for scale in scales]).astype(np.float64),
-        np.array([_span(scale) for scale in scales], dtype=np.float64),
+        np.array([scale.width for scale in scales], dtype=np.float64),
     )
-
-
-def _span(scale: Scale) -> float:
-    """Return the whole width of a column; 0 if it is counted in values of its hierarchy."""
-    if scale.form == "node" or not len(scale):
-        return 0.0
-    known = len(scale) - int(scale.texts.null_count)
-    return float(max(scale.positions[max(known - 1, 0)] - scale.positions[0], np.finfo(np.float64).tiny))

@@ -127,12 +127,5 @@ def _trees_of(scales: Sequence[Scale]) -> ColumnScales:
         np.concatenate([scale.ends.ravel() for scale in scales] or [np.zeros(0, dtype=np.int32)]),
         np.stack([np.cumsum(lengths) - lengths, sizes, np.cumsum(sizes) - sizes], axis=1),
         np.concatenate([scale.positions for scale in scales] or [np.zeros(0)]),
-        np.array([_span(scale) for scale in scales], dtype=np.float64),
+        np.array([scale.width for scale in scales], dtype=np.float64),
     )
-
-
-def _span(scale: Scale) -> float:
-    if scale.form == "node" or not len(scale):
-        return 0.0
-    known = len(scale) - int(scale.texts.null_count)
-    return float(max(scale.positions[max(known - 1, 0)] - scale.positions[0], np.finfo(np.float64).tiny))

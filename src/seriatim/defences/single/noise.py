@@ -17,10 +17,9 @@ import pyarrow as pa
 
 from seriatim.defences.labels import LabelPieces
 from seriatim.defences.single.draft import draft_of
-from seriatim.defences.single.keyed_chance import lasting_names, uniform_of
 from seriatim.errors import Fault, PolicyError
 from seriatim.model import CodedColumn, Draft, Policy, SeriesState, View, scale_of
-from seriatim.model.chance import secret_chance
+from seriatim.model.chance import lasting_names, secret_chance, uniform_of
 from seriatim.model.noise_bell import amounts_of, decimal_step, quantiles_at, rounded_to_step
 from seriatim.model.scale import FloatArray, IntArray
 from seriatim.ports import Workers

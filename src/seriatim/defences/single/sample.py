@@ -13,10 +13,9 @@ import numpy as np
 
 from seriatim.defences.labels import LabelPieces
 from seriatim.defences.single.draft import draft_of
-from seriatim.defences.single.keyed_chance import lasting_names, uniform_of
 from seriatim.errors import Fault, PolicyError
 from seriatim.model import Draft, Policy, SeriesState, View
-from seriatim.model.chance import secret_chance
+from seriatim.model.chance import lasting_names, secret_chance, uniform_of
 from seriatim.ports import Workers
 
 

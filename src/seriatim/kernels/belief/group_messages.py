@@ -93,9 +93,7 @@ def _balance_group_messages(chances: Floats, counts: Ints, scale: Floats) -> boo
     n_people, n_values = chances.shape
     for _ in range(_SWEEPS):
         for j in range(n_values):
-            total = 0.0
-            for i in range(n_people):
-                total += chances[i, j]
+            total = column_sum(chances, j)
             if not total > 0.0:
                 return False
             factor = counts[j] / total
@@ -103,14 +101,28 @@ def _balance_group_messages(chances: Floats, counts: Ints, scale: Floats) -> boo
             for i in range(n_people):
                 chances[i, j] *= factor
         for i in range(n_people):
-            total = 0.0
-            for j in range(n_values):
-                total += chances[i, j]
+            total = row_sum(chances, i)
             if not total > 0.0:
                 return False
             for j in range(n_values):
                 chances[i, j] /= total
     return True
+
+
+@leaf
+def row_sum(chances: Floats, i: int) -> float:
+    total = 0.0
+    for j in range(chances.shape[1]):
+        total += chances[i, j]
+    return total
+
+
+@leaf
+def column_sum(chances: Floats, j: int) -> float:
+    total = 0.0
+    for i in range(chances.shape[0]):
+        total += chances[i, j]
+    return total
 
 
 @inner

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from seriatim.kernels.arrays import Floats, Ints, Marks, kernel, leaf
-from seriatim.kernels.belief.group_messages import IMPOSSIBLE, MessageGroups
+from seriatim.kernels.belief.group_messages import IMPOSSIBLE, MessageGroups, column_sum, row_sum
 
 _SWEEPS = 50
 _CLOSE = 1e-9
@@ -102,25 +102,19 @@ def _fit(chances: Floats, counts: Ints) -> bool:
     n_people, n_values = chances.shape
     for _ in range(_SWEEPS):
         for i in range(n_people):
-            total = 0.0
-            for j in range(n_values):
-                total += chances[i, j]
+            total = row_sum(chances, i)
             for j in range(n_values):
                 chances[i, j] /= total
         off = 0.0
         for j in range(n_values):
-            total = 0.0
-            for i in range(n_people):
-                total += chances[i, j]
+            total = column_sum(chances, j)
             if not total > 0.0:
                 return False
             off = max(off, abs(total - counts[j]))
         if off < _CLOSE:
             break
         for j in range(n_values):
-            total = 0.0
-            for i in range(n_people):
-                total += chances[i, j]
+            total = column_sum(chances, j)
             for i in range(n_people):
                 chances[i, j] *= counts[j] / total
     return True

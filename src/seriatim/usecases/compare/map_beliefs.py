@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from seriatim.errors import Fault, InputError
-from seriatim.measures.noise_hits import beliefs_after_seeing
+from seriatim.measures.averaged_noise import beliefs_after_seeing
 from seriatim.model import CodedColumn, DefenceSettings, Draft, View
 from seriatim.model.chance import open_chance
 from seriatim.model.class_counts import ClassCounts, ValueCounts

@@ -1,1 +1,0 @@
-"""How a gate's journal grows from one revision to the next."""
