@@ -159,6 +159,9 @@ def test_a_register_of_people_stands_for_the_list_of_rows(tmp_path: Path) -> Non
     ran = attacked(tmp_path, BOTH, listed(), "--register", "people.csv")
     # everybody fits * as well, so HIV stays possible with all who are in the later release
     assert counts(ran, "by_register") == [(12, 0, 0), (12, 0, 0)]
+    # everybody of the register is in the first release, and no label needs an end that somebody holds to prove it
+    assert json.loads(ran.out)["presence"]["share"] == 1.0
+    assert "presence: 12 of 12 people of a release are proved to be in it" in notes(ran)
     (tmp_path / "people.csv").write_text("respondent,age,colour\n")
     ran = seriatim(tmp_path, "attack", "--history", "monthly", "--respondents", "who.csv", "--register", "people.csv")
     assert ran.code == 2

@@ -14,7 +14,7 @@ from support.stands import Stand, claimed
 import seriatim as sr
 from seriatim.attacks.refusals import ExitRule, RefusalBeliefs, refused_exits
 from seriatim.model.history import History
-from seriatim.usecases.attack import attack_page
+from seriatim.usecases.attack import attack_words
 
 TRIES = 7
 
@@ -157,4 +157,4 @@ def test_verdict_and_attack_say_what_refusals_reveal(tmp_path: Path) -> None:
     found = sr.attack(ledger, series="s", view=first, policy=policy)
     assert found.method is not None
     assert found.method.refused == told
-    assert any("20 leavers had to wait" in line for line in attack_page.about_method(found))
+    assert any("20 leavers had to wait" in line for line in attack_words.about_method(found))

@@ -134,15 +134,17 @@ def attack_report(
     result: AdversaryResult, title: str, files: AssembledHistory | None = None, register: Any = None
 ) -> HistoryReport:
     """Return the report of an attack; for a folder also how its files were read, and what a register of people adds."""
+    from seriatim.attacks import presence
     from seriatim.usecases.attack import attack as attack_case
     from seriatim.usecases.attack.attack_page import HistoryReport
 
     if files is None:
         return HistoryReport(title, result)
-    by_register = (
-        () if register is None else attack_case.intersected_by_register(files, read_table(register).data, result.least)
-    )
-    return HistoryReport(title, result, files, by_register)
+    if register is None:
+        return HistoryReport(title, result, files)
+    listed = read_table(register).data
+    by_register = attack_case.intersected_by_register(files, listed, result.least)
+    return HistoryReport(title, result, files, by_register, presence(files.history, files.tables, listed))
 
 
 def attack_history_of_folder(

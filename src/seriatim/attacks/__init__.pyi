@@ -12,6 +12,7 @@ from seriatim.attacks.group_intersection import intersection, intersection_by_re
 from seriatim.attacks.learnt_guesses import LearntGuesses, learnt
 from seriatim.attacks.leavers import reveal_leavers
 from seriatim.attacks.proof_chain import Step
+from seriatim.attacks.proved_presence import ProvedPresence, presence
 from seriatim.attacks.sampled_belief import Beliefs, belief
 from seriatim.attacks.sequence_knowledge import SequenceBeliefs, sequence
 from seriatim.attacks.twin_sets import determined, twins
@@ -22,6 +23,7 @@ __all__ = [
     "Complete",
     "Exclusion",
     "LearntGuesses",
+    "ProvedPresence",
     "SequenceBeliefs",
     "SequenceFigures",
     "Step",
@@ -41,6 +43,7 @@ __all__ = [
     "intersection_by_register",
     "learnt",
     "prepare",
+    "presence",
     "reveal_leavers",
     "sequence",
     "sequence_figures",

@@ -117,7 +117,7 @@ def _register_by_release(
 
 def _register_rows(traces: Traces, register: pa.Table) -> npt.NDArray[np.int64]:
     """Return each episode's row in the register; one past the last for people who are not in it."""
-    rows = {who: row for row, who in enumerate(_texts(register.column("respondent")))}
+    rows = {who: row for row, who in enumerate(register_texts(register.column("respondent")))}
     ids = map(str, traces.history.respondents.take(traces.respondent).to_pylist())
     return np.array([rows.get(who, register.num_rows) for who in ids], dtype=np.int64)
 
@@ -173,7 +173,7 @@ def people_who_fit(
     boxes, first = np.unique(np.column_stack(keys), axis=0, return_index=True)
     n = register.num_rows
     columns = [
-        (_texts(published.column(name).take(first)), _fits(published, register, name, known.get(name, {})))
+        (register_texts(published.column(name).take(first)), _fits(published, register, name, known.get(name, {})))
         for name in register.column_names
     ]
     for at, number in enumerate(boxes[:, 0].tolist()):
@@ -183,7 +183,8 @@ def people_who_fit(
         yield number, np.flatnonzero(np.unpackbits(inside, count=n))
 
 
-def _texts(column: pa.ChunkedArray) -> list[str | None]:
+def register_texts(column: pa.ChunkedArray) -> list[str | None]:
+    """Return cells as text, without blanks around them."""
     if pa.types.is_temporal(column.type):  # a time of Arrow may lie outside those of Python
         column = column.cast(pa.string())
     return [None if value is None else str(value).strip() for value in column.to_pylist()]
@@ -193,11 +194,11 @@ def _fits(
     published: pa.Table, register: pa.Table, name: str, known: Mapping[str, set[str]]
 ) -> dict[str | None, Packed]:
     """Return for each label of a column the people who fit it, as bits."""
-    values = np.array([text or "" for text in _texts(register.column(name))], dtype=object)
+    values = np.array([text or "" for text in register_texts(register.column(name))], dtype=object)
     distinct, which = np.unique(values, return_inverse=True)
     held = set(distinct.tolist())
     found = {}
-    for label in set(_texts(published.column(name))):
+    for label in set(register_texts(published.column(name))):
         read = _plain_label(label, held)
         fitting = [any(fits(value, one, known) for one in read) for value in distinct.tolist()]
         found[label] = np.packbits(np.array(fitting, dtype=np.bool_)[which])
@@ -209,7 +210,7 @@ def _plain_label(label: str | None, held: set[str]) -> list[str | None]:
 
     A text with commas is a list of values only if it is no value itself and one of its parts is.
     """
-    if label is None or label in held:
+    if label is None or label in held or (label.startswith("{") and label.endswith("}")):
         return [label]
     bare = label[1:-1].strip() if label.startswith("[") and label.endswith("]") else ""
     if bare[:1] in ("'", '"') and bare[-1:] == bare[:1]:

@@ -179,7 +179,7 @@ def _sentences(result: AdversaryResult) -> list[str]:
 
 def _show(report: HistoryReport, guessed: bool, out: Path | None) -> None:
     from seriatim.cli.output import console, print_text, print_whole
-    from seriatim.usecases.attack import attack_page
+    from seriatim.usecases.attack import attack_words
 
     result = report.result
     for at, note in enumerate(report.notes):
@@ -190,20 +190,20 @@ def _show(report: HistoryReport, guessed: bool, out: Path | None) -> None:
         print_text(f"the figures below are of {report.worst}")
     if result.sequence is not None:
         console.print("values change; for an attacker who knows how values usually change:")
-        for line in (*attack_page.about_sequence(result.sequence), attack_page.about_appearances(result.sequence)):
+        for line in (*attack_words.about_sequence(result.sequence), attack_words.about_appearances(result.sequence)):
             console.print(f"  {line}", soft_wrap=True, highlight=False)
     if result.n_unfollowed:
-        print_text(attack_page.about_unfollowed(result.n_unfollowed))
+        print_text(attack_words.about_unfollowed(result.n_unfollowed))
     console.print("intersection, from the published groups alone:")
     console.print(_table(report, result.releases))
     if report.by_register:
         console.print("the same with a register of people instead of --respondents:")
         console.print(_table(report, report.by_register))
-    told = (attack_page.about_other_series, attack_page.about_method, attack_page.about_learnt)
+    told = (attack_words.about_other_series, attack_words.about_method, attack_words.about_learnt)
     for line in (*_sentences(result), *(line for about in told for line in about(result))):
         console.print(line, soft_wrap=True)
     if result.withheld is not None and result.withheld.series.n_withheld:
-        console.print(f"withheld: {attack_page.about_withheld(result.withheld)}", soft_wrap=True)
+        console.print(f"withheld: {attack_words.about_withheld(result.withheld)}", soft_wrap=True)
     if out is not None:
         print_text(f"  report    {out}")
 

@@ -8,7 +8,7 @@ from typing import Any
 from seriatim.model.methods import MethodDegree, installed_rows, names_looking_back
 from seriatim.report import Banner, Cell, Charts, Definitions, FiledReport, Grid, Page, Prose, Section
 from seriatim.report.words import format_percent
-from seriatim.usecases.attack import attack_page
+from seriatim.usecases.attack import attack_words
 from seriatim.usecases.forecast.forecast import Forecast, FutureCourse, breaks
 
 HEAD = ("way to continue", "first person breached", "breached at the end", "withheld", "counterfeits", "")
@@ -85,7 +85,7 @@ class OutlookReport(FiledReport):
         """Say how many people would be inferred with certainty where values change, by size of groups."""
         found, allowed = [], self.forecast.sure_share
         if self.forecast.n_unfollowed:
-            found.append(attack_page.about_unfollowed(self.forecast.n_unfollowed))
+            found.append(attack_words.about_unfollowed(self.forecast.n_unfollowed))
         share = format_percent(allowed)
         if self.forecast.sure and self.forecast.sure[0].before > allowed:
             today = format_percent(self.forecast.sure[0].before)
