@@ -305,3 +305,24 @@ def test_per_cent_of_a_date_are_refused(tmp_path: Path) -> None:
                     {"series": {"name": "s"}, "columns": columns, "promise": {"max_hit_chance_at": {"±5%": 0.5}}}
                 ),
             )
+
+
+@pytest.mark.parametrize("defence", [{"method": "noise", "noise": {"pay": "10%"}}, {"method": "sample", "rate": 0.5}])
+def test_no_promise_has_to_be_made_up_and_the_page_says_that_there_is_none(
+    tmp_path: Path, defence: dict[str, object]
+) -> None:
+    view = pd.DataFrame({"id": [str(i) for i in range(60)], "age": range(60), "pay": [i * 7 % 50 for i in range(60)]})
+    shape = {
+        "series": {"name": "x", "respondent": "id"},
+        "columns": {"age": {"role": "quasi"}, "pay": {"role": "sensitive", "kind": "number"}},
+        "defence": defence,
+    }
+    made = sr.publish(view, sr.Policy.from_dict(shape), sr.Ledger.open(tmp_path / "l.db"), out=tmp_path / "out")
+    assert made.verdict.released
+    assert any("no promise to the people" in note for note in made.verdict.notes)
+    (page,) = (tmp_path / "out").glob("*/private/report.html")
+    assert "The policy has no promise, so nothing protects this table" in page.read_text()
+    with pytest.raises(sr.SeriatimError, match="no promise"):
+        sr.publish(
+            view, sr.Policy.from_dict({**shape, "defence": {"method": "median"}}), sr.Ledger.open(tmp_path / "m.db")
+        )

@@ -180,7 +180,10 @@ class SerialView:
         changed = int(((before >= 0) & (before != self.sensitive)).sum())
         if changed:
             found = f"the value of {changed} people has changed since an earlier release"
-            remedy = "start a new episode for a changed value: another respondent, such as id and episode number"
+            remedy = (
+                "name values that were wrong in --corrections FILE; for one that changed start a new episode: another "
+                "respondent, such as id and episode number"
+            )
             raise TableError(Fault("sensitive column", found, "values that do not change", remedy))
 
     def _prior_faults(self, priors: SerialPriors, m: int) -> list[Fault]:

@@ -32,6 +32,7 @@ from seriatim.model import (
 )
 from seriatim.model.history import nothing_published
 from seriatim.model.own_tables import secret_of_column, view_of_column
+from seriatim.model.promises import promise_rules_for_users
 from seriatim.ports import Ledger, Progress, Reservation, Workers, Writer, no_progress
 from seriatim.usecases.publish.judgement import (
     Followed,
@@ -221,6 +222,8 @@ def _judged(case: JudgedDraft, order: ReleaseOrder, parts: ReleaseParts, n_befor
     )
     notes = remarks_on_draft(case.draft, case.policy, n_before, case.history, changed)
     notes = notes if case.before is None else (*notes, *case.before.notes)
+    if all(finding.rule in promise_rules_for_users() for finding in verdict.findings):
+        notes = (*notes, "the policy has no promise to the people of this table, so nothing about them was judged")
     return replace(verdict, notes=(*verdict.notes, *notes, *_corrected(order), *beside))
 
 
