@@ -30,9 +30,9 @@ CHOICES = ((1, 2), (2, 3), (2, 4), (3, 4))
 TITLE = "Leakage: what tables that keep k, l and t reveal"
 PAPER = "after Ren and Li, Privacy-Preserving Characterization and Data Publishing"
 EXAMPLES_LEAD = "Every printed figure with what the definitions give; errors in the paper are named."
-FIG_1_LEAD = "Most distances order classes much alike. Entropy orders them differently, so two figures are needed."
-FIG_4_LEAD = "The same thresholds over different quasi-identifiers reveal different amounts, class by class."
-GROWTH_LEAD = "More columns reveal more, although every table keeps the same (k, l, t)."
+FIG_1_LEAD = "How distances and entropy order the same classes."
+FIG_4_LEAD = "What the same thresholds over different quasi-identifiers reveal, class by class."
+GROWTH_LEAD = "What more columns reveal, while every table keeps the same (k, l, t)."
 NOT_FROM_PUBLIC = (
     "The public file does not give the exact figures of the paper's Adult section, but their structure. "
     "Ages in steps of 25, then 50; work class government or other; t is total variation; the prior is the published "
