@@ -17,6 +17,7 @@ _COMMANDS = {
     "attack": "attack:command",
     "compare": "compare:command",
     "forecast": "forecast:command",
+    "desk": "desk:command",
 }
 _GROUPS = ("gate", "knowledge", "ledger", "study")
 

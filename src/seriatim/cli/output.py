@@ -31,7 +31,10 @@ NOTICED = 0.01
 
 @contextmanager
 def progress_bar(silent: bool = False) -> Iterator[Steps]:
-    """Show a bar on standard error during long work; show nothing when piped."""
+    """Show a bar on standard error during long work, nothing when piped. SERIATIM_PROGRESS names a file instead."""
+    if noted := os.environ.get("SERIATIM_PROGRESS"):
+        yield lambda step, share: _note_progress(Path(noted), step, share)
+        return
     if silent or not sys.stderr.isatty():
         yield no_progress
         return
@@ -48,6 +51,11 @@ def progress_bar(silent: bool = False) -> Iterator[Steps]:
 
         with compile_notice(lambda: progress.update(task, description=f"{current[0]} ({NOTICE})")):
             yield show
+
+
+def _note_progress(path: Path, step: str, share: float) -> None:
+    with suppress(OSError), os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w") as file:
+        file.write(f"{share:.3f} {step}\n")
 
 
 @contextmanager

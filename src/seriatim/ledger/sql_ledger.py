@@ -30,7 +30,7 @@ from seriatim.model.history import History, SeriesState
 from seriatim.model.names import recipients_given, visible_text
 from seriatim.model.policy import Policy
 from seriatim.model.verdict import Approval, approval_given
-from seriatim.ports import DraftRecord, LedgerCheck, ReleaseRecord, Reservation
+from seriatim.ports import DraftPeople, DraftRecord, LedgerCheck, ReleaseRecord, Reservation
 from seriatim.storage.database import Database, open_database
 from seriatim.storage.durable_files import disk_errors
 
@@ -342,6 +342,20 @@ class SqlLedger:
         with disk_errors(self.shelf.root):
             said = {"by": declined_by, "reason": reason}
             return drafts.decline_draft(self.database, self.shelf, series, said, digest)
+
+    def draft_report(self, series: str, digest: str) -> dict[str, Any]:
+        """Return the record of the report of an open draft, as the shelf keeps it; its bytes are compared first."""
+        from seriatim.ledger import draft_contents
+
+        with self.database.reading() as connection:
+            return draft_contents.report(connection, self.shelf, series, digest)
+
+    def draft_people(self, series: str, digest: str) -> DraftPeople:
+        """Return whom an open draft is about, in counts: since the newest release, and in other series."""
+        from seriatim.ledger import draft_contents
+
+        with self.database.reading() as connection:
+            return draft_contents.people(connection, self.shelf, series, digest)
 
     def series(self) -> Sequence[str]:
         """Return the names of the series that have releases."""

@@ -136,6 +136,22 @@ class DraftRecord:
     """Why it was declined."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DraftPeople:
+    """Whom a draft that waits is about, in counts: what someone who approves it needs to know of earlier releases."""
+
+    n_published: int
+    n_withheld: int
+    n_new: int
+    """Of those published, the ones that no release of the series has yet."""
+    n_joined: int
+    """Of those published, the ones that the newest release does not have."""
+    n_left: int
+    """People of the newest release that the draft does not publish."""
+    n_elsewhere: Mapping[str, int]
+    """How many of them each other series has, for each that has any."""
+
+
 @dataclass(frozen=True, slots=True)
 class LedgerCheck:
     """What verifying a ledger found."""

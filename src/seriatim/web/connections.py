@@ -37,6 +37,7 @@ class Connections:
 
     largest_body: int
     most: int = MOST
+    patience: float = PATIENCE
     strangers: dict[Connection, None] = field(default_factory=dict)
     """Those that have not shown a valid token."""
     known: dict[Connection, None] = field(default_factory=dict)
@@ -78,7 +79,7 @@ class Connections:
             if now >= one.until:
                 one.end(now)
             elif one.until == math.inf and one.transport.is_closing():
-                one.until = now + PATIENCE
+                one.until = now + self.patience
 
     def _sweep(self, loop: asyncio.AbstractEventLoop) -> None:
         self.end_late(loop.time())
@@ -108,7 +109,7 @@ class Connection(HttpToolsProtocol):
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
-        self.until = self.loop.time() + PATIENCE
+        self.until = self.loop.time() + self._bounds.patience
         if not self._bounds.enter(self):
             self._refuse(503)
 
@@ -118,7 +119,7 @@ class Connection(HttpToolsProtocol):
 
     def data_received(self, data: bytes) -> None:
         if self._between:
-            self._between, self.until = False, self.loop.time() + PATIENCE
+            self._between, self.until = False, self.loop.time() + self._bounds.patience
         # in pieces, so that a bound is noticed within one and not after a megabyte was parsed
         for start in range(0, len(data), PIECE):
             if self.transport.is_closing():
@@ -136,7 +137,7 @@ class Connection(HttpToolsProtocol):
     def on_message_begin(self) -> None:
         self._taken, self._in_head = 0, True
         if self._between:  # one of several requests that came together
-            self._between, self.until = False, self.loop.time() + PATIENCE
+            self._between, self.until = False, self.loop.time() + self._bounds.patience
         super().on_message_begin()
 
     def on_header(self, name: bytes, value: bytes) -> None:
@@ -170,7 +171,7 @@ class Connection(HttpToolsProtocol):
         super().pause_writing()
 
     def resume_writing(self) -> None:
-        self.until = math.inf if self._between else self.loop.time() + PATIENCE
+        self.until = math.inf if self._between else self.loop.time() + self._bounds.patience
         super().resume_writing()
 
     def end(self, now: float) -> None:
@@ -178,7 +179,7 @@ class Connection(HttpToolsProtocol):
         if self.transport.is_closing():
             self.transport.abort()
         else:
-            self.until = now + PATIENCE
+            self.until = now + self._bounds.patience
             self._refuse(408)
 
     def _refuse(self, status: int) -> None:

@@ -6,6 +6,7 @@ import json
 import logging
 import time
 from bisect import bisect_left
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -14,7 +15,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 log = logging.getLogger("seriatim.gate")
 METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
-_HEADERS = (
+HEADERS = (
     (b"cache-control", b"no-store"),
     (b"x-content-type-options", b"nosniff"),
     (b"referrer-policy", b"no-referrer"),
@@ -33,8 +34,16 @@ class _Refused(Exception):  # noqa: N818
 class Guard:
     """An ASGI application around another."""
 
-    def __init__(self, app: ASGIApp, counters: Counters, largest: int) -> None:
+    def __init__(
+        self,
+        app: ASGIApp,
+        counters: Counters,
+        largest: int,
+        headers: Sequence[tuple[bytes, bytes]] = HEADERS,
+        heard: logging.Logger = log,
+    ) -> None:
         self._app, self._counters, self._largest = app, counters, largest
+        self._headers, self._log = headers, heard
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -54,7 +63,8 @@ class Guard:
             nonlocal status
             if message["type"] == "http.response.start":
                 status = message["status"]
-                message["headers"] = [*message["headers"], *_HEADERS]
+                told = {name.lower() for name, _ in message["headers"]}
+                message["headers"] = [*message["headers"], *(one for one in self._headers if one[0] not in told)]
             await send(message)
 
         try:
@@ -74,7 +84,7 @@ class Guard:
         method = scope["method"] if scope["method"] in METHODS else "other"
         self._counters.count_answer(method, path, status, seconds)
         token = scope.get("state", {}).get("token", 0)
-        log.info("answered", extra={"method": method, "route": path, "status": status, "token": token})
+        self._log.info("answered", extra={"method": method, "route": path, "status": status, "token": token})
 
 
 def _check_framing(scope: Scope, largest: int) -> None:

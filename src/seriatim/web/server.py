@@ -7,6 +7,7 @@ import logging
 import socket
 import sys
 import time
+from collections.abc import Mapping
 from functools import partial
 from typing import TYPE_CHECKING, cast
 
@@ -38,14 +39,19 @@ def _kind(found: object) -> str:
     return type(found).__name__
 
 
-def serve(journal: SqlJournal, settings: Settings, quiet: bool = False) -> None:
-    """Serve until SIGTERM or Ctrl-C. Raise SeriatimError if nobody can be heard at this address."""
+def log_lines(levels: Mapping[str, int]) -> None:
+    """Log to standard error what these loggers say from a level on, and what the server warns of."""
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(JsonLines())
-    for name, level in (("seriatim.gate", logging.INFO), ("uvicorn.error", logging.WARNING)):
+    for name, level in {**levels, "uvicorn.error": logging.WARNING}.items():
         logger = logging.getLogger(name)
         logger.handlers, logger.propagate = [handler], False
-        logger.setLevel(logging.WARNING if quiet else level)
+        logger.setLevel(level)
+
+
+def serve(journal: SqlJournal, settings: Settings, quiet: bool = False) -> None:
+    """Serve until SIGTERM or Ctrl-C. Raise SeriatimError if nobody can be heard at this address."""
+    log_lines({"seriatim.gate": logging.WARNING if quiet else logging.INFO})
     opened = opening_gate(journal, settings)  # the journal is read while the libraries of the web are loaded
     import uvicorn
 
@@ -53,7 +59,7 @@ def serve(journal: SqlJournal, settings: Settings, quiet: bool = False) -> None:
     from seriatim.web.service import application, assembled
 
     service = assembled(journal, settings, opened.result())
-    with _listening(settings) as door:
+    with listening(settings.host, settings.port) as door:
         _tell_of_service(service, door.getsockname()[1])
         counted = partial(Connection, Connections(settings.largest_body, most_open()))
         config = uvicorn.Config(
@@ -66,14 +72,14 @@ def serve(journal: SqlJournal, settings: Settings, quiet: bool = False) -> None:
         raise SeriatimError("the service could not start; its log says why")
 
 
-def _listening(settings: Settings) -> socket.socket:
-    """Return a socket at the settings' address; only after the gate is open, since a standby may share its port."""
+def listening(host: str, port: int) -> socket.socket:
+    """Return a socket at an address; only after a gate is open, since a standby may share its port."""
     try:
-        family = socket.getaddrinfo(settings.host, settings.port, type=socket.SOCK_STREAM)[0][0]
-        door = socket.create_server((settings.host, settings.port), family=family, backlog=2_048)
+        family = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0][0]
+        door = socket.create_server((host, port), family=family, backlog=2_048)
     except (OSError, UnicodeError) as error:
         why = (getattr(error, "strerror", None) or type(error).__name__).lower()
-        address = f"{settings.host}:{settings.port}"
+        address = f"{host}:{port}"
         raise SeriatimError(
             f"cannot listen on {address}: {why}; choose another address (host) or number (port)"
         ) from None

@@ -1,0 +1,244 @@
+"""The desk's door, without a browser: who gets in, what a change must bring along, and what answers and logs hold."""
+
+from __future__ import annotations
+
+import logging
+import os
+import stat
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from support.command_line import write_policy, write_view
+from support.desks import HOME, Answer, ask, signed_in, token_on
+
+import seriatim as sr
+from seriatim.ledger.sql_ledger import SqlLedger, open_ledger
+from seriatim.web.desk import jobs, lines
+from seriatim.web.desk.application import application
+from seriatim.web.desk.book import Book
+from seriatim.web.desk.rights import EVERYBODY, RIGHTS
+
+DOCS = Path(__file__).parents[2] / "docs"
+KEY = "0123456789abcdef"
+
+
+@pytest.fixture
+def ledger(tmp_path: Path) -> SqlLedger:
+    ledger = open_ledger(tmp_path / "ledger.db")
+    policy = sr.Policy.load(write_policy(tmp_path))
+    sr.publish(write_view(tmp_path), policy, ledger, recipients=["Dr Weber"])
+    sr.publish(write_view(tmp_path, 36, "next.csv"), policy, ledger, recipients=["Dr Weber"], draft="A. Ortiz")
+    return ledger
+
+
+def made(ledger: SqlLedger, tmp_path: Path, user: str = "B. Li") -> tuple[Any, Any]:
+    return application(ledger, f"sqlite:///{tmp_path / 'ledger.db'}", user, tmp_path)
+
+
+def paths(ledger: SqlLedger) -> dict[str, tuple[str, str]]:
+    """Each route with a path that is there."""
+    digest, here = ledger.drafts()[-1].digest, "/series/ward-visits"
+    return {
+        "show_work": ("GET", "/"),
+        "show_table_form": ("GET", "/new"),
+        "send_table": ("POST", "/new"),
+        "show_job": ("GET", "/jobs/none"),
+        "cancel_job": ("POST", "/jobs/none/cancel"),
+        "repeat_job": ("POST", "/jobs/none/again"),
+        "show_draft": ("GET", f"/drafts/{digest}"),
+        "approve_draft": ("POST", f"/drafts/{digest}/approve"),
+        "decline_draft": ("POST", f"/drafts/{digest}/decline"),
+        "show_series": ("GET", here),
+        "show_release": ("GET", f"{here}/1"),
+        "show_receipt": ("GET", f"{here}/1/receipt"),
+        "deliver_release": ("POST", f"{here}/1/deliver"),
+        "show_ledger": ("GET", "/ledger"),
+        "verify_ledger": ("POST", "/ledger/verify"),
+        "show_trail": ("GET", "/trail"),
+    }
+
+
+def test_no_route_answers_without_a_session_or_the_role_for_it(ledger: SqlLedger, tmp_path: Path) -> None:
+    app, door = made(ledger, tmp_path)
+    routes = paths(ledger)
+    assert set(routes) == set(RIGHTS)
+    entries = len(ledger.entries())
+    for method, path in routes.values():
+        assert ask(app, method, path, origin=HOME).status == 401, path
+        assert ask(app, method, path, "seriatim_desk=x", origin=HOME).status == 401, path
+    cookie = signed_in(app, door)
+    for role in EVERYBODY:
+        door.roles = frozenset({role})
+        for name, (method, path) in routes.items():
+            refused = role not in RIGHTS[name][1]
+            answer = ask(app, method, path, cookie, origin=HOME)
+            assert (answer.status == 403 and "roles" in answer.text) == refused, (role, name)
+    assert len(ledger.entries()) == entries
+
+
+def test_the_address_works_once_and_only_under_its_own_name(ledger: SqlLedger, tmp_path: Path) -> None:
+    app, door = made(ledger, tmp_path)
+    once = door.path
+    assert ask(app, "GET", "/enter?key=").status == ask(app, "GET", "/enter?key=guess").status == 401
+    answer = ask(app, "GET", once)
+    assert answer.status == 200
+    for word in ("HttpOnly", "SameSite=strict", "Max-Age=28800"):
+        assert word in answer.headers["set-cookie"]
+    cookie = answer.headers["set-cookie"].partition(";")[0]
+    assert ask(app, "GET", once).status == ask(app, "GET", door.path).status == 401
+    assert ask(app, "GET", "/", cookie).status == 200
+    assert ask(app, "GET", "/", cookie, host="evil.example:8900").status == 421
+    with door.book.database.writing() as connection:
+        connection.exec_driver_sql("UPDATE sessions SET until = 1")
+    assert ask(app, "GET", "/", cookie).status == 401
+
+
+def test_a_change_needs_the_desks_own_origin_and_token(ledger: SqlLedger, tmp_path: Path) -> None:
+    app, door = made(ledger, tmp_path)
+    cookie, entries = signed_in(app, door), len(ledger.entries())
+    token = token_on(ask(app, "GET", "/ledger", cookie).text)
+    changes = [(name, path) for name, (method, path) in paths(ledger).items() if method == "POST"]
+    assert len(changes) == 7
+    good = {"token": token, "key": KEY, "reason": "wrong extract"}
+    for name, path in changes:
+        for form, origin in (
+            (good, ""), (good, "null"), (good, "http://evil.example"), (good, "https://127.0.0.1:8900"),
+            ({**good, "token": ""}, HOME), ({**good, "token": "0" * 64}, HOME), ({"key": KEY}, HOME),
+        ):  # fmt: skip
+            answer = ask(app, "POST", path, cookie, form, origin=origin)
+            assert (answer.status, "not sent by a page of the desk" in answer.text) == (403, True), (name, origin)
+    for key in ("", "short", "../../../../etc/passwd", "x" * 65):
+        assert ask(app, "POST", "/ledger/verify", cookie, {**good, "key": key}, origin=HOME).status == 422
+    assert len(ledger.entries()) == entries
+    assert door.book.newest_jobs(9) == []
+
+
+def approve(ledger: SqlLedger, app: Any, cookie: str, key: str = KEY) -> Answer:
+    path = paths(ledger)["approve_draft"][1]
+    token = token_on(ask(app, "GET", "/ledger", cookie).text)
+    return ask(app, "POST", path, cookie, {"token": token, "key": key}, origin=HOME)
+
+
+def test_the_author_cannot_approve_and_a_form_sent_twice_does_one_thing(ledger: SqlLedger, tmp_path: Path) -> None:
+    app, door = made(ledger, tmp_path, "a.  ORTIZ")
+    refused = approve(ledger, app, signed_in(app, door))
+    assert (refused.status, "the author of the draft" in refused.text) == (422, True)
+    assert [one.number for one in ledger.records()] == [1]
+    app, door = made(ledger, tmp_path)
+    cookie = signed_in(app, door)
+    first, second = approve(ledger, app, cookie), approve(ledger, app, cookie)
+    assert first.status == second.status == 303
+    assert first.headers["location"] == second.headers["location"] == "/series/ward-visits/2"
+    assert [(one.number, one.approval and one.approval.by) for one in ledger.records()] == [(1, None), (2, "B. Li")]
+    assert approve(ledger, app, cookie, KEY[::-1]).status == 409  # another form: it was approved already
+
+
+def test_a_draft_whose_series_moved_must_be_judged_again(ledger: SqlLedger, tmp_path: Path) -> None:
+    app, door = made(ledger, tmp_path)
+    cookie = signed_in(app, door)
+    assert "Approve and release" in ask(app, "GET", paths(ledger)["show_draft"][1], cookie).text
+    policy = sr.Policy.load(tmp_path / "policy.toml")
+    sr.publish(write_view(tmp_path, 30, "other.csv"), policy, ledger)
+    page = ask(app, "GET", paths(ledger)["show_draft"][1], cookie).text
+    assert "Approve and release" not in page
+    assert "Have the table judged again" in page
+    answer = approve(ledger, app, cookie)
+    assert (answer.status, "series moved" in answer.text) == (409, True)
+    assert len(ledger.records()) == 2
+
+
+def test_headers_logs_and_the_desks_own_files_give_nothing_away(
+    ledger: SqlLedger, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.INFO)
+    app, door = made(ledger, tmp_path)
+    cookie = signed_in(app, door)
+    for method, path in (*paths(ledger).values(), ("GET", "/own/htmx.js"), ("GET", "/own/desk.css"), ("GET", "/none")):
+        answer = ask(app, method, path, cookie, origin=HOME)
+        policy = answer.headers["content-security-policy"]
+        assert "unsafe" not in policy
+        assert policy.startswith("default-src 'none'; ")
+        assert answer.headers["cache-control"] == "no-store"
+        assert answer.headers["x-content-type-options"] == "nosniff"
+        for cell in ("p1,", "flu", "gout", "n11", "N11", "10101"):
+            assert cell not in answer.text or path.startswith("/own"), (path, cell)
+    said = "".join(str(vars(record)) for record in caplog.records if record.name == "seriatim.desk")
+    assert "/series/{short}" in said
+    assert "ward-visits" not in said
+    assert cookie.partition("=")[2] not in said
+    folder = tmp_path / "ledger.db.desk"
+    assert stat.S_IMODE(folder.stat().st_mode) == 0o700
+    kept = b"".join(path.read_bytes() for path in folder.rglob("*") if path.is_file())
+    assert b"looked at a draft" in kept
+    assert not any(cell in kept for cell in (b"flu", b"gout", cookie.partition("=")[2].encode()))
+
+
+def test_the_approver_sees_every_series_that_has_these_people(ledger: SqlLedger, tmp_path: Path) -> None:
+    other = sr.Policy.load(write_policy(tmp_path, series="labs", name="labs.toml"))
+    sr.publish(write_view(tmp_path, 30, "labs.csv"), other, ledger, recipients=["Dr Kim"])
+    people = ledger.draft_people("ward-visits", ledger.drafts()[-1].digest)
+    n = people.n_published
+    assert n + people.n_withheld == 36
+    assert (people.n_left, people.n_joined) == (24 - (n - people.n_joined), people.n_new)
+    assert 24 <= people.n_elsewhere["labs"] <= 30
+    app, door = made(ledger, tmp_path)
+    page = ask(app, "GET", paths(ledger)["show_draft"][1], signed_in(app, door)).text
+    for words in ("labs", "Dr Kim", "Dr Weber", "Waits for approval", "What changed since the last release"):
+        assert words in page
+    assert "Released" not in page
+
+
+@pytest.fixture
+def board(tmp_path: Path) -> jobs.Jobs:
+    (tmp_path / "desk").mkdir()
+    return jobs.Jobs(tmp_path / "desk" / "jobs", Book.opened(tmp_path / "desk"), f"sqlite:///{tmp_path}/ledger.db")
+
+
+def settled(board: jobs.Jobs, name: str, until: Callable[[str], bool] = lambda state: state != jobs.RUNNING) -> Any:
+    for _ in range(3_000):
+        found = board.settled(board.book.job(name))  # type: ignore[arg-type]
+        if until(found.state) and found.ended:
+            return found
+        time.sleep(0.05)
+    raise AssertionError(found)
+
+
+def test_a_job_ends_as_its_command_did(board: jobs.Jobs, ledger: SqlLedger, tmp_path: Path) -> None:
+    board.start("a" * 16, lines.VERIFY, "", "B. Li", ("ledger", "verify"))
+    absent = lines.publishing(lines.TRY, tmp_path / "none.csv", tmp_path / "policy.toml", (), "B. Li")
+    board.start("b" * 16, lines.TRY, "ward-visits", "B. Li", absent)
+    again = jobs.Jobs(board.folder, board.book, board.ledger)  # another desk, which has not started them
+    assert settled(again, "a" * 16).state == jobs.DONE
+    failed = settled(again, "b" * 16)
+    assert failed.state == jobs.FAILED
+    told = again.told(failed)
+    assert told is not None
+    assert told["error"]["exit_code"] == 2
+
+
+def test_a_job_whose_process_is_gone_says_so(board: jobs.Jobs, ledger: SqlLedger) -> None:
+    killed = board.start("c" * 16, lines.VERIFY, "", "B. Li", ("ledger", "verify"))
+    os.kill(killed.pid, 9)
+    assert settled(board, killed.id).state == jobs.INTERRUPTED
+    ended = board.start("d" * 16, lines.VERIFY, "", "B. Li", ("ledger", "verify"))
+    board.cancel(board.book.job(ended.id))  # type: ignore[arg-type]
+    assert settled(board, ended.id).state == jobs.CANCELLED
+
+
+def test_the_docs_have_the_states_of_jobs() -> None:
+    text = (DOCS / "how-to/use-the-desk.md").read_text(encoding="utf-8")
+    table = "\n".join(f"| {state} | {meaning} |" for state, meaning in jobs.STATES.items())
+    assert table in text
+
+
+@pytest.mark.parametrize(
+    ("given", "kept"),
+    [("a.csv", "a.csv"), ("../../etc/passwd", "passwd"),
+     ("..\\x.csv", "x.csv"), (".hidden", "hidden"), ("/", "table.csv"),
+     ("a\0b\n.csv", "a_b_.csv"), ("x" * 300 + ".csv", "x" * 116 + ".csv"), ("..", "table.csv")],
+)  # fmt: skip
+def test_the_name_of_an_upload_is_a_name_and_nothing_else(given: str, kept: str) -> None:
+    assert lines.safe_name(given) == kept
