@@ -6,7 +6,7 @@ import logging
 import os
 import stat
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -192,9 +192,12 @@ def test_the_approver_sees_every_series_that_has_these_people(ledger: SqlLedger,
 
 
 @pytest.fixture
-def board(tmp_path: Path) -> jobs.Jobs:
+def board(tmp_path: Path) -> Iterator[jobs.Jobs]:
     (tmp_path / "desk").mkdir()
-    return jobs.Jobs(tmp_path / "desk" / "jobs", Book.opened(tmp_path / "desk"), f"sqlite:///{tmp_path}/ledger.db")
+    board = jobs.Jobs(tmp_path / "desk" / "jobs", Book.opened(tmp_path / "desk"), f"sqlite:///{tmp_path}/ledger.db")
+    yield board
+    for child in board._children:
+        child.wait(60)
 
 
 def settled(board: jobs.Jobs, name: str, until: Callable[[str], bool] = lambda state: state != jobs.RUNNING) -> Any:
@@ -221,6 +224,7 @@ def test_a_job_ends_as_its_command_did(board: jobs.Jobs, ledger: SqlLedger, tmp_
 
 def test_a_job_whose_process_is_gone_says_so(board: jobs.Jobs, ledger: SqlLedger) -> None:
     killed = board.start("c" * 16, lines.VERIFY, "", "B. Li", ("ledger", "verify"))
+    assert killed.pid > 1  # 0 would be every process of this test
     os.kill(killed.pid, 9)
     assert settled(board, killed.id).state == jobs.INTERRUPTED
     ended = board.start("d" * 16, lines.VERIFY, "", "B. Li", ("ledger", "verify"))

@@ -20,6 +20,7 @@ from seriatim.ledger.sql_ledger import SqlLedger
 from seriatim.model.policy_keys import ARGUMENT_LIMITS, LARGEST, LARGEST_WORD
 from seriatim.policies.questions import LEAST
 from seriatim.usecases.compare.risk_map import MapWish
+from seriatim.web.desk.application import serve as serve_desk
 from seriatim.web.server import serve
 from seriatim.web.settings import Settings
 from seriatim_papers.cor_split_page import study_cor_split_page
@@ -77,6 +78,7 @@ TWINS: dict[str, tuple[Callable[..., Any], ...]] = {
     "ledger sign-off": (api.sign_off_in_ledger, api.open_ledger),
     "ledger recall": (SqlLedger.recall, api.open_ledger),
     "ledger erase": (SqlLedger.erase, api.open_ledger),
+    "desk": (serve_desk, api.open_ledger),
     "study leakage": (study_leakage,),
     "study cor-split": (study_cor_split_page,),
     "study equivocation": (study_equivocation,),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import getpass
 import sys
 from typing import Annotated, Optional
 
@@ -32,7 +31,7 @@ def command(
         from seriatim.web.desk.application import serve
     except ModuleNotFoundError:
         raise SeriatimError("the desk needs the extra: pip install 'seriatim[desk]'") from None
-    serve(open_ledger(*ledger_place(ledger)), ledger, user or getpass.getuser(), port, _say)
+    serve(open_ledger(*ledger_place(ledger)), ledger, _say, user, port)
 
 
 def _say(address: str) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import getpass
 import hashlib
 import logging
 from collections.abc import Callable
@@ -121,12 +122,12 @@ async def _bug(_: Request, error: Exception) -> Response:
     return _error_page(500, "Not done", f"Something unexpected happened: {type(error).__name__}. Please report it.")
 
 
-def serve(ledger: SqlLedger, address: str, person: str, port: int, told: Callable[[str], None]) -> None:
+def serve(ledger: SqlLedger, address: str, told: Callable[[str], None], user: str | None = None, port: int = 0) -> None:
     """Serve until SIGTERM or Ctrl-C; ``told`` gets the address that opens the desk."""
     import uvicorn
 
     log_lines({"seriatim.desk": logging.WARNING})
-    app, door = application(ledger, address, person, Path.cwd())
+    app, door = application(ledger, address, user or getpass.getuser(), Path.cwd())
     with listening("127.0.0.1", port) as heard:
         counted = partial(Connection, Connections(LARGEST_TABLE, most_open(), PATIENCE))
         config = uvicorn.Config(

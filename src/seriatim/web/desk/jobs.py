@@ -15,7 +15,7 @@ import subprocess
 import sys
 import time
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -66,7 +66,7 @@ class Jobs:
             os.close(lock)  # the child has its own
         self._children.append(child)
         self.book.begin(name, child.pid)
-        return job
+        return replace(job, pid=child.pid)
 
     def cancel(self, job: Job) -> None:
         """End a job that still runs, with whatever it has started."""
