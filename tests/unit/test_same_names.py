@@ -32,6 +32,8 @@ from seriatim_papers.safe_release_page import study_safe_release_page
 
 OF_OUTPUT = {"as_json", "help", "schema"}
 """What a command prints: Python returns the thing itself, with to_json and to_html."""
+OF_STUDIES = {"as_printed"}
+"""A study of its own in Python: ``study_js_reduce_printed``."""
 OF_LEDGERS = {"ledger": "url", "journal": "url"}
 """Where the ledger or journal is: Python opens it with sr.Ledger.open(url, shelf) or open_journal(url)."""
 SEVERAL = {"allow", "csv"}
@@ -147,7 +149,11 @@ def test_csv_is_a_separator_and_an_encoding_of_python() -> None:
 def test_an_option_has_the_same_name_in_python(command: str) -> None:
     names = {name for twin in TWINS[command] for name in inspect.signature(twin).parameters}
     asked = (
-        {parameter.name for parameter in COMMANDS[command].params} - OF_OUTPUT - SEVERAL - WRITES.get(command, set())
+        {parameter.name for parameter in COMMANDS[command].params}
+        - OF_OUTPUT
+        - OF_STUDIES
+        - SEVERAL
+        - WRITES.get(command, set())
     )
     missing = {name for name in asked if not {name, OF_LEDGERS.get(name, name), SINGULAR.get(name, name)} & names}
     assert asked
@@ -170,7 +176,10 @@ OTHERWISE: dict[str, dict[str, str]] = {
     "compare": {"risk": "a map is a function of its own in Python"},
     "gate replay": {"test": _REPEATED},
     "study cor-split": {"part": _REPEATED},
-    "study js-reduce": {"world": _REPEATED, "panels": "a flag for all panels, which Python names"},
+    "study js-reduce": {
+        "world": _REPEATED,
+        "panels": "a flag for all panels, which Python names",
+    },
 }
 """Defaults that differ, and why."""
 BOUNDS: dict[str, tuple[str, ...]] = {
@@ -202,7 +211,7 @@ def written(value: Any) -> Any:
 def test_an_option_has_the_same_default_in_python(command: str) -> None:
     known, differing = defaults_of(command), set()
     for parameter in COMMANDS[command].params:
-        if parameter.name in OF_OUTPUT | SEVERAL | WRITES.get(command, set()) | set(OF_LEDGERS):
+        if parameter.name in OF_OUTPUT | OF_STUDIES | SEVERAL | WRITES.get(command, set()) | set(OF_LEDGERS):
             continue
         name = parameter.name if parameter.name in known else SINGULAR.get(parameter.name, parameter.name)
         default = inspect.Parameter.empty if parameter.required else parameter.default
