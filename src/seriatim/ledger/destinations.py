@@ -155,6 +155,13 @@ def write_page_to_sign(out: Path, series: str, number: int, page: str) -> Path:
     return path
 
 
+def is_changed_page(path: Path) -> bool:
+    """Return whether a page to sign is not as it was written. The chain does not hold it: it may be made again."""
+    from seriatim.report.sign_off import is_changed
+
+    return is_changed(path.read_bytes())
+
+
 def write_refusal(out: Path, series: str, number: int, page: str, record: str) -> tuple[Path, Path]:
     """Write the report of a refused draft, as a page and as JSON; ``number`` is the one it would have had."""
     folder = out / REFUSED

@@ -16,7 +16,7 @@ from seriatim.errors import LedgerError
 from seriatim.ledger import catalogue, chain, people_index, seals, shelf
 from seriatim.ledger.chain_replay import ReplayedCatalogue, read_everything, wrong_rows
 from seriatim.ledger.deliveries import copies_under_way
-from seriatim.ledger.destinations import destination_in, destination_of
+from seriatim.ledger.destinations import TO_SIGN, destination_in, destination_of, is_changed_page
 from seriatim.ledger.drafts import MOVED, OPEN, KeptDraft, as_told
 from seriatim.ledger.manifests import (
     beside_destinations,
@@ -187,6 +187,10 @@ def _check_manifests(
             copies[copy] = seals.sealed_public_manifest(record.manifest)
     for named in published:
         _check_named(named, records, copies, findings)
+    for folder in copies:
+        page = folder / TO_SIGN
+        if page.is_file() and is_changed_page(page):
+            findings.faults.append(f"{page}: changed since it was written; seriatim ledger sign-off makes it again")
     for folder, part in sorted(copies.items()):
         if folder.name != PUBLIC or folder.parent not in copies:  # else it is looked at with its whole release
             _check_copy(folder, part, findings)

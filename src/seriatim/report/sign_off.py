@@ -7,17 +7,19 @@ publisher's files: no manifest lists it.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from hashlib import sha256
 from typing import Any, Protocol
 
 from seriatim.model.verdict import Verdict
 from seriatim.report import outcome
-from seriatim.report.html import FiledReport
+from seriatim.report.html import FiledReport, rendered_file
 from seriatim.report.outcome import Facts, SigningFacts, TableCounts, word_of
 from seriatim.report.page import Cell, Definitions, Grid, Page, Section, Signatures
 from seriatim.report.promise_words import promise_words
 from seriatim.report.words import format_count, format_number, format_percent
 
 SCHEMA = "seriatim.sign-off/1"
+MARK = "\n<!-- SHA-256 of the page above: "
 SIGNERS = ("Prepared by", "Approved by")
 _FOOTER = "For the publisher's files. This page has counts, figures and column names: no row and no value of a person."
 
@@ -30,6 +32,12 @@ class ReleaseToSign(Protocol):
 
     @property
     def verdict(self) -> Verdict: ...
+
+
+def is_changed(file: bytes) -> bool:
+    """Return whether a page is not as it was written; nothing is known of one without its digest."""
+    page, mark, digest = file.rpartition(MARK.encode())
+    return bool(mark) and digest != f"{sha256(page).hexdigest()} -->\n".encode()
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +61,11 @@ class SignOff(FiledReport):
             "policy_digest": facts.policy_digest,
             "chain": signed.chain,
         }
+
+    def to_html(self) -> str:
+        """Return the page with its own digest at the end, by which a changed copy is found."""
+        page = rendered_file(self.page())
+        return page + MARK + sha256(page.encode()).hexdigest() + " -->\n"
 
     def page(self) -> Page:
         facts = self.report.facts
