@@ -215,8 +215,10 @@ class SqlLedger:
 
         return take_back_release(self.database, self.shelf, series, number, Approval(approved_by, reason))
 
-    def erase(self, series: str, respondent: str) -> int:
-        """Forget who a person is, and return the number of files that named them."""
+    def erase(self, series: str, respondent: str, all_series: bool = False) -> int:
+        """Forget who a person is, here or in all series that know them; return the number of files that named them."""
+        if all_series:
+            return sum(self.erase_everywhere(series, respondent).values())
         from seriatim.ledger.erasure import forget_person
 
         return forget_person(self.database, self.shelf, series, respondent)
