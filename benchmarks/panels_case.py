@@ -129,7 +129,7 @@ def policy_of(panel: Panel, m: int) -> Any:
         {
             "series": {"name": "panel", "respondent": "who"},
             "columns": {**{name: {"role": "quasi"} for name in panel.quasi}, panel.value: {"role": "sensitive"}},
-            "promise": {"m": m, "odds": 1.5, "withheld_leak": 10.0},
+            "promise": {"m": m, "odds": 2.0, "withheld_leak": 10.0},
             "defence": {"method": "cohort"},
             "adversary": {"compromised": 0.1},
         }

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from support.cohort_worlds import ComingAndGoing, worlds
+from support.cohort_worlds import SCALES, ComingAndGoing, worlds
 from support.random_series import assert_complete, equal_groupings, published
 from support.stands import remembered
 
@@ -140,6 +140,20 @@ def test_nobody_is_withheld_and_leavers_go() -> None:
         exited += made.counters["exited"]
         memory.remember(published(view, made))
     assert exited > 100
+
+
+def test_cells_are_larger_after_the_first_release() -> None:
+    memory, rules, chance = SlotHistory(), SerialRules(3, odds=2.0), np.random.default_rng(1)
+    quasi = np.column_stack([chance.integers(0, len(scale), 6_000) for scale in SCALES]).astype(np.int32)
+    for release, people in enumerate((np.arange(3_000), np.arange(6_000))):
+        view = SerialView(
+            quasi=quasi[people], scales=SCALES, sensitive=(people % 5).astype(np.int32), n_values=5, person=people
+        )
+        memory.remember(published(view, update_groups(view, rules, memory, SerialDraw(b"s", release))))
+    entered = np.bincount(memory.cohort)
+    assert entered.sum() == 6_000
+    first = entered[: memory.cohort[:3_000].max() + 1]
+    assert 360 <= first.min() < 720 <= entered[len(first) :].min() < 1_500
 
 
 def test_someone_who_returns_in_time_gets_their_own_slot() -> None:

@@ -20,7 +20,7 @@ from seriatim.ports import Ledger
 
 _A_FEW = 256
 _MOSTLY = 0.5
-_MANY = 0.25
+_MANY = 0.1
 """A larger share of rows that are counterfeits is noted."""
 _ENOUGH = 20
 """Fewer values are unique by chance."""
@@ -53,9 +53,10 @@ def remarks_on_draft(draft: Draft, policy: Policy, n_before: int, history: Histo
         found.append(f"{withheld} people are withheld from this release and will be tried again in the next")
     counterfeits, people = draft.counters.get("counterfeits", 0), draft.n_records - draft.grouping.n_suppressed
     if counterfeits > _MANY * (counterfeits + people):
+        fewer = "publish less often, raise odds (3)" if terms.odds is not None else "use a smaller m"
         found.append(
-            f"{counterfeits:,} rows are counterfeits, beside {people:,} people: counts of values are unreliable; use "
-            "a smaller m or start a new series"
+            f"{counterfeits:,} rows are counterfeits, beside {people:,} people: counts of values are unreliable; "
+            f"{fewer} or start a new series"
         )
     if n_before and not draft.n_records and terms.m is not None:
         found.append("the view is empty: this release says that everyone has left")
