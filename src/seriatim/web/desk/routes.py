@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
+from threading import Lock
 from typing import Any
 from urllib.parse import quote
 
@@ -36,6 +37,8 @@ class Desk:
     """Where policies are, and releases go: the folder in which the desk was started."""
     book: Book
     jobs: jobs.Jobs
+    acting: Lock = field(default_factory=Lock)
+    """Held while a form is acted on: sent twice, the second answer waits for what the first one does."""
 
     def page(self, screen: str, visitor: Visitor, /, **told: Any) -> HTMLResponse:
         common = {"visitor": visitor, "desk": self, "line": lambda *words: lines.typed(words, self.address)}
@@ -83,13 +86,14 @@ class Desk:
 
     def once(self, sent: Sent, place: str, act: Callable[[], object]) -> Response:
         """Do what a form asks for the first time it is sent, and lead to the place where that shows."""
-        earlier = self.book.claim(sent.key, place)
-        if earlier is None:
-            try:
-                act()
-            except Exception:
-                self.book.unclaim(sent.key)
-                raise
+        with self.acting:
+            earlier = self.book.claim(sent.key, place)
+            if earlier is None:
+                try:
+                    act()
+                except Exception:
+                    self.book.unclaim(sent.key)
+                    raise
         return RedirectResponse(earlier or place, 303)
 
     def started(self, sent: Sent, kind: str, series: str, words: Callable[[], tuple[str, ...]]) -> Response:
@@ -243,7 +247,7 @@ def _series(router: APIRouter, desk: Desk) -> None:
     def show_release(short: str, number: int, visitor: Asking) -> Response:
         record = desk.release(short, number)
         try:
-            verdict = screens.judged(desk.ledger.report_record(record.series, number))
+            verdict = screens.judged(desk.ledger.report_record(record.series, number), "Published")
         except InputError:  # it was imported: nobody here judged it
             verdict = None
         return desk.page("release", visitor, record=record, short=short, verdict=verdict, files=_files(record))

@@ -61,15 +61,15 @@ class Judged:
     blocks: tuple[Block, ...]
 
 
-def judged(record: Mapping[str, Any]) -> Judged:
-    """Return the verdict that a report's record tells."""
+def judged(record: Mapping[str, Any], published: str = "To be published") -> Judged:
+    """Return the verdict that a report's record tells, and how much is or would be ``published``."""
     told: FactsAndVerdict = read_back(record)
     facts, verdict = told.facts, told.verdict
     promises = outcome.promises(verdict)
     measures = {one["name"]: one["value"] for one in record["measures"]}
     tiles = (
         Tile("Records in the view", format_count(facts.n_records)),
-        Tile("To be published", format_count(facts.n_published), f"in {format_count(facts.n_groups)} groups"),
+        Tile(published, format_count(facts.n_published), f"in {format_count(facts.n_groups)} groups"),
         Tile("Withheld", format_percent(facts.suppressed_share), f"{format_count(facts.n_suppressed)} records"),
         *(
             (Tile("Certainty lost", format_percent(measures["gcp"]), "0% would be the table as it is"),)
