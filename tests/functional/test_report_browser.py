@@ -15,8 +15,7 @@ from support.browsers import ARGUMENTS, CHROMIUM, picture
 from seriatim.model import Bars, Chart, ChartAxis, Heatmap, Line, Lines, Threshold, histogram_of
 from seriatim.report import Charts, Report, Section, SigningFacts, SignOff, rendered_page
 from seriatim.usecases.compare.compare import ComparedMethod
-from seriatim.usecases.compare.compare_page import Comparison
-from seriatim.usecases.compare.map_page import RiskMap
+from seriatim.usecases.compare.compare_page import Comparison, RiskMap
 from seriatim.usecases.compare.risk_map import MapWish, TriedTechnique
 
 pytestmark = [

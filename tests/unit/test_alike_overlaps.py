@@ -11,7 +11,7 @@ import pytest
 
 import seriatim as sr
 from seriatim.attacks.exclusion_rules import prepare
-from seriatim.kernels.deduce.overlaps import overlaps
+from seriatim.kernels.deduce.board import overlaps
 
 
 @pytest.fixture

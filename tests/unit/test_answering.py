@@ -12,7 +12,7 @@ import pytest
 
 import seriatim as sr
 from seriatim.ledger.answer_book import books_in_words
-from seriatim.queries import Answering, Query, SpreadRefusals, spread_refusals
+from seriatim.queries import Answering, Query, SpreadRefusals, answer_service
 from seriatim.queries.answer_service import ListOfAnswers
 
 EVEN = np.arange(24.0)
@@ -27,7 +27,7 @@ def test_the_least_group_by_counting_all_sets(seed: int, monkeypatch: pytest.Mon
     """Sets of one record less whose values lie near each other, as a share of all such sets."""
     rng = np.random.default_rng(seed)
     slip, spread = float(rng.choice((1e-4, 0.5, 3.0))), float(rng.choice((0.2, 0.5, 0.7)))
-    monkeypatch.setattr(spread_refusals, "_SLIP", slip)
+    monkeypatch.setattr(answer_service, "_SLIP", slip)
     values = rng.integers(0, 12, 11) * 1.0
     known = tuple(rng.choice(11, 2, replace=False).tolist())
     others = [value for place, value in enumerate(values.tolist()) if place not in known]

@@ -12,8 +12,7 @@ from seriatim.model import Policy
 from seriatim.ports import Progress, no_progress
 
 if TYPE_CHECKING:
-    from seriatim.usecases.compare.compare_page import Comparison
-    from seriatim.usecases.compare.map_page import RiskMap
+    from seriatim.usecases.compare.compare_page import Comparison, RiskMap
     from seriatim.usecases.compare.risk_map import MapWish
 
 
@@ -63,7 +62,7 @@ def compare_on_map(
     ``seriatim.api.MapWish`` chooses column and axes and may bring the user's own statistics: a name, and
     a function from columns of numbers to a number. Nothing is published or recorded.
     """
-    from seriatim.usecases.compare.map_page import RiskMap
+    from seriatim.usecases.compare.compare_page import RiskMap
     from seriatim.usecases.compare.risk_map import MapWish, risk_map, settled_wish
 
     ready = ready_under(view, policy)

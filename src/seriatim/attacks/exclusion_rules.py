@@ -23,12 +23,11 @@ from seriatim.attacks.proof_chain import Step, attack_steps_to
 from seriatim.attacks.traces_by_person import PriorValues, Traces, trace, trace_flags
 from seriatim.errors import AdversaryError, Fault
 from seriatim.kernels.arrays import Ints, Longs, Words
-from seriatim.kernels.deduce.board import Board, EpisodeLinks, RemovalLog
+from seriatim.kernels.deduce.board import Board, EpisodeLinks, RemovalLog, overlaps
 from seriatim.kernels.deduce.conclusions import intersect_groups
 from seriatim.kernels.deduce.fixed_point import narrow_fully
 from seriatim.kernels.deduce.halvings import Halvings, narrow_by_cuts
 from seriatim.kernels.deduce.one_round import alike_overlaps, narrow_by_compromised, narrow_by_correlations
-from seriatim.kernels.deduce.overlaps import overlaps
 from seriatim.model.chance import open_chance
 from seriatim.model.doors import share_argument, shown_argument, whole_argument
 from seriatim.model.history import History

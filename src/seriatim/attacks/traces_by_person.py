@@ -14,8 +14,7 @@ import pyarrow.compute as pc
 
 from seriatim.errors import AdversaryError, Fault, TableError
 from seriatim.kernels.arrays import Ints, Longs, Words
-from seriatim.kernels.deduce.board import Board, EpisodeLinks
-from seriatim.kernels.deduce.overlaps import overlaps
+from seriatim.kernels.deduce.board import Board, EpisodeLinks, overlaps
 from seriatim.model.history import History
 from seriatim.model.table_faults import most_records_at_once, several_records_fault
 

@@ -94,7 +94,7 @@ def _wish(risk: str) -> MapWish:
 def _map(table: Table, policy: Policy, wish: MapWish, out: Path | None, as_json: bool) -> None:
     from seriatim import api
     from seriatim.cli import output
-    from seriatim.usecases.compare.map_page import own_point_told
+    from seriatim.usecases.compare.compare_page import own_point_told
 
     with output.progress_bar(silent=as_json) as progress:
         found = api.compare_on_map(table, policy, wish, progress=progress)

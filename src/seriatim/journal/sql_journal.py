@@ -138,7 +138,7 @@ class SqlJournal:
     def verify(self, gate: str, heads: Iterable[str] = (), head: Path | None = None) -> Inspection:
         """Recompute every digest, and look for heads: those given out with what left, and the one that was noted."""
         from seriatim.journal.check import inspect_gate
-        from seriatim.journal.noted_head import NotedHead
+        from seriatim.journal.writer import NotedHead
 
         path = head or self._head_beside(gate)
         if path is not None and path.exists():

@@ -7,7 +7,7 @@ from typing import Any
 
 from seriatim.errors import LedgerMoved
 from seriatim.ledger import catalogue, chain
-from seriatim.queries.spread_refusals import terms_in_words
+from seriatim.queries.answer_service import terms_in_words
 from seriatim.storage.database import Database
 
 

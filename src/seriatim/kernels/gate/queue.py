@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from seriatim.kernels.arrays import Longs, kernel, leaf
-from seriatim.kernels.gate.blocks import count_block
 from seriatim.kernels.gate.board import COUPLED, CST, DQT, KLD, MIS, Board
 from seriatim.kernels.gate.figures import refresh
 from seriatim.kernels.gate.lines import (
@@ -23,7 +22,7 @@ from seriatim.kernels.gate.lines import (
     target_of,
 )
 from seriatim.kernels.gate.merging import merged_step
-from seriatim.kernels.gate.sets import release_set
+from seriatim.kernels.gate.sets import count_block, release_set
 from seriatim.kernels.gate.verdicts import holds, hopeless, merged_room
 
 ANSWER, HOLD, SETTLE, OPEN, COUNT = range(5)

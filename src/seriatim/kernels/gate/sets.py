@@ -1,4 +1,7 @@
-"""Sets of waiting records that several dependencies hold safe only together.
+"""Sets of waiting records that are safe only together; a block is a set of one target under a single dependency.
+
+The worst-direction test cannot do without blocks; other tests look for them where a joint search was asked for. For a
+given size the best block is found greedily: the statistic is a sum of convex functions of the cells' counts.
 
 A set is looked for at one target of the first dependency. Records are added one by one, each time the one that adds
 least exposure under all dependencies, until everything stands or the set is as large as it may be.
@@ -7,9 +10,8 @@ least exposure under all dependencies, until everything stands or the set is as 
 from __future__ import annotations
 
 from seriatim.kernels.arrays import leaf
-from seriatim.kernels.gate.blocks import FURTHER, OPENING, TIE, next_exposure, next_square
 from seriatim.kernels.gate.board import KLD, WDT, Board
-from seriatim.kernels.gate.figures import kld_limit
+from seriatim.kernels.gate.figures import count, kld_limit, refresh
 from seriatim.kernels.gate.lines import Queue, count_line, note_release, take
 from seriatim.kernels.gate.verdicts import stands
 
@@ -17,6 +19,10 @@ LARGEST, MOST_TARGETS = 100, 8
 """How far the search for a set goes."""
 PATIENCE, AGAIN = 32, 1 << 40
 """A set is looked for again once a 32nd of what waits has come or gone, and at once after one was found."""
+OPENING, FURTHER = 20, 2
+"""The smallest block that opens a target, and the smallest one that frees a target that is stuck."""
+TIE = 1e-12
+"""Prices that differ by less are equal: the same share may be written in two ways that round differently."""
 
 
 @leaf
@@ -87,7 +93,7 @@ def _release_set(board: Board, queue: Queue, target: int) -> bool:
     n_lines = _list_lines(board, queue, target)
     due, size, exposure, square, found = _fewest(board, queue, n_lines), 0, 0.0, 0.0, False
     while size < LARGEST and not found:
-        line = _mildest(board, queue, n_lines)
+        line = _mildest_line(board, queue, n_lines)
         if line < 0:
             break
         size += 1
@@ -127,7 +133,7 @@ def _fewest(board: Board, queue: Queue, n_lines: int) -> int:
 
 
 @leaf
-def _mildest(board: Board, queue: Queue, n_lines: int) -> int:
+def _mildest_line(board: Board, queue: Queue, n_lines: int) -> int:
     """Return the listed line whose next record adds least exposure, the oldest on a tie; -1 if none is left."""
     best, best_price, best_head = -1, 0.0, -1
     for i in range(n_lines):
@@ -175,3 +181,64 @@ def _all_stand(board: Board, queue: Queue, n_lines: int) -> bool:
             if not stands(board, board.cells[queue.line_cells[line, at]].target, True):
                 return False
     return True
+
+
+@leaf
+def count_block(board: Board, target: int) -> int:
+    """Return the size of a target's smallest safe block; count it as released in place, its records in ``extra``.
+
+    0 means that there is none up to the largest size; then nothing has changed.
+    """
+    own = board.targets[target]
+    whole = board.dependencies[own.dependency]
+    wdt, before, square = whole.tests & WDT, own.total, own.square
+    least = OPENING if wdt and before == 0 else FURTHER
+    first, last = own.first_cell, own.first_cell + whole.width
+    for cell in range(first, last):
+        board.cells[cell].extra = 0
+    for size in range(1, max(LARGEST, 4 * whole.width) + 1):
+        cell, price = _mildest_cell(board, first, last, wdt)
+        if cell < 0:
+            return 0
+        board.cells[cell].extra += 1
+        square += price
+        n_records = before + size
+        if size < least or (wdt and not square / n_records - n_records < whole.wdt_limit):
+            continue
+        for sign in (1, -1):  # count the block; if it does not stand, take it off again
+            for cell in range(first, last):
+                if board.cells[cell].extra > 0:
+                    count(board, cell, sign * board.cells[cell].extra)
+            refresh(board, target)
+            if sign == 1 and stands(board, target, False):
+                return size
+    return 0
+
+
+@leaf
+def _mildest_cell(board: Board, first: int, last: int, by_square: int) -> tuple[int, float]:
+    """Return the cell whose next waiting record adds least to squares or exposure, the first on a tie; -1 if none."""
+    best, best_price = -1, 0.0
+    for cell in range(first, last):
+        one = board.cells[cell]
+        if one.extra >= one.waiting:
+            continue
+        price = next_square(board, cell) if by_square else next_exposure(board, cell)
+        if best < 0 or price < best_price - TIE * abs(best_price):
+            best, best_price = cell, price
+    return best, best_price
+
+
+@leaf
+def next_square(board: Board, cell: int) -> float:
+    """Return what one more record than those that are tried adds to the squares of a cell's target."""
+    one = board.cells[cell]
+    return float((2 * (one.count + one.extra) + 1) * one.inverse)
+
+
+@leaf
+def next_exposure(board: Board, cell: int) -> float:
+    """Return what one more record than those that are tried adds to its exposure, but for what all cells share."""
+    one = board.cells[cell]
+    held = one.count + one.extra
+    return float(board.n_log_n[held + 1] - board.n_log_n[held] - one.log_p)
