@@ -237,7 +237,7 @@ def _migrate(connection: Connection, kind: Revisions) -> None:
     config = Config()
     config.set_main_option("script_location", str(Path(__file__).with_name("migrations")))
     config.attributes["connection"], config.attributes["kind"] = connection, kind
-    command.upgrade(config, kind.head)  # ledger and journal have no revision in common
+    command.upgrade(config, kind.head)  # ledger, journal and desk have no revision in common
 
 
 @contextmanager

@@ -2,11 +2,12 @@
 
 from alembic import op
 
-from seriatim.storage.desk_schema import desk_metadata
-
 revision = "0003"
 down_revision = None
 
 
 def upgrade() -> None:
+    # alembic reads every revision, also for a ledger, which has no use for these tables
+    from seriatim.storage.desk_schema import desk_metadata
+
     desk_metadata.create_all(op.get_bind())
