@@ -146,7 +146,7 @@ def already_in(ledger: SqlLedger, draft: DraftRecord, people: DraftPeople) -> tu
                     Cell(str(len(records)), note=f"newest {records[-1].reserved_at[:10]}"),
                     Cell(
                         ", ".join(names) or "nobody on record",
-                        note=f"{nobody} went to nobody on record: count them as anyone's" if nobody and names else "",
+                        note=f"{nobody} went to nobody on record: anyone may have them" if nobody and names else "",
                     ),
                 )
             )
@@ -160,10 +160,13 @@ def held_after(records: Sequence[ReleaseRecord], draft: DraftRecord) -> Grid | N
     """Say which releases of the series each recipient of a draft would hold together."""
     if not draft.recipients:
         return None
+    counting = [one for one in records if not one.recalled]
+    loose = [str(one.number) for one in counting if not one.recipients]
+    note = f"and {', '.join(loose)}, which went to nobody on record: anyone may have them" if loose else ""
     rows = []
     for name in draft.recipients:
-        held = [one.number for one in records if name in one.recipients and not one.recalled]
-        rows.append((name, ", ".join(map(str, [*held, draft.number]))))
+        held = [one.number for one in counting if name in one.recipients]
+        rows.append((name, Cell(", ".join(map(str, [*held, draft.number])), note=note)))
     return Grid("What each recipient would hold of this series", ("Recipient", "Releases"), tuple(rows))
 
 
