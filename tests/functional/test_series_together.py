@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import pytest
 
 import seriatim as sr
@@ -169,3 +170,59 @@ def test_erased_people_stay_somebody() -> None:
     joint = own.beside(other)
     assert len(joint.respondents) == 3
     assert [past.person.tolist() for past in joint] == [[2, 1], [0, 1]]
+
+
+def test_a_series_that_dropped_the_column_still_counts_by_its_earlier_releases(ledger: Any) -> None:
+    table = people(1_500, 3)
+    sr.publish(table, policy("one"), ledger)
+    later = table.append_column("pain", pa.array(np.random.default_rng(9).choice(list("uvwxyz"), 1_500)))
+    now = {
+        "series": {"name": "one", "respondent": "id", "epoch": 2},
+        "columns": {
+            "age": {"role": "quasi", "kind": "number"}, "place": {"role": "quasi", "kind": "number"},
+            "sex": {"role": "quasi"}, "ill": {"role": "drop"}, "pain": {"role": "sensitive"},
+        },
+        "promise": {"k": 5}, "defence": {"method": "median"},
+    }  # fmt: skip
+    assert sr.publish(later, sr.Policy.from_dict(now), ledger).verdict.released
+    assert not sr.publish(table, policy("two", "curve"), ledger).verdict.released
+
+
+def test_a_column_spelled_otherwise_is_not_said_to_be_judged_together(ledger: Any) -> None:
+    table = people(600, 3)
+    sr.publish(table, policy("one"), ledger)
+    capitals = table.set_column(4, "ill", pc.utf8_upper(table.column("ill")))
+    told = str(sr.publish(capitals, policy("two", "curve"), ledger).verdict)
+    assert "breach_share judges both together" not in told
+    assert "have a value in common" in told
+
+
+def test_people_with_other_values_elsewhere_are_not_judged_and_the_verdict_says_so(ledger: Any) -> None:
+    table = people(600, 3)
+    sr.publish(table, policy("one"), ledger)
+    shifted = pa.array([*"bcdefgha" * 75]).slice(0, 600)
+    other = table.set_column(4, "ill", pc.if_else(pc.equal(table.column("sex"), "f"), table.column("ill"), shifted))
+    verdict = sr.publish(other, policy("two", "cohort"), ledger).verdict
+    (finding,) = [one for one in verdict.findings if one.rule == "breach_share"]
+    assert finding.kept
+    assert finding.result == "partly judged"
+    assert 200 < finding.n_unjudged < 400
+    assert "hold another value, or several, in other series" in finding.detail
+
+
+def test_a_series_with_several_records_of_a_person_is_no_reason_to_fail(ledger: Any) -> None:
+    table = people(600, 3)
+    sr.publish(pa.concat_tables([table, table.slice(0, 40)]), free("one"), ledger)
+    verdict = sr.publish(table, policy("two", "cohort"), ledger).verdict
+    (finding,) = [one for one in verdict.findings if one.rule == "breach_share"]
+    assert (finding.result, finding.n_unjudged) == ("partly judged", 40)
+
+
+def free(name: str) -> sr.Policy:
+    """A series that bounds nothing: people may have several records."""
+    kinds = {"age": {"role": "quasi", "kind": "number"}, "place": {"role": "drop"}, "sex": {"role": "quasi"}}
+    shape = {
+        "series": {"name": name, "respondent": "id"}, "columns": {**kinds, "ill": {"role": "sensitive"}},
+        "promise": {"k": 5}, "defence": {"method": "median"},
+    }  # fmt: skip
+    return sr.Policy.from_dict(shape)

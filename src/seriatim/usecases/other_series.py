@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -26,6 +27,8 @@ class OtherSeries:
     history: History
     received: Mapping[int, tuple[str, ...]]
     """Who received each of them."""
+    several: frozenset[str] = frozenset()
+    """People who had several records at once there: nothing that is said there is put beside what is said here."""
 
     @property
     def held(self) -> frozenset[int]:
@@ -45,19 +48,57 @@ def series_beside(
 
 def _about(ledger: Ledger, name: str, at: int, register: str, column: str) -> OtherSeries | None:
     there = policy_in_force(ledger.state(name).policy)  # nothing is known of a series that was only imported
-    if there.register not in (None, register) or (there.sensitive and column not in there.sensitive):
+    if there.register not in (None, register):
         return None
-    history = _with_leavers(ledger.history(name, column).in_common_bands())
+    history = _with_leavers(ledger.history(name, column).in_common_bands())  # earlier epochs may have had the column
     if not len(history):
         return None
+    history, several = _one_record_each(history)
     kept = tuple(replace(past, number=_numbered(at, past.number)) for past in history)
     received = {_numbered(at, one.number): one.recipients for one in ledger.records(name) if not one.recalled}
-    return OtherSeries(name, replace(history, releases=kept), received)
+    return OtherSeries(name, replace(history, releases=kept), received, several)
 
 
 def _numbered(at: int, number: int) -> int:
     """Return the number of a release of the series at this place: the same, whichever column is asked about."""
     return -at * 1_000_000 - number
+
+
+def _one_record_each(history: History) -> tuple[History, frozenset[str]]:
+    """Make strangers of people with several records in one release, a new one of each; say who they are."""
+    n, ids, releases = len(history.respondents), set[str](), []
+    twice = np.zeros(n + 1, dtype=np.bool_)  # the last entry is for counterfeits
+    for past in history:
+        twice[:n] |= np.bincount(past.person[past.person >= 0], minlength=n) > 1
+    if not twice.any():
+        return history, frozenset()
+    for past in history:
+        person = past.person.copy()
+        rows = np.flatnonzero(twice[person])
+        person[rows] = n + np.arange(len(rows), dtype=np.int32)
+        n += len(rows)
+        releases.append(replace(past, person=person, withheld=None))
+    known = history.respondents
+    ids.update(known.filter(pa.array(twice[:-1])).drop_null().cast(pa.string()).to_pylist())
+    everyone = pa.concat_arrays([known, pa.nulls(n - len(known), known.type)])
+    return replace(history, respondents=everyone, releases=tuple(releases)), frozenset(ids)
+
+
+def people_not_joined(own: History, joint: History, others: Iterable[OtherSeries]) -> int:
+    """Count the people of a history who hold another value in another series, or had several records at once there."""
+    everyone = joint.respondents.slice(0, len(own.respondents)).cast(pa.string())
+    there = pa.array(sorted(set[str]().union(*(other.several for other in others))), pa.string())
+    apart = pc.is_in(everyone, value_set=there).to_numpy(zero_copy_only=False).copy()
+    shown, ours = (np.full((len(joint.respondents), 2), -1, dtype=np.int64) for _ in range(2))
+    for past in joint:
+        real = past.person >= 0
+        held = ours if past.number > 0 else shown
+        person, value = past.person[real], past.value[real]
+        held[person, 1] = np.where(held[person, 0] < 0, -1, np.where(held[person, 0] != value, value, held[person, 1]))
+        held[person, 0] = np.where(held[person, 0] < 0, value, held[person, 0])
+    one_value = (ours[:, 0] >= 0) & (ours[:, 1] < 0) & (shown[:, 0] >= 0)
+    differs = one_value & ((shown[:, 0] != ours[:, 0]) | (shown[:, 1] >= 0))
+    return int((apart | differs[: len(everyone)]).sum())
 
 
 def _with_leavers(history: History) -> History:

@@ -109,7 +109,8 @@ class SimulatedShare:
             + _solver_words(estimate)
             + self._words_of(changes),
             remedy="" if kept else _way_out(judged, estimate, self.allowed),
-            n_unjudged=changes.n_changed if nobody or not self.changes_followed else 0,
+            n_unjudged=(changes.n_changed if nobody or not self.changes_followed else 0)
+            + estimate.detail.get("apart_elsewhere", 0),
         )
 
     def _words_of(self, changes: _Changes) -> str:
@@ -124,7 +125,9 @@ class SimulatedShare:
 def _words_of_others(estimate: Estimate) -> str:
     """Name the other series of the same people that were judged too, and what this one breaches without them."""
     names = ", ".join(map(repr, estimate.detail.get("beside", ())))
-    return f", together with series {names} (alone {estimate.detail['alone']:.2%})" if names else ""
+    apart = estimate.detail.get("apart_elsewhere", 0)
+    others = f"; {apart:,} people hold another value, or several, in other series: not judged" if apart else ""
+    return (f", together with series {names} (alone {estimate.detail['alone']:.2%})" if names else "") + others
 
 
 def _way_out(judged: JudgedHistory, estimate: Estimate, allowed: float) -> str:

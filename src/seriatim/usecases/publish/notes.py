@@ -146,8 +146,10 @@ def remarks_on_other_series(
         return ()
     alone = "promises are about one series, and anyone who holds both can compare them"
     if policy.adversary.breach_share is not None:
-        alone += "; breach_share judges series together that publish the same sensitive column and name the same "
-        alone += "[series] people"
+        alone += (
+            "; breach_share judges series together whose sensitive columns have one name and have a value in common"
+        )
+        alone += ", and that name the same [series] people"
     return tuple(
         f"{n:,} of these people are also in the series {name!r} of this ledger: "
         + ("breach_share judges both together, every other promise is about one series" if name in together else alone)

@@ -132,7 +132,7 @@ def publish(order: ReleaseOrder, parts: ReleaseParts) -> Release | Refusal:
     cases = [replace(case, followed=followed_people_of(case)) for case in map(_without_exposed, cases)]
     verdicts = [_judged(case, order, parts, state.n_releases) for case in cases]
     draft, verdict = _joined(cases, verdicts)
-    beside = {other.name for case in cases for others in case.others.values() for other in others}
+    beside = {name for one in verdict.estimates for name in one.detail.get("beside", ())}
     beside_notes = remarks_on_other_series(parts.ledger, policy, order.view, beside)
     verdict = replace(verdict, notes=(*verdict.notes, *notes, *beside_notes))
     # judged last: a view that comes again is a reason to refuse whatever the promises say

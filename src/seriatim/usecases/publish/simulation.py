@@ -26,7 +26,7 @@ from seriatim.model.methods import method_named
 from seriatim.model.recipients import Holder
 from seriatim.model.table_faults import several_records_fault
 from seriatim.usecases.attack.attack import places_of_respondents
-from seriatim.usecases.other_series import OtherSeries, names_beside, together
+from seriatim.usecases.other_series import OtherSeries, names_beside, people_not_joined, together
 from seriatim.usecases.publish import foreknowledge
 
 SEEDS = (1, 2, 3, 4, 5)
@@ -108,7 +108,8 @@ def attacked_by_exclusion(
     row = method_named(policy.defence.method) if policy.defence is not None else None
     if row is not None and row.leavers_known:
         history = reveal_leavers(history)  # told that a counterfeit is the leaver: more than a reader can know
-    n_own, history = len(history.respondents), together(history, others)
+    before, history = history, together(history, others)
+    n_own = len(before.respondents)
     priors, place = foreknowledge.by_person(view, policy, history), places_of_respondents(history, view)
     about: dict[str, object] = {"column": judged.column} if len(draft.sensitive) > 1 else {}
     if left is not None:
@@ -117,6 +118,10 @@ def attacked_by_exclusion(
     changed = appearances_of(history, range(len(history))).changed()
     if changed:
         about["changed_and_not_followed"] = changed
+
+    apart = people_not_joined(before, history, others) if history is not before else 0
+    if apart:
+        about["apart_elsewhere"] = apart
 
     def attacked(part: History) -> Estimate:
         known = policy.adversary
