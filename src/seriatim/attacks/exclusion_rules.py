@@ -9,7 +9,7 @@ how many counterfeits a group holds, but not which rows they are.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import KW_ONLY, dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -42,6 +42,7 @@ class Exclusion:
     words: Words
     compromised_episodes: Ints
     log: RemovalLog
+    _: KW_ONLY
     conflicts: int = 0
     """How often the rules contradicted each other: 0 if the history is true."""
     counted: int | None = None
@@ -186,7 +187,8 @@ class PreparedHistory:
         if self.cuts is not None:
             conflicts += _narrow_by_cuts(self.board, self.links, self.cuts, words)
         whole = _continued(self.log, log) if keep_log else log
-        return Exclusion(self.traces, words, episodes, whole, self.conflicts + conflicts, self.counted)
+        conflicts += self.conflicts
+        return Exclusion(self.traces, words, episodes, whole, conflicts=conflicts, counted=self.counted)
 
     def compromise_once(self, episodes: Ints) -> Exclusion:
         """Apply ct-pvr, then hc-pvr, once each, as the one-shot adversary of the paper does."""
@@ -194,7 +196,7 @@ class PreparedHistory:
         words = self.read.copy()
         _tell(words, episodes, self.traces.value)
         words = narrow_by_correlations(self.board, *self.meetings, narrow_by_compromised(self.board, words))
-        return Exclusion(self.traces, words, episodes, _no_log(words), 0, self.counted)
+        return Exclusion(self.traces, words, episodes, _no_log(words), counted=self.counted)
 
     @cached_property
     def meetings(self) -> tuple[Longs, Ints]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import math
-from dataclasses import dataclass, field
+from dataclasses import KW_ONLY, dataclass, field
 from http import HTTPStatus
 from typing import Any
 
@@ -38,6 +38,7 @@ class Connections:
     largest_body: int
     most: int = MOST
     patience: float = PATIENCE
+    _: KW_ONLY
     strangers: dict[Connection, None] = field(default_factory=dict)
     """Those that have not shown a valid token."""
     known: dict[Connection, None] = field(default_factory=dict)

@@ -111,6 +111,7 @@ def _balance_group_messages(chances: Floats, counts: Ints, scale: Floats) -> boo
 
 @leaf
 def row_sum(chances: Floats, i: int) -> float:
+    """Return the sum of a person's chances."""
     total = 0.0
     for j in range(chances.shape[1]):
         total += chances[i, j]
@@ -119,6 +120,7 @@ def row_sum(chances: Floats, i: int) -> float:
 
 @leaf
 def column_sum(chances: Floats, j: int) -> float:
+    """Return the sum of a value's chances."""
     total = 0.0
     for i in range(chances.shape[0]):
         total += chances[i, j]

@@ -61,7 +61,7 @@ def history_of_tables(
     if joined:
         found = f"column {sensitive!r} says how many people a row stands for"
         raise TableError(
-            [Fault(name, found, "the sensitive column", "name another one: --sensitive") for name in joined]
+            [Fault(name, found, "the sensitive column", "name another one (sensitive)") for name in joined]
         )
     values, domain = _values([table.column(sensitive) for table in spread])
     known = _known(spread, sensitive, quasi)
