@@ -163,7 +163,6 @@ class NodeSearch:
         self.sources = Sources(lattice, finest, demand.bars, workers)
         self.closed = np.zeros(lattice.n_nodes, dtype=np.int64)
         """Not 0 for a node that was assessed or need not be."""
-        self.n_assessed = 0
 
     def sifted(self, nodes: npt.NDArray[np.intp]) -> npt.NDArray[np.intp]:
         """Return the nodes that may keep to the budget; close the others, and all nodes below them.
@@ -178,7 +177,6 @@ class NodeSearch:
         fails[many] = self.workers.map(self._fails, work) if work else []
         for heights in itertools.compress(wanted, fails):
             self.close_below(heights)
-        self.n_assessed += int(fails.sum())
         return nodes[~fails]
 
     def close_below(self, heights: Heights) -> None:
@@ -194,7 +192,6 @@ class NodeSearch:
         wanted = [self.lattice.heights[node].astype(np.int64) for node in nodes]
         done = self.workers.map(self._judged, list(zip(wanted, self.sources.near(wanted), strict=True)))
         self.closed[nodes] = 1
-        self.n_assessed += len(nodes)
         return list(zip(wanted, done, strict=True))
 
     def _judged(self, task: tuple[Heights, NodeClasses]) -> NodeJudgement:
