@@ -57,7 +57,7 @@ class Dependencies:
     @cached_property
     def version(self) -> str:
         """Return a digest of everything in the baselines: equal versions judge alike."""
-        if len(self.baselines) == 1:
+        if len(self.baselines) == 1:  # a single one is known, stored and written as itself
             return self.baselines[0].version
         return hashlib.sha256(" ".join(one.version for one in self.baselines).encode()).hexdigest()[:16]
 

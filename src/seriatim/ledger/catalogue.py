@@ -71,7 +71,7 @@ DESTINATIONS = sa.select(_releases.destination).where(_releases.destination.is_n
 FURTHER_DESTINATIONS = (
     sa.select(_entries.circumstance)
     .where(_among(_entries.kind, (chain.REDIRECTED, chain.DELIVERED)))
-    .where(_entries.circumstance.contains('"destination":'))
+    .where(_entries.circumstance.contains('"destination":'))  # most name none, and need not be parsed
     .distinct()
 )
 
@@ -160,7 +160,7 @@ def state(connection: Connection, series: str) -> SeriesState:
     ``views`` are not in it (``views``): each release would be read once more wherever a state is compared.
     """
     found = connection.execute(STATE, {"series": series}).one()
-    if found.secret is None:
+    if found.secret is None:  # there is a row for any name, but only a series has a secret
         return SeriesState(series)
     said: Facts = {"epoch": 0, "policy": None} if found.body is None else json.loads(found.body)
     return SeriesState(

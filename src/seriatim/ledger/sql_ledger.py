@@ -114,7 +114,7 @@ class SqlLedger:
             prepared = self._prepare(reservation)
             with self.database.writing() as connection:
                 state = catalogue.state(connection, reservation.state.series)
-                reservations.check_reservation_unmoved(reservation.state, state)
+                reservations.check_reservation_unmoved(reservation.state, state)  # again, now that nobody else writes
                 reservations.reservation_of_series(connection, state, reservation.policy, reservation.secret)
                 record = reservations.reservation_of_release(connection, self.shelf, prepared)
                 head = record.manifest["chain"]

@@ -207,6 +207,7 @@ def _stretched(scale: Scale) -> PlaceArray:
     known = np.isfinite(positions)
     low, high = (positions[known].min(), positions[known].max()) if known.any() else (0.0, 0.0)
     width = high - low if high > low else 1.0
+    # missing values lie at the far end
     return np.where(known, (positions - low) / width, 1.0).astype(np.float32)
 
 

@@ -68,6 +68,7 @@ class SlotHistory:
     def values_of(self, person: LongArray) -> LongArray:
         """Return each person's value, -1 for newcomers."""
         slot = self.look_up(self.newest, person, -1)
+        # slot 0 stands in for newcomers, whose value is not taken
         return np.where(slot >= 0, self.value[np.maximum(slot, 0)], -1) if self.n_slots else slot
 
     def remember(self, past: RememberedRows) -> None:
@@ -77,6 +78,7 @@ class SlotHistory:
         self._make_room(past)
         slot, real = past.slot, past.person >= 0
         own, who = slot[real], np.asarray(past.person[real], dtype=np.int64)
+        # a slot is one person's for good; the groups of another method cross each other
         if ((self.holder[own] >= 0) & (self.holder[own] != who)).any():
             raise PolicyError(_published_otherwise(self.n_releases + 1))
         self.cohort[slot], self.value[slot], self.last[slot] = past.lineage, past.value, self.n_releases

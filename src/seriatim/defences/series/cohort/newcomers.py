@@ -93,6 +93,7 @@ def drawn_cells(quasi: IntArray, first: tuple[int, ...], plan: CellPlan, chance:
     """Return everyone's cell: that of the people near them, or one at random. Sizes are those of the tree's leaves."""
     cell = _leaves(quasi, first, plan.least, chance)
     moved = np.flatnonzero(chance.random(len(cell)) >= plan.stay)
+    # they exchange cells among themselves, so that every cell keeps its size
     cell[moved] = cell[chance.permutation(moved)]
     return cell
 
@@ -119,11 +120,12 @@ def _halved(
     node: LongArray, quasi: IntArray, first: tuple[int, ...], least: int, chance: np.random.Generator
 ) -> tuple[LongArray, LongArray] | None:
     drawn = chance.permutation(quasi.shape[1]).tolist()
-    for column in sorted(drawn, key=lambda one: one not in first):
+    for column in sorted(drawn, key=lambda one: one not in first):  # stable: the drawn order holds within both kinds
         codes = quasi[node, column]
         before = np.bincount(codes).cumsum()[:-1]
         allowed = np.flatnonzero((before >= least) & (before <= len(node) - least))
         if len(allowed):
+            # the cut nearest to the middle
             last = int(allowed[np.abs(2 * before[allowed] - len(node)).argmin()])
             left = codes <= last
             return node[~left], node[left]
@@ -145,6 +147,7 @@ class Returns:
         self._prior = np.log(everyone / everyone.sum())
         self._said = np.zeros((len(person), n_values))
         own = np.flatnonzero(np.isin(memory.holder, person))
+        # what is left of a cohort that was last published in one release is a cell that its people left together
         cells, cell_of = np.unique(memory.cohort * (memory.n_releases + 1) + memory.last, return_inverse=True)
         wanted = np.unique(cell_of[own])
         number = np.full(len(cells), -1, dtype=np.int64)
@@ -152,8 +155,9 @@ class Returns:
         inside = np.flatnonzero(number[cell_of] >= 0)
         keys = number[cell_of[inside]] * n_values + memory.value[inside]
         counts = np.bincount(keys, minlength=len(wanted) * n_values).reshape(len(wanted), n_values).astype(float)
-        with np.errstate(divide="ignore"):
+        with np.errstate(divide="ignore"):  # a cell without a value rules it out: minus infinity
             said = np.log(counts / np.maximum(counts.sum(axis=1, keepdims=True), 1.0)) - self._prior
+        # somebody may have left several cells, and what they say adds up
         np.add.at(self._said, self._at[memory.holder[own]], said[number[cell_of[own]]])
 
     def admitted(self, person: LongArray, counts: LongArray, caps: Caps, slack: float) -> BoolArray:
@@ -257,7 +261,7 @@ def _first_of_each(records: LongArray, view: SerialView, counts: LongArray) -> L
     value = view.sensitive[records]
     first, order = rows_by_key(value, view.n_values)
     rank = np.empty(len(records), dtype=np.int64)
-    rank[order] = np.arange(len(order)) - first[value[order]]
+    rank[order] = np.arange(len(order)) - first[value[order]]  # a record's number among those with its value
     return records[rank < counts[value]]
 
 
@@ -293,6 +297,7 @@ def _cells(making: SlotsInUse, pool: LongArray, enters: BoolArray, caps: Caps) -
         return [party]
     chance = making.draw.chance("cells")
     for tried in plan.tried:
+        # cells are cut in the whole pool: who of it enters depends on values, and must not move a cut
         cell = drawn_cells(view.quasi[pool], view.first, tried, chance)[enters]
         bounds, order = rows_by_key(cell.astype(np.int32), int(cell.max()) + 1)
         cells = [party[order[a:b]] for a, b in pairwise(bounds.tolist())]

@@ -49,9 +49,10 @@ def leaks_of_segments(rows: SegmentRows, rules: SegmentRules, end: Longs) -> Lea
     before, after = [], []
     for first, last in zip(starts, ends.tolist(), strict=True):
         if last - first <= rules.k:
-            continue
+            continue  # it ends as soon as k people are together, whatever their values
         counts = np.bincount(rows.value[first:last], minlength=n_values)
         held = np.flatnonzero(counts)
+        # the group did not end one person earlier, so the last one has a value without which it would have failed
         fails = np.array([_fails(counts, value, rules) for value in held.tolist()])
         if fails.any() and not fails.all():
             share = counts[held] / counts.sum()
@@ -95,7 +96,7 @@ def leaks_values_pass(counts: Longs, rules: SegmentRules) -> bool:
     size, n = int(counts.sum()), int(rules.whole.sum())
     if (counts > 0).sum() < rules.l:
         return False
-    off = counts * n - rules.whole * size
+    off = counts * n - rules.whole * size  # in whole numbers, so that nothing is rounded at the bound
     if rules.ordered:
         return bool(np.abs(np.cumsum(off)).sum() <= rules.t * max(len(counts) - 1, 1) * n * size)
     return bool(np.abs(off).sum() <= 2 * rules.t * n * size)
@@ -162,6 +163,7 @@ def _joined_until_they_pass(rows: SegmentRows, rules: SegmentRules, end: Longs) 
         if sums.passes(rules, first, last):
             bounds.append(last)
             first = last
+    # the last ones pass in no group of their own: they join one group before them after another
     while first < len(ends) and len(bounds) > 1:
         bounds.pop()
         if sums.passes(rules, bounds[-1], len(ends)):
