@@ -87,6 +87,14 @@ def test_the_only_person_who_can_hold_an_end_is_there() -> None:
     assert len(whole.since) == 3  # nobody else fits
 
 
+def test_ends_that_nobody_holds_prove_nothing_and_other_columns_still_do() -> None:
+    everyone = [(21, "f"), (29, "m"), (25, "m"), (20, "m")]
+    history, _ = published(everyone, [[0, 1, 2]])
+    table = pa.table({"age": ["[20,29]"] * 3, "sex": ["{f,m}"] * 3})  # nobody in it is 20
+    found = presence(history, [table], register_of(everyone))
+    assert (found.since, found.wrong, found.tight) == ({"p0": 1}, 0, ("sex",))
+
+
 def test_a_counterfeit_may_be_anybodys_row() -> None:
     everyone = [(21, "f"), (29, "f")]
     frame = pa.table({"release": [1, 1], "respondent": ["p0", None], "group": [0, 0], "sensitive": ["x", "y"]})

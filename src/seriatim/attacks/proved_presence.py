@@ -36,8 +36,8 @@ class ProvedPresence:
     """People whose presence seems proved and who are in no such release: labels are not tight, or people not listed."""
     undecided: int
     """Classes with so many ends that each was looked at by itself."""
-    tight: bool
-    """Whether ends of labels were used: only if somebody of the history holds each that proved anything."""
+    tight: tuple[str, ...]
+    """Columns in which ends of labels were used: each is the value of somebody there."""
     unexplained: int
     """Classes that nobody, or too few of the register, could be in."""
 
@@ -67,14 +67,14 @@ def presence(history: History, tables: Sequence[pa.Table], register: pa.Table, *
     """Return whose presence in a release its labels prove, for an attacker whose ``register`` lists everybody.
 
     ``tables[i]`` is release i as published, row by row as in the history. ``register`` has a column ``respondent`` and
-    the quasi-identifiers to match. With ``tight = False``, or if the ends of labels prove what is wrong, as those of
-    hierarchies may, they are not used.
+    the quasi-identifiers to match. Ends of labels are not used with ``tight = False``, nor in columns where some are
+    nobody's, as those of hierarchies may be: a codebook tells the attacker which these are.
     """
-    found = _presence(history, tables, register, tight)
-    return _presence(history, tables, register, False) if found.wrong and tight else found
+    used = [name for name in _quasi(register) if tight and _ends_occur(history, tables, register, name)]
+    return _presence(history, tables, register, used)
 
 
-def _presence(history: History, tables: Sequence[pa.Table], register: pa.Table, tight: bool) -> ProvedPresence:
+def _presence(history: History, tables: Sequence[pa.Table], register: pa.Table, tight: list[str]) -> ProvedPresence:
     ids, names = register_texts(register.column("respondent")), _quasi(register)
     since: dict[str, int] = {}
     listed, there, wrong, undecided, unexplained = set(ids), set[str](), 0, 0, 0
@@ -89,7 +89,7 @@ def _presence(history: History, tables: Sequence[pa.Table], register: pa.Table, 
         wrong += len(proved - inside)
         since.update(dict.fromkeys(proved - since.keys(), past.number))
     return ProvedPresence(
-        since=since, n_listed=len(there), wrong=wrong, undecided=undecided, tight=tight, unexplained=unexplained
+        since=since, n_listed=len(there), wrong=wrong, undecided=undecided, tight=tuple(tight), unexplained=unexplained
     )
 
 
@@ -97,7 +97,7 @@ def _quasi(register: pa.Table) -> list[str]:
     return [name for name in register.column_names if name != "respondent"]
 
 
-def _classes(past: PastRelease, table: pa.Table, register: pa.Table, tight: bool) -> list[_Class]:
+def _classes(past: PastRelease, table: pa.Table, register: pa.Table, tight: list[str]) -> list[_Class]:
     """Return the classes of a release with everyone of the register who fits."""
     found, names = [], table.column_names
     classes = classes_of(table, names)
@@ -106,8 +106,8 @@ def _classes(past: PastRelease, table: pa.Table, register: pa.Table, tight: bool
     n_counterfeits = int((past.person < 0).sum())
     for number, rows in people_who_fit(table, classes.of_record, register, {}):
         holds, n_ends = np.zeros(len(rows), dtype=np.int64), 0
-        for column, (codes, values) in zip(labels, held, strict=True):
-            for end in _ends(column[number]) if tight else ():
+        for name, column, (codes, values) in zip(names, labels, held, strict=True):
+            for end in _ends(column[number]) if name in tight else ():
                 who = np.array([fits(value, end, {}) for value in values], dtype=np.bool_)[codes[rows]]
                 if n_ends < 62 and not who.all():  # an end that everybody holds says nothing
                     holds |= who.astype(np.int64) << n_ends
@@ -115,6 +115,25 @@ def _classes(past: PastRelease, table: pa.Table, register: pa.Table, tight: bool
         size = int(classes.sizes[number])
         found.append(_Class(rows, holds, n_ends, max(size - n_counterfeits, 1), size))
     return found
+
+
+def _ends_occur(history: History, tables: Sequence[pa.Table], register: pa.Table, name: str) -> bool:
+    """Return whether somebody in each class holds each end of its label; classes of people not listed are left out."""
+    row_of = {who: row for row, who in enumerate(register_texts(register.column("respondent")))}
+    rows = np.array([row_of.get(str(who), -1) for who in history.respondents.to_pylist()], dtype=np.int64)
+    codes, values = _cells(register.column(name))
+    for past, table in zip(history, tables, strict=True):
+        classes = classes_of(table, _quasi(register))
+        labels = register_texts(table.column(name).take(classes.first))
+        row = np.where(past.person >= 0, rows[past.person], -1)
+        for number, label in enumerate(labels):
+            members = row[classes.rows[classes.starts[number] : classes.starts[number + 1]]]
+            if (members < 0).any():
+                continue
+            there = [values[code] for code in np.unique(codes[members]).tolist()]
+            if not all(any(fits(value, end, {}) for value in there) for end in _ends(label)):
+                return False
+    return True
 
 
 def _cells(column: pa.ChunkedArray) -> tuple[Longs, list[str]]:

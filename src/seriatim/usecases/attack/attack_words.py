@@ -118,7 +118,7 @@ def about_presence(found: ProvedPresence | None) -> tuple[str, ...]:
         return ()
     return (
         f"presence: {len(found.since) - found.wrong:,} of {found.n_listed:,} people of a release are proved to be in it"
-        + ("" if found.tight else "; ends of labels were not used, since they prove what is wrong")
+        + (f" (ends of labels used in {', '.join(found.tight)})" if found.tight else "; no ends of labels were used")
         + (
             f"; {found.wrong:,} people who are not in it seem to be, so the register lacks people"
             if found.wrong
