@@ -15,6 +15,7 @@ from support.command_line import write_policy, write_view
 from support.desks import HOME, Answer, ask, signed_in, token_on
 
 import seriatim as sr
+from seriatim.ledger.shelf import slug
 from seriatim.ledger.sql_ledger import SqlLedger, open_ledger
 from seriatim.web.desk import jobs, lines
 from seriatim.web.desk.application import application
@@ -230,6 +231,25 @@ def test_a_job_whose_process_is_gone_says_so(board: jobs.Jobs, ledger: SqlLedger
     ended = board.start("d" * 16, lines.VERIFY, "", "B. Li", ("ledger", "verify"))
     board.cancel(board.book.job(ended.id))  # type: ignore[arg-type]
     assert settled(board, ended.id).state == jobs.CANCELLED
+
+
+@pytest.mark.parametrize("series", ["ward-visits", "-ward"])
+def test_a_delivery_is_recorded_as_by_the_command(ledger: SqlLedger, tmp_path: Path, series: str) -> None:
+    if series not in ledger.series():
+        sr.publish(tmp_path / "view.csv", sr.Policy.load(write_policy(tmp_path, series=series, name="p.toml")), ledger)
+    app, door = made(ledger, tmp_path)
+    cookie, place = signed_in(app, door), f"/series/{slug(series)}/1/deliver"
+    told = {"token": token_on(ask(app, "GET", "/ledger", cookie).text), "key": KEY, "recipients": "--to\n  Dr Kim"}
+    answer = ask(app, "POST", place, cookie, told, origin=HOME)
+    assert answer.status == 303
+    for _ in range(3_000):
+        page = ask(app, "GET", answer.headers["location"], cookie).text
+        if "What next" in page:
+            break
+        time.sleep(0.05)
+    assert "the command has done what was asked" in page.lower()
+    (record,) = ledger.records(series)
+    assert set(record.recipients) >= {"--to", "Dr Kim"}
 
 
 def test_the_docs_have_the_states_of_jobs() -> None:

@@ -19,6 +19,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from seriatim.web.desk import lines
 from seriatim.web.desk.book import Book, Job, now
 
 RUNNING, DONE, REFUSED, FAILED = "running", "done", "refused", "failed"
@@ -56,11 +57,12 @@ class Jobs:
         job = Job(id=name, kind=kind, series=series, person=person, words=words, pid=0, started=now(), state=RUNNING)
         self.book.add(job)  # before the process: none may run that no row knows
         surroundings = {**os.environ, "SERIATIM_LEDGER": self.ledger, "SERIATIM_PROGRESS": str(place / "progress")}
+        command = [sys.executable, "-m", "seriatim", *lines.with_options(words, "--json")]
         try:
             with _new_file(place / "out.json") as out, _new_file(place / "said.txt") as said:
                 child = subprocess.Popen(  # noqa: S603 - our own command, its words apart
-                    [sys.executable, "-m", "seriatim", *words, "--json"], stdin=subprocess.DEVNULL, stdout=out,
-                    stderr=said, pass_fds=(lock,), start_new_session=True, env=surroundings,
+                    command, stdin=subprocess.DEVNULL, stdout=out, stderr=said, pass_fds=(lock,),
+                    start_new_session=True, env=surroundings,
                 )  # fmt: skip
         finally:
             os.close(lock)  # the child has its own
@@ -115,9 +117,6 @@ class Jobs:
                 shutil.rmtree(place, ignore_errors=True)
 
     def _runs(self, job: Job) -> bool:
-        for child in [*self._children]:
-            if child.poll() is not None:
-                self._children.remove(child)
         try:
             lock = os.open(self.folder / job.id / "lock", os.O_RDWR)
         except OSError:
@@ -128,6 +127,9 @@ class Jobs:
             return True
         finally:
             os.close(lock)
+        for child in [one for one in self._children if one.pid == job.pid]:
+            child.wait()
+            self._children.remove(child)
         return False
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -35,10 +35,22 @@ def as_kind(words: tuple[str, ...], kind: str, person: str) -> tuple[str, ...]:
     return publishing(kind, Path(words[1]), Path(words[words.index("--policy") + 1]), given, person)
 
 
-def typed(words: Iterable[str], ledger: str) -> str:
+def delivering(series: str, number: int, recipients: Iterable[str], person: str, out: str) -> tuple[str, ...]:
+    """Return the words of `seriatim ledger deliver`."""
+    to = (word for one in recipients for word in ("--to", one))
+    options = (*to, "--approved-by", person, *(("--out", str(Path(out).expanduser().absolute())) if out else ()))
+    return ("ledger", "deliver", *options, "--", series, str(number))  # a series may begin like an option
+
+
+def with_options(words: Sequence[str], *options: str) -> list[str]:
+    """Return a command with further options, right behind its name: nothing that follows can swallow them."""
+    at = 2 if words[0] == "ledger" else 1
+    return [*words[:at], *options, *words[at:]]
+
+
+def typed(words: Sequence[str], ledger: str) -> str:
     """Return a command as a person would type it. An address with a password stays in the variable it came from."""
-    told = ["seriatim", *words]
-    return shlex.join(told if "@" in ledger else [*told, "--ledger", ledger])
+    return shlex.join(["seriatim", *(words if "@" in ledger else with_options(words, "--ledger", ledger))])
 
 
 def policies_in(folder: Path) -> Mapping[Path, str]:
@@ -63,7 +75,7 @@ def series_of(policy: Path) -> str:
 def existing(where: str, text: str) -> Path:
     """Return the absolute path of a file that is there."""
     if not text or "\0" in text:
-        raise InputError(Fault(where, "no file", "the path of a file on this computer"))
+        raise InputError(Fault(where, "none was chosen", f"a {where}, or the path of one on this computer"))
     path = Path(text).expanduser().absolute()
     if not path.is_file():
         raise InputError(Fault(where, "there is no such file", "the path of a file on this computer"))

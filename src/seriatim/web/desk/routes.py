@@ -262,13 +262,8 @@ def _series(router: APIRouter, desk: Desk) -> None:
         record, recipients, out = desk.release(short, number), sent.lines("recipients"), sent.text("out")
         if not recipients:
             raise InputError(Fault("recipients", "nobody", "at least one name, each on a line of its own"))
-        told = (word for one in recipients for word in ("--to", one))
-        words = ("ledger", "deliver", "--approved-by", sent.visitor.person, *told)
-        if out:
-            words = (*words, "--out", str(Path(out).expanduser().absolute()))
-        return desk.started(
-            sent, lines.DELIVER, record.series, lambda: (*words, "--", record.series, str(record.number))
-        )
+        words = lines.delivering(record.series, number, recipients, sent.visitor.person, out)
+        return desk.started(sent, lines.DELIVER, record.series, lambda: words)
 
 
 def _files(record: ReleaseRecord) -> list[Path]:
