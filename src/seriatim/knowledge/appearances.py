@@ -84,6 +84,7 @@ def appearances_of(history: History, times: Sequence[int] | None = None, classes
     group = _joined([part[2] + begin for part, begin in zip(parts, first, strict=True)])
     time = np.array(when, dtype=np.int32)[release] if len(when) else release
     counterfeit = np.flatnonzero(person < 0)
+    # every counterfeit is somebody of its own, numbered after all people, seen once
     person[counterfeit] = len(ids) + np.arange(len(counterfeit))
     own = np.zeros(len(ids) + len(counterfeit), dtype=np.int32)
     if classes is not None and len(number):

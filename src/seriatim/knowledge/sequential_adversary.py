@@ -108,6 +108,7 @@ class SequentialAdversary:
             rank = np.unique(at, return_inverse=True)[1]
         else:
             place = {text: at for at, text in enumerate(value_texts(self.ordered))}
+            # a value outside the order is near to itself alone: each such rank is more than a window from all others
             rank = np.array([place.get(text, -(at + 1) * (len(place) + window + 1)) for at, text in enumerate(texts)])
         close: Flags = np.abs(rank[:, None] - rank[None, :]) <= window
         return close
@@ -175,6 +176,7 @@ class SequentialAdversary:
             raise AdversaryError(Fault("classes", f"{strangers} classes that the knowledge lacks", "known classes"))
         if not ids:
             return np.zeros(len(history.respondents), dtype=np.int32)
+        # people whom the adversary file does not name are of the first class
         return np.array([known.get(self.classes.get(who, ""), 0) for who in ids], dtype=np.int32)
 
 
