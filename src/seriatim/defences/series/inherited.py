@@ -115,9 +115,11 @@ class NewcomerSwaps:
         fits_here = (sets[others] & shown[group]).sum(axis=1) >= wanted[others]
         there = np.where(slot_of[others] >= 0, self.standing.group[slot_of[others]], -1)
         fits_there = (there < 0) | ((sets[record] & shown[there]).sum(axis=1) >= wanted[record])
+        # to change places within a group helps neither of them
         others = others[fits_here & fits_there & (there != group)]
         if not len(others):
             return False
+        # those who wait come last: exchanged with one of them, the record itself would wait
         far = (slot_of[others] < 0) * 1e6 + np.abs(self.place[others] - self.place[record]).sum(axis=1)
         other = int(others[far.argmin()])
         self._swap(record, other, slot_of)
@@ -136,6 +138,7 @@ def groups_to_keep(view: SerialView, standing: SlotsHeld, gone: BoolArray, m: in
     out = np.zeros(int(standing.group.max(initial=-1)) + 1, dtype=np.bool_)
     if view.inherited is None or not gone.any():
         return out
+    # who has too few values anyway keeps no group for that
     before = np.isin(np.arange(len(view)), short_records(view, standing, m))
     short = short_records(view, SlotsHeld(standing.group[~gone], standing.value[~gone], standing.record[~gone]), m)
     short = short[~before[short]]

@@ -55,6 +55,7 @@ def groups_for_leftovers(
         for g in groups.near(at):
             fits = groups.fitting(g, rows, rules, at)
             if len(fits):
+                # drawn as the table has them, so that the value says nothing about the person it stands for
                 share = rules.whole[fits] / rules.whole[fits].sum()
                 value = int(chance.choice(fits, p=share))
                 groups.add(g, rows, at, value)
@@ -78,6 +79,7 @@ def _with_new_margin(found: Counterfeits, rows: SegmentRows, rules: SegmentRules
         if not len(broken) or not len(found):
             return found
         less = np.flatnonzero(~np.isin(found.end, broken))
+        # where groups without counterfeits break alone, only a margin without any helps
         found = found.kept(less if len(less) < len(found) else less[:0])
     return found.kept(np.empty(0, dtype=np.int64))
 
