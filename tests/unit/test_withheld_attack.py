@@ -42,12 +42,16 @@ def test_the_best_guess_is_the_most_frequent_value_among_the_withheld() -> None:
     assert (whole.n_withheld, whole.hits, whole.n_people, whole.by_margin) == (4, 2, 10, 4)
     assert (whole.hit_share, whole.margin_share) == (0.5, 0.4)
     assert found.estimate.low < 0.5 < found.estimate.high
+    control = found.series.margin_share
+    assert found.risk[0] == pytest.approx((found.estimate.share - control) / (1 - control))
+    assert found.risk[1] < found.risk[0] < found.risk[2]
 
 
 def test_nobody_withheld_tells_nothing() -> None:
     found = withheld(history("aab", "aab"))
     assert found.series.n_withheld == 0
     assert (found.estimate.share, found.estimate.n_people) == (0.0, 0)
+    assert found.risk == (0.0, 0.0, 0.0)
     assert attack(history("aab", "aab"), AdversaryPlan()).withheld is None
 
 

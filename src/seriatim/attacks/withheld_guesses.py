@@ -66,6 +66,15 @@ class WithheldGuesses:
         }
         return Estimate("withheld", self.series.hit_share, low, high, n_people=self.series.n_withheld, detail=detail)
 
+    @property
+    def risk(self) -> tuple[float, float, float]:
+        """Return (rate - control) / (1 - control) with its interval; the control is the best guess about anyone."""
+        one, control = self.estimate, self.series.margin_share
+        if control >= 1 or not one.n_people:
+            return 0.0, 0.0, 0.0
+        share, low, high = ((rate - control) / (1 - control) for rate in (one.share, one.low, one.high))
+        return share, low, high
+
 
 def withheld(history: History) -> WithheldGuesses:
     """Return how often the best guess about withheld people is right, against the best guess about anyone.

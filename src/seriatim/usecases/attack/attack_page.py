@@ -210,7 +210,12 @@ def _withheld_record(found: WithheldGuesses) -> dict[str, Any]:
         return format_plain({**asdict(one), **shares})  # type: ignore[no-any-return]
 
     estimate = format_plain(asdict(found.estimate))
-    return {"releases": [told(one) for one in found.releases], "series": told(found.series), "estimate": estimate}
+    return {
+        "releases": [told(one) for one in found.releases],
+        "series": told(found.series),
+        "estimate": estimate,
+        "risk": list(found.risk),
+    }
 
 
 def _people_who_change(found: AdversaryResult) -> tuple[Section, ...]:

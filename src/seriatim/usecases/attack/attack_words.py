@@ -104,11 +104,11 @@ def about_withheld(found: WithheldGuesses) -> str:
     one = found.series
     if not one.n_withheld:
         return "nobody was withheld"
-    estimate = found.estimate
+    estimate, risk = found.estimate, Estimate("withheld", *found.risk, n_people=one.n_withheld)
     return (
         f"{one.n_withheld:,} people were in a view and withheld: the best guess of their value is right for "
         f"{one.hit_share:.1%} of them (95% interval {estimate.low:.1%} to {estimate.high:.1%}), and the best guess "
-        f"about anyone for {one.margin_share:.1%}"
+        f"about anyone for {one.margin_share:.1%}; risk beyond that: {_within(risk)}"
     )
 
 
