@@ -252,6 +252,25 @@ def test_a_delivery_is_recorded_as_by_the_command(ledger: SqlLedger, tmp_path: P
     assert set(record.recipients) >= {"--to", "Dr Kim"}
 
 
+def test_nobody_releases_alone_who_may_not_approve(ledger: SqlLedger, tmp_path: Path) -> None:
+    app, door = made(ledger, tmp_path)
+    cookie = signed_in(app, door)
+    told = {"token": token_on(ask(app, "GET", "/ledger", cookie).text), "key": KEY, "kind": "publish"}
+    told |= {"path": str(tmp_path / "next.csv"), "policy": str(tmp_path / "policy.toml")}
+    door.roles = frozenset({"steward"})
+    answer = ask(app, "POST", "/new", cookie, told, origin=HOME)
+    assert (answer.status, "Another person must approve" in answer.text) == (403, True)
+    assert door.book.newest_jobs(9) == []
+
+
+def test_an_uploaded_table_is_removed_after_a_week(board: jobs.Jobs) -> None:
+    old, young = board.upload_folder("old"), board.upload_folder("young")
+    (old / "view.csv").write_text("x")
+    os.utime(old, (time.time() - jobs.DAYS * 86_400 - 60,) * 2)
+    board.clear_old_uploads()
+    assert (old.exists(), young.exists()) == (False, True)
+
+
 def test_the_docs_have_the_states_of_jobs() -> None:
     text = (DOCS / "how-to/use-the-desk.md").read_text(encoding="utf-8")
     table = "\n".join(f"| {state} | {meaning} |" for state, meaning in jobs.STATES.items())

@@ -113,8 +113,9 @@ class Jobs:
     def clear_old_uploads(self) -> None:
         """Remove tables that were uploaded more than a week ago."""
         for place in self.folder.with_name("uploads").glob("*"):
-            if time.time() - place.stat().st_mtime > DAYS * 86_400:
-                shutil.rmtree(place, ignore_errors=True)
+            with suppress(FileNotFoundError):  # another desk was faster
+                if time.time() - place.stat().st_mtime > DAYS * 86_400:
+                    shutil.rmtree(place, ignore_errors=True)
 
     def _runs(self, job: Job) -> bool:
         try:

@@ -29,3 +29,8 @@ RIGHTS: dict[str, tuple[str, frozenset[Role]]] = {
     "show_trail": ("looked at the trail", AUDITORS),
 }
 """What the trail says of a route, and the roles that may use it. The author of a draft can never approve it."""
+
+
+def may_release_alone(roles: frozenset[Role]) -> bool:
+    """Return whether somebody may make a release and let it out: whoever may do both, as at their own computer."""
+    return bool(roles & STEWARDS) and bool(roles & APPROVERS)

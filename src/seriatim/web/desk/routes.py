@@ -21,6 +21,7 @@ from seriatim.ports import DraftRecord, ReleaseRecord
 from seriatim.web.desk import jobs, lines, screens
 from seriatim.web.desk.book import Book, Job
 from seriatim.web.desk.door import Asking, Sending, Sent, Visitor, is_redrawn
+from seriatim.web.desk.rights import may_release_alone
 
 ENTRIES = 200
 """So many entries of the ledger, or lines of the trail, are on a page."""
@@ -98,6 +99,8 @@ class Desk:
 
     def started(self, sent: Sent, kind: str, series: str, words: Callable[[], tuple[str, ...]]) -> Response:
         """Start a job whose name is the form's key."""
+        if kind == lines.PUBLISH and not may_release_alone(sent.visitor.roles):
+            raise HTTPException(403, "another person must approve: keep a draft")
         name = sent.key
         return self.once(
             sent, f"/jobs/{name}", lambda: self.jobs.start(name, kind, series, sent.visitor.person, words())
@@ -134,6 +137,7 @@ def _work(router: APIRouter, desk: Desk) -> None:
         return desk.page(
             "job", visitor, job=job, verdict=verdict, banner=banner, draft=draft, step=step, share=share, short=slug,
             as_draft=_further(job, lines.DRAFT, visitor), as_release=_further(job, lines.PUBLISH, visitor),
+            alone=may_release_alone(visitor.roles),
         )  # fmt: skip
 
     @router.post("/jobs/{name}/cancel")
