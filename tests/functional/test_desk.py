@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import os
 import stat
+import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -223,8 +224,13 @@ def test_a_job_ends_as_its_command_did(board: jobs.Jobs, ledger: SqlLedger, tmp_
     assert told["error"]["exit_code"] == 2
 
 
-def test_a_job_whose_process_is_gone_says_so(board: jobs.Jobs, ledger: SqlLedger) -> None:
+def test_a_job_whose_process_is_gone_says_so(board: jobs.Jobs, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    endless = tmp_path / "endless"
+    endless.write_text("#!/bin/sh\nexec sleep 600\n")
+    endless.chmod(0o700)
+    monkeypatch.setattr(sys, "executable", str(endless))
     killed = board.start("c" * 16, lines.VERIFY, "", "B. Li", ("ledger", "verify"))
+    assert board.settled(killed).state == jobs.RUNNING
     assert killed.pid > 1  # 0 would be every process of this test
     os.kill(killed.pid, 9)
     assert settled(board, killed.id).state == jobs.INTERRUPTED
