@@ -45,7 +45,7 @@ def application(ledger: SqlLedger, address: str, person: str, folder: Path) -> t
     visible_text("user", person)
     place = _own_folder(ledger)
     book = Book.opened(place)
-    desk = Desk(ledger, address, folder, book, Jobs(place / "jobs", book, address))
+    desk = Desk(ledger, address, folder=folder, book=book, jobs=Jobs(place / "jobs", book, address))
     desk.jobs.clear_old_uploads()
     app = FastAPI(title="Seriatim desk", openapi_url=None, docs_url=None, redoc_url=None, redirect_slashes=False)
     app.state.door = door = Door(book, person, f"seriatim_desk_{hashlib.sha256(str(place).encode()).hexdigest()[:8]}")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import KW_ONLY, dataclass, field
 from pathlib import Path
 from threading import Lock
 from typing import Any
@@ -34,6 +34,7 @@ class Desk:
 
     ledger: SqlLedger
     address: str
+    _: KW_ONLY
     folder: Path
     """Where policies are, and releases go: the folder in which the desk was started."""
     book: Book
