@@ -83,7 +83,7 @@ class Axis:
         shown = {label for label in labels if label is not None and label != TOP}
         if nodes:
             return cls._of_nodes(shown, nodes)
-        if not order and (numbers := cls._of_numbers(shown)) is not None:
+        if len(order) == 0 and (numbers := cls._of_numbers(shown)) is not None:
             return numbers
         members = {member for label in shown for member in box_members(label) or (label,)}
         try:
