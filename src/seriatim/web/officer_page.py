@@ -35,9 +35,8 @@ input,button{font:inherit;padding:.5rem;width:100%;box-sizing:border-box;margin:
 <p role="alert">{said}</p></body></html>"""
 _DRAWN_BY = "seriatim.usecases.gate.officer_view"
 """Loaded at the first look, by another thread than the one that answers: a start does not wait for it."""
-_POLICY = {
-    "Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'; form-action 'self'; frame-ancestors 'none'"
-}
+_ALLOWED = "default-src 'none'; style-src 'unsafe-inline'; form-action 'self'; frame-ancestors 'none'"
+_POLICY = {"Content-Security-Policy": _ALLOWED}
 
 
 Drawn = Annotated[int, Query(ge=0, le=1000)]
