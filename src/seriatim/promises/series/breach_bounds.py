@@ -132,12 +132,13 @@ def _words_of_others(estimate: Estimate) -> str:
 
 def _way_out(judged: JudgedHistory, estimate: Estimate, allowed: float) -> str:
     beside = estimate.detail.get("beside", ())
-    if beside and estimate.detail["alone"] <= allowed:
-        return (
-            f"publish these people in one series with {', '.join(map(repr, beside))}, or both with method = "
-            '"cohort"; if no recipient has both, [adversary] collusion = 1 judges what each one holds'
-        )
     undecided, out = (estimate.detail.get(key, 0) for key in ("undecided", "withheld_breached"))
+    if beside and estimate.detail["alone"] <= allowed:
+        one = f"publish these people in one series with {', '.join(map(repr, beside))}"
+        held = "; if no recipient has both, [adversary] collusion = 1 judges what each one holds"
+        if undecided and estimate.share <= allowed:  # cohorts leave most undecided once many series are joined
+            return f"{one}: {undecided:,} people checked stay undecided and count as breached{held}"
+        return f'{one}, or both with method = "cohort"{held}'
     if out and estimate.high - out / max(estimate.n_people, 1) <= allowed:
         rooms = quoted_names(lambda row: row.reads_odds)
         return f"withhold nobody: a smaller m, or method = {rooms} with [promise] odds = 2"
