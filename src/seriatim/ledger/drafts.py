@@ -18,7 +18,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from sqlalchemy.engine import Connection
 
-from seriatim.errors import Fault, InputError, LedgerDamaged, LedgerMoved
+from seriatim.errors import Fault, InputError, LedgerDamaged, LedgerMoved, SeriatimError
 from seriatim.ledger import catalogue, chain, people_index, pseudonyms, reservations, shelf
 from seriatim.ledger.destinations import destination_in, make_destination_ready, refuse_taken_destination
 from seriatim.ledger.manifests import refuse_behind_manifest
@@ -170,10 +170,15 @@ def approve_draft(database: Database, place: Shelf, series: str, approved_by: st
     with database.reading() as connection:
         draft = _decidable(connection, place, series, digest)
     approval = _approval(draft, approved_by)
-    _refuse_destination_taken(place, draft)
     with place.staging() as folder:
         made = folder / "release"
-        _copy_checked(place.draft(draft.entry.digest), made, draft.files)
+        try:
+            _refuse_destination_taken(place, draft)
+            _copy_checked(place.draft(draft.entry.digest), made, draft.files)
+        except SeriatimError:  # whoever decided meanwhile took the files away, or published them
+            with database.reading() as connection:
+                _decidable(connection, place, series, draft.entry.digest)
+            raise
         facts = {**draft.release, "approval": {"by": approval.by, "override": approval.override}}
         told = {key: one for key, one in draft.entry.circumstances.items() if key not in ("time", "version")}
         with database.writing() as connection:
