@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Optional
 
@@ -11,6 +13,7 @@ from seriatim.cli.options import AsJson, new_report
 
 if TYPE_CHECKING:
     from seriatim.report import FiledReport
+    from seriatim_papers.study_run import StudyRun
 
 StudyFile = Annotated[
     Path, typer.Option("--out", "-o", callback=new_report, help="Write the study here as HTML, and beside it as JSON.")
@@ -90,12 +93,11 @@ def study_equivocation_command(
 
     Example: seriatim study equivocation --quick --out study-equivocation.html
     """
-    from seriatim.cli import output
     from seriatim_papers.equivocation import study_equivocation
 
-    with output.progress_bar(silent=as_json) as progress:
-        study = study_equivocation(pums, replicates, progress=progress, quick=quick)
-    _finish(study, out, as_json)
+    with _running(out, as_json, "equivocation", pums and pums.resolve(), replicates, quick) as run:
+        study = study_equivocation(pums, replicates, run=run, quick=quick)
+    _finish(study, out, as_json, run)
 
 
 def study_safe_release_command(
@@ -191,9 +193,21 @@ def study_js_reduce_command(
     _finish(study, out, as_json)
 
 
-def _finish(study: FiledReport, out: Path, as_json: bool) -> None:
+@contextmanager
+def _running(out: Path, as_json: bool, *asked: object) -> Iterator[StudyRun]:
+    """Show progress, and keep finished parts beside the page until it is written; ``asked`` tells studies apart."""
+    from seriatim.cli import output
+    from seriatim_papers.study_run import StudyRun
+
+    with output.progress_bar(silent=as_json) as progress:
+        yield StudyRun.beside(out, repr(asked), progress)
+
+
+def _finish(study: FiledReport, out: Path, as_json: bool, run: StudyRun | None = None) -> None:
     """Write the study's page and record, and say where they are."""
     from seriatim.cli import output
 
     output.write_report(study, out)
+    if run is not None:
+        run.forget()
     output.print_text(study.to_json() if as_json else f"  study     {out}")

@@ -9,7 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
+from functools import partial
 from importlib.util import find_spec
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -20,12 +22,12 @@ from seriatim.measures.supplementary_knowledge import Beliefs, UncertaintyLeft, 
 from seriatim.model.chance import open_chance
 from seriatim.model.chart import Chart, ChartAxis, Line, Lines
 from seriatim.model.scale import FloatArray
-from seriatim.ports.parts import Progress, no_progress
 from seriatim.report import FiledReport, chart_views
 from seriatim.report.page import Charts, Grid, Page, Prose, Section
 from seriatim.report.words import format_number, format_plain
 from seriatim.wiring import wired_workers
 from seriatim_papers.equivocation_beliefs import noise_beliefs, prior_beliefs, query_beliefs, sampling_beliefs
+from seriatim_papers.study_run import KEEPS_NOTHING, StudyRun
 from seriatim_papers.worlds.pums import RECORDS, PumsMicrodata, made_pums, pums_shipped, read_pums
 
 Releasing = Callable[[PumsMicrodata, float, Sequence[FloatArray], np.random.Generator], list[Beliefs]]
@@ -120,7 +122,7 @@ def study_equivocation(
     pums: Path | None = None,
     replicates: int = 30,
     records: int | None = None,
-    progress: Progress = no_progress,
+    run: StudyRun = KEEPS_NOTHING,
     *,
     quick: bool = False,
 ) -> EquivocationStudy:
@@ -134,16 +136,19 @@ def study_equivocation(
         left_out = "Wine and breast cancer are left out: they come with scikit-learn (install the extra models)."
     if not left_out:
         tables += [pums_shipped("wine"), pums_shipped("breast cancer")]
-    tasks = [(data, name, parameter) for data in tables for name, parameter in _plans()]
-    steps: list[EquivocationStep] = []
-    for done, (data, name, parameter) in enumerate(tasks):
-        progress(f"{data.name}, {name}", done / len(tasks))
-        found = equivocation_steps_by_prior(data, name, parameter, replicates)
-        steps += [
-            EquivocationStep(data.name, name, parameter, prior, known) for prior in PRIORS for known in found[prior]
-        ]
-    levels = tuple(_at_level(level, n_records) for level in LEVELS)
-    return EquivocationStudy(tuple(steps), levels, replicates, left_out)
+    tasks = {
+        f"{data.name}, {name}, {by}": partial(_steps, data, name, by, replicates)
+        for data in tables
+        for name, by in _plans()
+    }
+    steps = run.parts(tasks, 0.0, 0.95)
+    levels = run.parts({f"salary level {level}": partial(_at_level, level, n_records) for level in LEVELS}, 0.95, 1.0)
+    return EquivocationStudy(tuple(chain(*steps.values())), tuple(levels.values()), replicates, left_out)
+
+
+def _steps(data: PumsMicrodata, name: str, parameter: float, replicates: int) -> list[EquivocationStep]:
+    found = equivocation_steps_by_prior(data, name, parameter, replicates)
+    return [EquivocationStep(data.name, name, parameter, prior, known) for prior in PRIORS for known in found[prior]]
 
 
 def _plans() -> Iterator[tuple[str, float]]:
