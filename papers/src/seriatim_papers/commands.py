@@ -15,11 +15,20 @@ if TYPE_CHECKING:
     from seriatim.report import FiledReport
     from seriatim_papers.study_run import StudyRun
 
+_ABOUT = "Repeat the experiments of papers and compare the figures."
+app = typer.Typer(help=_ABOUT, rich_markup_mode=None, no_args_is_help=True)
+
 StudyFile = Annotated[
     Path, typer.Option("--out", "-o", callback=new_report, help="Write the study here as HTML, and beside it as JSON.")
 ]
 
 
+@app.callback(help=_ABOUT)
+def help_command() -> None:
+    pass
+
+
+@app.command("leakage")
 def study_leakage_command(
     adult: Annotated[
         Optional[Path],  # noqa: UP045
@@ -41,6 +50,7 @@ def study_leakage_command(
     _finish(study, out, as_json)
 
 
+@app.command("cor-split")
 def study_cor_split_command(
     part: Annotated[
         Optional[list[str]],  # noqa: UP045
@@ -77,6 +87,7 @@ def study_cor_split_command(
     _finish(study, out, as_json)
 
 
+@app.command("equivocation")
 def study_equivocation_command(
     pums: Annotated[
         Optional[Path],  # noqa: UP045
@@ -100,6 +111,7 @@ def study_equivocation_command(
     _finish(study, out, as_json, run)
 
 
+@app.command("safe-release")
 def study_safe_release_command(
     table: Annotated[
         Optional[Path],  # noqa: UP045
@@ -141,6 +153,7 @@ def study_safe_release_command(
     _finish(study, out, as_json)
 
 
+@app.command("js-reduce")
 def study_js_reduce_command(
     world: Annotated[
         Optional[list[str]],  # noqa: UP045

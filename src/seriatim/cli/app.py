@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cache
 from importlib import import_module
+from importlib.metadata import entry_points
 from typing import Any
 
 import typer
+
+from seriatim.errors import Fault, InputError
 
 _COMMANDS = {
     "demo": "demo:command",
@@ -18,14 +21,23 @@ _COMMANDS = {
     "compare": "compare:command",
     "forecast": "forecast:command",
     "desk": "desk:command",
+    "gate": "gate:app",
+    "knowledge": "knowledge:app",
+    "ledger": "ledger:app",
 }
-_GROUPS = ("gate", "knowledge", "ledger", "study")
+GROUP = "seriatim.commands"
+"""Entry points of other packages: a name, and a function that is made a command, or a typer application of several."""
+_NEXT_DOOR = {"study": "papers"}
+"""Commands that are in distributions of ours, and the extra that brings each."""
 
 
 def typer_for(words: Sequence[str]) -> Any:
     """Return the command line with the one command that the words begin with; with all of them if they name none."""
-    named = tuple(word for word in words[:1] if word in _COMMANDS or word in _GROUPS)
-    return _app(named or (*_COMMANDS, *_GROUPS))
+    named = tuple(words[:1])
+    if named and named[0] in _COMMANDS:
+        return _app(named)
+    others = sorted({*_NEXT_DOOR, *entry_points(group=GROUP).names} - {*_COMMANDS})
+    return _app(named if named and named[0] in others else (*_COMMANDS, *others))
 
 
 @cache
@@ -45,15 +57,41 @@ def _app(names: tuple[str, ...]) -> Any:
     )
     app.callback(invoke_without_command=True)(_version)
     for name in names:
-        if name in _GROUPS:
-            app.add_typer(_loaded(name, "app"), name=name)
+        command = _ours(*_COMMANDS[name].split(":")) if name in _COMMANDS else _of_a_package(name)
+        if isinstance(command, typer.Typer):
+            app.add_typer(command, name=name)
+        elif isinstance(command, Fault):
+            app.command(name, help=f"Not there: {command.remedy}.", context_settings=_TAKES_ANYTHING)(_telling(command))
         else:
-            app.command(name)(_loaded(*_COMMANDS[name].split(":")))
+            app.command(name)(command)
     return typer.main.get_command(app)
 
 
-def _loaded(module: str, name: str) -> Any:
+def _ours(module: str, name: str) -> Any:
     return getattr(import_module(f"seriatim.cli.{module}"), name)
+
+
+def _of_a_package(name: str) -> Any:
+    """Return a command of an installed package, or the fault that it is not there."""
+    for point in entry_points(group=GROUP, name=name):
+        try:
+            return point.load()
+        except (ImportError, AttributeError) as error:
+            found = f"registered as {point.value}, which cannot be loaded ({type(error).__name__})"
+            return Fault(name, found, "", "repair or remove the package that registers it")
+    return Fault(name, "this command is in another package", "", f'pip install "seriatim[{_NEXT_DOOR[name]}]"')
+
+
+_TAKES_ANYTHING = {"allow_extra_args": True, "ignore_unknown_options": True, "help_option_names": []}
+
+
+def _telling(fault: Fault) -> Callable[[], None]:
+    """Return a command that only says why it is not there, whatever it is asked: it harms no other."""
+
+    def command() -> None:
+        raise InputError(fault)
+
+    return command
 
 
 def _version(
