@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+import numpy.typing as npt
 
 from seriatim.errors import Fault, TableError
 from seriatim.measures.leakage_given import KnownAttribute
@@ -20,7 +21,7 @@ UCI = (
 """The columns of the file, which has no header."""
 QUASI = ("age", "workclass", "education", "native-country", "marital-status", "race", "sex")
 """The quasi-identifiers in the order of the paper's Table IV, 1 to 7."""
-SENSITIVE = "occupation"
+SENSITIVE, SALARY = "occupation", "salary-class"
 
 _SCHOOL = ("Preschool", "1st-4th", "5th-6th", "7th-8th", "9th", "10th", "11th", "12th")
 _COLLEGE = ("Some-college", "Assoc-acdm", "Assoc-voc")
@@ -29,7 +30,7 @@ _PRESENT = ("Married-civ-spouse", "Married-AF-spouse")
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Levels:
-    """A quasi-identifier at every level of its hierarchy, the finest first and '*' last."""
+    """A quasi-identifier at every level of its hierarchy, as it is first and '*' last."""
 
     name: str
     levels: tuple[KnownAttribute, ...]
@@ -43,8 +44,19 @@ class Adult:
 
     n_records: int
     quasi: tuple[Levels, ...]
-    raw: tuple[KnownAttribute, ...]
     occupation: KnownAttribute
+    salaries: int
+    """Values of the salary, the other sensitive column of Table IV."""
+    ages: tuple[int, int]
+
+    def again(self, rows: npt.NDArray[np.int64]) -> Adult:
+        """Return these records; with repetitions, a table drawn again from the same people."""
+
+        def taken(one: KnownAttribute) -> KnownAttribute:
+            return KnownAttribute(one.name, one.codes[rows], one.n_values)
+
+        quasi = tuple(Levels(q.name, tuple(map(taken, q.levels)), q.labels) for q in self.quasi)
+        return Adult(len(rows), quasi, taken(self.occupation), self.salaries, self.ages)
 
 
 def read_adult(path: Path) -> Adult:
@@ -54,8 +66,9 @@ def read_adult(path: Path) -> Adult:
     return Adult(
         n,
         tuple(_levels(name, columns[name]) for name in QUASI),
-        tuple(_coded(name, columns[name]) for name in QUASI),
         _coded(SENSITIVE, columns[SENSITIVE]),
+        len(set(columns.get(SALARY, ()))),
+        (min(map(int, columns["age"])), max(map(int, columns["age"]))),
     )
 
 
@@ -73,7 +86,7 @@ def _columns(path: Path) -> dict[str, list[str]]:
     if not needed <= set(names):
         missing = ", ".join(sorted(needed - set(names)))
         raise TableError(Fault(path.name, f"columns are missing: {missing}", "the Adult file of the UCI repository"))
-    places = {name: names.index(name) for name in needed}
+    places = {name: names.index(name) for name in sorted(needed | ({SALARY} & set(names)))}
     body = rows[1:] if "age" in header else rows
     whole = [
         row for row in body if len(row) == len(names) and all(row[p].strip() not in ("", "?") for p in places.values())
@@ -84,29 +97,23 @@ def _columns(path: Path) -> dict[str, list[str]]:
 
 
 def _levels(name: str, cells: Sequence[str]) -> Levels:
-    """Return the levels from which the paper's structure can be reproduced; the first four start generalised."""
+    """Return the tree of a column: of the printed height, with the levels from which the paper's structure comes."""
     if name == "age":
         ages = [int(cell) for cell in cells]
-        finest = [f"[{age // 25 * 25},{age // 25 * 25 + 25})" for age in ages]
-        coarse = ["[0,50)" if age < 50 else "[50,100)" for age in ages]
-        steps = [finest, coarse]
+        steps = [[f"[{age // width * width},{age // width * width + width})" for age in ages] for width in (5, 25, 50)]
     elif name == "workclass":
         steps = [["government" if cell.endswith("-gov") else "not government" for cell in cells]]
     elif name == "education":
         steps = [[_schooling(cell) for cell in cells]]
-        steps.append(
-            [
-                "without post-secondary" if cell in ("to 12th", "high school") else "with post-secondary"
-                for cell in steps[0]
-            ]
-        )
+        low = ("to 12th", "high school")
+        steps.append(["without post-secondary" if cell in low else "with post-secondary" for cell in steps[0]])
     elif name == "native-country":
         steps = [["United States" if cell == "United-States" else "other country" for cell in cells]]
     elif name == "marital-status":
-        steps = [list(cells), ["spouse present" if cell in _PRESENT else "spouse absent" for cell in cells]]
+        steps = [["spouse present" if cell in _PRESENT else "spouse absent" for cell in cells]]
     else:
-        steps = [list(cells)]
-    steps = [*steps, ["*"] * len(cells)]
+        steps = []
+    steps = [list(cells), *steps, ["*"] * len(cells)]
     labels = tuple(tuple(str(label) for label in np.unique(np.asarray(step))) for step in steps)
     return Levels(name, tuple(_coded(name, step) for step in steps), labels)
 

@@ -45,6 +45,28 @@ class Spread:
 
 
 @dataclass(frozen=True, slots=True)
+class DrawnAgain:
+    """A figure of one table, and the same figure of tables drawn again from its records with replacement."""
+
+    found: float
+    again: tuple[float, ...]
+
+    @property
+    def low(self) -> float:
+        return sorted(self.again)[int(0.025 * len(self.again))]
+
+    @property
+    def high(self) -> float:
+        return sorted(self.again)[-1 - int(0.025 * len(self.again))]
+
+    def covers(self, printed: float) -> bool:
+        return self.low <= printed <= self.high
+
+    def __str__(self) -> str:
+        return f"{self.found:.4f} ({self.low:.4f} to {self.high:.4f})"
+
+
+@dataclass(frozen=True, slots=True)
 class Claim:
     """One claim: what is printed, what was found, and whether it holds here."""
 

@@ -34,20 +34,28 @@ def study_leakage_command(
         Optional[Path],  # noqa: UP045
         typer.Argument(help="The Adult data as CSV (only the examples are run if omitted)."),
     ] = None,
+    table: Annotated[
+        Optional[Path],  # noqa: UP045
+        typer.Option("--table", help="A table of your own: how distances order its classes (with its policy)."),
+    ] = None,
+    policy: Annotated[
+        Optional[Path],  # noqa: UP045
+        typer.Option("--policy", help="Roles of the columns of that table."),
+    ] = None,
     out: StudyFile = Path("study-leakage.html"),
     as_json: AsJson = False,
 ) -> None:
     """Repeat the leakage paper's examples, its experiments on Adult and its charts.
 
     Example: seriatim study leakage adult.csv --out study-leakage.html
+
+    Example: seriatim study leakage --table anonymised.csv --policy policy.toml
     """
-    from seriatim.cli import output
     from seriatim_papers.leakage import study_leakage
 
-    with output.progress_bar(silent=as_json) as progress:
-        progress("running", 0.1)
-        study = study_leakage(adult)
-    _finish(study, out, as_json)
+    with _running(out, as_json, "leakage", _read(adult)) as run:
+        study = study_leakage(adult, run, table=table, policy=policy)
+    _finish(study, out, as_json, run)
 
 
 @app.command("cor-split")
@@ -106,7 +114,7 @@ def study_equivocation_command(
     """
     from seriatim_papers.equivocation import study_equivocation
 
-    with _running(out, as_json, "equivocation", pums and pums.resolve(), replicates, quick) as run:
+    with _running(out, as_json, "equivocation", _read(pums), replicates, quick) as run:
         study = study_equivocation(pums, replicates, run=run, quick=quick)
     _finish(study, out, as_json, run)
 
@@ -204,6 +212,13 @@ def study_js_reduce_command(
         asked = tuple(PANELS) if panels else ()
         study = study_js_reduce_page(worlds, progress=progress, quick=quick, panels=asked, seed=seed)
     _finish(study, out, as_json)
+
+
+def _read(path: Path | None) -> str:
+    """Return what tells a file's content from another's; nothing if it is not given or not there."""
+    from hashlib import sha256
+
+    return sha256(path.read_bytes()).hexdigest() if path is not None and path.is_file() else ""
 
 
 @contextmanager

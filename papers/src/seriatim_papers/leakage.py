@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
+from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+import seriatim
+from seriatim.errors import Fault, InputError
 from seriatim.model.chart import Chart, ChartAxis, Line, Lines
+from seriatim.model.class_counts import ValueCounts
+from seriatim.model.scale import FloatArray
 from seriatim.report import FiledReport, chart_views
-from seriatim.report.page import Cell, Charts, Grid, Page, Prose, Section, Tile, Tiles
+from seriatim.report.page import Cell, Charts, Grid, Page, Prose, Section
 from seriatim.report.words import format_number, format_plain
-from seriatim_papers.adult import read_adult
+from seriatim_papers.adult import Adult, read_adult
+from seriatim_papers.claims import Claim, DrawnAgain, claims_grid
 from seriatim_papers.leakage_adult import (
     AnonymisedAdult,
     LeakageTerms,
@@ -22,88 +29,225 @@ from seriatim_papers.leakage_adult import (
     adult_published_growth,
     leakage_adult_class_figures,
 )
-from seriatim_papers.leakage_examples import ExampleRow, example_rows
-from seriatim_papers.leakage_metrics import metric_correlation_chart, metric_family_charts, metric_rank_correlations
+from seriatim_papers.leakage_claims import (
+    EIGHTH,
+    TENTH,
+    adult_claims,
+    adult_printed,
+    example_claims,
+    independence_claim,
+    nearest_class,
+    printed_grid,
+    table_iv,
+)
+from seriatim_papers.leakage_examples import ExampleRow, example_rows, table_grids
+from seriatim_papers.leakage_metrics import (
+    FAMILIES,
+    STEPS,
+    apart_from_others,
+    metric_correlation_chart,
+    metric_family_charts,
+    metric_rank_correlations,
+    metric_ranks,
+)
+from seriatim_papers.study_run import KEEPS_NOTHING, StudyRun
 
 TABLES = (((1, 2), LeakageTerms(6, 6, 0.5)), ((1, 2), LeakageTerms(13, 13, 0.1)), ((1, 2, 3), LeakageTerms(7, 7, 0.5)))
 CHOICES = ((1, 2), (2, 3), (2, 4), (3, 4))
+GROWN = LeakageTerms(6, 6, 0.5)
 TITLE = "Leakage: what tables that keep k, l and t reveal"
 PAPER = "after Ren and Li, Privacy-Preserving Characterization and Data Publishing"
-EXAMPLES_LEAD = "Every printed figure with what the definitions give; errors in the paper are named."
-FIG_1_LEAD = "How distances and entropy order the same classes."
-FIG_4_LEAD = "What the same thresholds over different quasi-identifiers reveal, class by class."
-GROWTH_LEAD = "What more columns reveal, while every table keeps the same (k, l, t)."
-NOT_FROM_PUBLIC = (
-    "The public file does not give the exact figures of the paper's Adult section, but their structure. "
-    "Ages in steps of 25, then 50; work class government or other; t is total variation; the prior is the published "
-    "margin; every node of the lattice was tried."
+EXAMPLES_LEAD = "Every printed figure beside what the definitions give; errors in the paper are named."
+FIG_1_LEAD = "Distances and entropy along three families of beliefs, and over the classes of a table."
+FIG_4_LEAD = "The same thresholds over other quasi-identifiers, class by class."
+GROWTH_LEAD = "One to seven columns published, every table at the same (k, l, t)."
+HOW = (
+    "Trees have the printed heights; the paper does not print their levels. Ages in steps of 5, 25, then 50; work "
+    "class government or other; t is total variation; the prior is the published margin."
 )
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class LeakageStudy(FiledReport):
-    """What was printed, what was found, and the charts. The Adult parts are empty without the file."""
+class ComparedMetrics:
+    """How distances order the classes of one table: their rank correlations, and those of the entropy distance."""
 
-    examples: tuple[ExampleRow, ...]
+    name: str
+    n_classes: int
+    correlations: FloatArray
+    apart: dict[str, DrawnAgain]
+
+    @classmethod
+    def of(cls, name: str, seen: ValueCounts) -> ComparedMetrics:
+        ranks = metric_ranks(seen)
+        return cls(name, ranks.shape[1], metric_rank_correlations(ranks), apart_from_others(ranks))
+
+    def claim(self) -> Claim:
+        return independence_claim(self.name, self.apart, self.n_classes)
+
+    def chart(self) -> Chart:
+        return metric_correlation_chart(self.correlations, self.n_classes, self.name)
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class AdultFound:
+    """What the Adult file gives."""
+
+    n_records: int
+    table_iv: Grid
     tables: tuple[AnonymisedAdult, ...]
     choices: tuple[AnonymisedAdult, ...]
     growth: tuple[AnonymisedAdult, ...]
-    charts: dict[str, Chart]
+    known: list[tuple[int, float, float, float, float, float]]
+    printed: dict[str, DrawnAgain]
+
+    @property
+    def gentle(self) -> AnonymisedAdult:
+        return next(table for table in self.tables if str(table.asked) == "(13, 13, 0.1)")
+
+    @property
+    def thirds(self) -> tuple[AnonymisedAdult, ...]:
+        return tuple(table for table in self.tables if len(table.quasi) == 3)
+
+    def charts(self) -> dict[str, Chart]:
+        near, c = nearest_class(self.thirds)
+        return {
+            "fig2a": _class_chart("Fig. 2a", self.tables[0]),
+            "fig2b": _shares_chart("Fig. 2b", self.tables[0], self.tables[0].worst),
+            "fig2_gentle": _class_chart("The table of section V.B", self.gentle),
+            "fig3a": _class_chart("Fig. 3a", near),
+            "fig3b": _shares_chart("Fig. 3b", near, c),
+            "fig4_distribution": _choice_chart(self.choices, "distribution leakage", bits=False),
+            "fig4_entropy": _choice_chart(self.choices, "entropy leakage, bits", bits=True),
+            "growth_known": _known_chart(self.known),
+            "growth_published": _published_chart(self.growth),
+        }
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class LeakageStudy(FiledReport):
+    """What was printed and what was found. ``adult`` is None without that file."""
+
+    examples: tuple[ExampleRow, ...]
+    adult: AdultFound | None
+    compared: tuple[ComparedMetrics, ...]
+
+    @property
+    def charts(self) -> dict[str, Chart]:
+        compared = {f"fig1_ranks_{at}": one.chart() for at, one in enumerate(self.compared)}
+        return {**metric_family_charts(), **compared, **(self.adult.charts() if self.adult else {})}
+
+    @property
+    def claims(self) -> tuple[Claim, ...]:
+        of_adult = adult_claims(self.adult.tables, self.adult.choices) if self.adult else ()
+        return (*example_claims(self.examples), *(one.claim() for one in self.compared), *of_adult)
 
     def record(self) -> dict[str, Any]:
+        adult = self.adult
         return {
-            "schema": "seriatim.study.leakage/1",
+            "schema": "seriatim.study.leakage/2",
+            "run": self._run(),
+            "claims": [asdict(claim) for claim in self.claims],
             "examples": [format_plain(asdict(row)) for row in self.examples],
-            "tables": [_record(table) for table in self.tables],
-            "qid_choices": [_record(table) for table in self.choices],
-            "growth": [_record(table) for table in self.growth],
+            "tables": [_record(table) for table in adult.tables] if adult else [],
+            "printed": {name: str(one) for name, one in adult.printed.items()} if adult else {},
+            "qid_choices": [_record(table) for table in adult.choices] if adult else [],
+            "growth": [_record(table) for table in adult.growth] if adult else [],
             "charts": {name: chart_views.drawing(chart) for name, chart in self.charts.items()},
         }
 
     def page(self) -> Page:
+        of_fig_1 = {name: chart for name, chart in self.charts.items() if name.startswith("fig1")}
+        grids = (_example_grid(self.examples), *table_grids())
         sections = [
-            *([_in_short(self.tables, self.growth)] if self.tables else []),
-            Section("Examples", (_example_grid(self.examples),), EXAMPLES_LEAD),
-            Section("Fig. 1: distances compared", (Charts(self._charts("fig1")),), FIG_1_LEAD),
+            Section("Claims", (claims_grid(self.claims),), self._run()),
+            Section("Examples, and Tables I to III", grids, EXAMPLES_LEAD),
+            Section("Fig. 1: distances compared", (Charts(of_fig_1),), FIG_1_LEAD),
         ]
-        if self.tables:
-            grids = (_table_grid("Tables that keep (k, l, t)", self.tables), Charts(self._charts("fig2", "fig3")))
-            sections.append(Section("Adult", (Prose((NOT_FROM_PUBLIC,)), *grids)))
-            choices = _table_grid("Pairs of quasi-identifiers at (6, 6, 0.5)", self.choices)
-            charts = Charts(self._charts("fig4"))
-            sections.append(Section("Fig. 4: which quasi-identifiers", (choices, charts), FIG_4_LEAD))
-            grown = _table_grid("One to seven quasi-identifiers at (6, 6, 0.5)", self.growth)
-            sections.append(Section("Growth", (grown, Charts(self._charts("growth"))), GROWTH_LEAD))
+        if self.adult:
+            sections += _adult_sections(self.adult, self.charts)
         return Page(TITLE, tuple(sections), kicker="Study", subtitle=PAPER)
 
-    def _charts(self, *starts: str) -> dict[str, Chart]:
-        return {name: chart for name, chart in self.charts.items() if name.startswith(starts)}
+    def _run(self) -> str:
+        """Say what was run."""
+        n = len(FAMILIES)
+        ran = [f"{len(self.examples)} printed figures of examples, {n} families of {STEPS} steps"]
+        if self.adult:
+            again = len(next(iter(self.adult.printed.values())).again)
+            ran.append(
+                f"{self.adult.n_records:,} records of Adult, and {again} tables of as many drawn again from them"
+            )
+        ran += [f"{one.n_classes:,} classes of {one.name}" for one in self.compared]
+        return f"Run: {'; '.join(ran)}. Intervals: the middle 95 % of what was drawn again."
 
 
-def study_leakage(adult: Path | None = None) -> LeakageStudy:
-    """Run the study; without the Adult file only the examples and Fig. 1."""
-    charts = metric_family_charts()
-    if adult is None:
-        return LeakageStudy(tuple(example_rows()), (), (), (), charts)
-    data = read_adult(adult)
-    tables = tuple(table for chosen, asked in TABLES for table in adult_minimal_tables(data, chosen, asked))
-    choices = tuple(adult_minimal_tables(data, chosen, LeakageTerms(6, 6, 0.5))[0] for chosen in CHOICES)
-    grown = tuple(adult_published_growth(data, LeakageTerms(6, 6, 0.5)))
-    seen = leakage_adult_class_figures(data)
-    charts["fig1_rank_correlations"] = metric_correlation_chart(
-        metric_rank_correlations(seen), int((seen.sizes > 0).sum())
+def study_leakage(
+    adult: Path | None = None,
+    run: StudyRun = KEEPS_NOTHING,
+    *,
+    table: Path | None = None,
+    policy: Path | None = None,
+) -> LeakageStudy:
+    """Run the study: examples and Fig. 1; the Adult section with that file; Fig. 1 for a table of one's own."""
+    if (table is None) != (policy is None):
+        raise InputError(Fault("table, policy", "one without the other", "both"))
+    compared: list[ComparedMetrics] = []
+    found = None
+    if adult is not None:
+        data = read_adult(adult)
+        found = _adult_found(data, run)
+        compared.append(ComparedMetrics.of("Adult", leakage_adult_class_figures(data)))
+    if table is not None and policy is not None:
+        blocks = seriatim.audit(table, seriatim.Policy.load(policy)).blocks
+        compared += [ComparedMetrics.of(f"{table.stem}, {block.column}", block.counts) for block in blocks]
+    return LeakageStudy(examples=tuple(example_rows()), adult=found, compared=tuple(compared))
+
+
+def _adult_found(data: Adult, run: StudyRun) -> AdultFound:
+    made = run.parts({
+        **{f"Adult, {one} at {terms}": partial(adult_minimal_tables, data, one, terms) for one, terms in TABLES},
+        **{f"Adult, Fig. 4, {chosen}": partial(_best_table, data, chosen) for chosen in CHOICES},
+        "Adult, growth": partial(adult_published_growth, data, GROWN),
+    }, 0.0, 0.7)  # fmt: skip
+    lists = list(made.values())
+    tables = tuple(chain(*lists[: len(TABLES)]))
+    gentle = lists[1][0]
+    (printed,) = run.parts({"Adult, drawn again": partial(adult_printed, data, gentle, lists[2])}, 0.7, 1.0).values()
+    return AdultFound(
+        n_records=data.n_records,
+        table_iv=table_iv(data),
+        tables=tables,
+        choices=tuple(chain(*lists[len(TABLES) : -1])),
+        growth=tuple(lists[-1]),
+        known=adult_known_growth(data),
+        printed=printed,
     )
-    first = tables[0]
-    third = next(table for table in tables if len(table.quasi) == 3)
-    charts["fig2a"] = _class_chart("Fig. 2a", first)
-    charts["fig2b"] = _shares_chart("Fig. 2b", first)
-    charts["fig3a"] = _class_chart("Fig. 3a", third)
-    charts["fig3b"] = _shares_chart("Fig. 3b", third)
-    charts["fig4_distribution"] = _choice_chart(choices, "distribution leakage", bits=False)
-    charts["fig4_entropy"] = _choice_chart(choices, "entropy leakage, bits", bits=True)
-    charts["growth_known"] = _known_chart(adult_known_growth(data, raw=True))
-    charts["growth_published"] = _published_chart(grown)
-    return LeakageStudy(tuple(example_rows()), tables, choices, grown, charts)
+
+
+def _best_table(data: Adult, chosen: tuple[int, int]) -> list[AnonymisedAdult]:
+    return adult_minimal_tables(data, chosen, GROWN)[:1]
+
+
+def _adult_sections(adult: AdultFound, charts: Mapping[str, Chart]) -> list[Section]:
+    def drawn(start: str) -> Charts:
+        return Charts({name: chart for name, chart in charts.items() if name.startswith(start)})
+
+    near, c = nearest_class(adult.thirds)
+    told = (
+        f"The paper does not say which class its C6 is. Of {sum(len(t.sizes) for t in adult.thirds)} classes over "
+        f"{len(adult.thirds)} minimal tables “{near.names[c]}” of {near.sizes[c]:,} people is nearest to the two "
+        f"shares printed: {near.shares[c, EIGHTH]:.4f} and {near.shares[c, TENTH]:.4f}. It is drawn in Fig. 3b."
+    )
+    choices = _table_grid(f"Pairs of quasi-identifiers at {GROWN}", adult.choices)
+    grown = _table_grid(f"One to seven quasi-identifiers at {GROWN}", adult.growth)
+    return [
+        Section("Table IV", (adult.table_iv,), HOW),
+        Section("Figs. 2 and 3", (
+            printed_grid(adult.printed), _table_grid("Tables that keep (k, l, t)", adult.tables), drawn("fig2"),
+            Prose((told,)), drawn("fig3"),
+        )),
+        Section("Fig. 4: which quasi-identifiers", (choices, drawn("fig4")), FIG_4_LEAD),
+        Section("Growth", (grown, drawn("growth")), GROWTH_LEAD),
+    ]  # fmt: skip
 
 
 def _class_chart(figure: str, table: AnonymisedAdult) -> Chart:
@@ -117,13 +261,13 @@ def _class_chart(figure: str, table: AnonymisedAdult) -> Chart:
     return Chart(title, Lines(lines), x=ChartAxis("class"), y=ChartAxis("leakage"), caption=caption)
 
 
-def _shares_chart(figure: str, table: AnonymisedAdult) -> Chart:
+def _shares_chart(figure: str, table: AnonymisedAdult, c: int) -> Chart:
     x = tuple(float(v) for v in range(1, len(table.margin) + 1))
     lines = (
         Line("whole table", x, tuple(float(v) for v in table.margin)),
-        Line(table.names[table.worst], x, tuple(float(v) for v in table.shares[table.worst])),
+        Line(table.names[c], x, tuple(float(v) for v in table.shares[c])),
     )
-    title = f"{figure}: the class of {table.asked} that leaks most"
+    title = f"{figure}: a class of a table that keeps {table.asked}"
     caption = "Values of the occupation in alphabetical order."
     return Chart(title, Lines(lines), x=ChartAxis("value"), y=ChartAxis("share", "percent"), caption=caption)
 
@@ -176,29 +320,6 @@ def _record(table: AnonymisedAdult) -> dict[str, Any]:
         "n_missing": format_plain(table.n_missing),
         "worst_class": table.worst,
     }
-
-
-def _in_short(tables: Sequence[AnonymisedAdult], grown: Sequence[AnonymisedAdult]) -> Section:
-    first, worst = tables[0], tables[0].worst
-    story = (
-        f"A table of Adult that keeps (k, l, t) = {first.asked} is safe by all three numbers. Its class "
-        f"“{first.names[worst]}” of {first.sizes[worst]} people still rules out {int(first.n_missing[worst])} of "
-        f"{len(first.margin)} occupations and makes an adversary {format_number(float(first.l_e[worst]))} bits more "
-        "certain. "
-        "No single threshold shows that; distribution and entropy leakage, class by class, do."
-    )
-    gentle = next(table for table in tables if str(table.asked) == "(13, 13, 0.1)")
-    tiles = (
-        Tile(f"Largest L_D at {first.asked}", format_number(float(first.l_d.max())), f"{len(first.sizes)} classes"),
-        Tile(f"Largest L_D at {gentle.asked}", format_number(float(gentle.l_d.max())), f"{len(gentle.sizes)} classes"),
-        Tile("Largest L_D, one attribute", format_number(float(grown[0].l_d.max())), f"{len(grown[0].sizes)} classes"),
-        Tile(
-            "Largest L_D, seven attributes",
-            format_number(float(grown[-1].l_d.max())),
-            f"{len(grown[-1].sizes)} classes",
-        ),
-    )
-    return Section("In short", (Prose((story,)), Tiles(tiles)))
 
 
 def _example_grid(rows: Sequence[ExampleRow]) -> Grid:

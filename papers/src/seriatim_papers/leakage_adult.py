@@ -1,12 +1,12 @@
 """The Adult section of Ren and Li: tables that keep k, l and t, and what their classes leak all the same.
 
-The public file does not give the printed figures, but their structure, with t measured as total variation. The lattices
-are tiny, so every node is tried: nothing is pruned, and minimal means that no finer node passes.
+The public file does not give the printed figures, but their structure, with t measured as total variation. All three
+demands are monotone, so a node is tried only where every coarser one passes; minimal means that no finer node passes.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import product
 
@@ -20,6 +20,8 @@ from seriatim.model.scale import FloatArray
 from seriatim_papers.adult import Adult, Levels
 
 Node = tuple[int, ...]
+COMPARED_AT = (2, 1, 1, 1, 0)
+"""The levels of the first five columns at which distances are compared."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,15 +63,22 @@ class AnonymisedAdult:
 def adult_minimal_tables(adult: Adult, chosen: Sequence[int], asked: LeakageTerms) -> list[AnonymisedAdult]:
     """Return every minimal node over the chosen quasi-identifiers (1 to 7, as in the paper), most classes first."""
     columns = [adult.quasi[i - 1] for i in chosen]
-    passing = {node: seen for node, seen in _nodes(adult, columns) if _passes(seen, asked)}
-    minimal = [node for node in passing if not any(other != node and _finer(other, node) for other in passing)]
+    passing = _passing(adult, columns, asked)
+    minimal = [node for node in passing if not any(finer in passing for finer in _next(node, -1))]
     found = [_table(columns, node, passing[node], asked) for node in minimal]
     return sorted(found, key=lambda table: (-len(table.sizes), table.node))
 
 
-def adult_known_growth(adult: Adult, raw: bool) -> list[tuple[int, float, float, float, float, float]]:
+def adult_table_at(adult: Adult, chosen: Sequence[int], node: Node, asked: LeakageTerms) -> AnonymisedAdult:
+    """Return the table at one node, whether it keeps what was asked or not."""
+    columns = [adult.quasi[i - 1] for i in chosen]
+    seen = ValueCounts.of(_classes_at(columns, node), adult.occupation.codes, adult.occupation.n_values)
+    return _table(columns, node, seen, asked)
+
+
+def adult_known_growth(adult: Adult) -> list[tuple[int, float, float, float, float, float]]:
     """Return for 1 to 7 known columns: classes, mean and largest L_D, mean and largest |L_E|."""
-    given = list(adult.raw) if raw else [levels.levels[0] for levels in adult.quasi]
+    given = [levels.levels[0] for levels in adult.quasi]
     return [
         (g.n_classes, g.mean_l_d, g.max_l_d, g.mean_l_e, abs(g.max_l_e), g.null_l_d)
         for g in column_by_column(adult.occupation, given)
@@ -82,16 +91,30 @@ def adult_published_growth(adult: Adult, asked: LeakageTerms, up_to: int = 7) ->
 
 
 def leakage_adult_class_figures(adult: Adult, least: int = 30) -> ValueCounts:
-    """Return the classes of the first five columns at their finest levels that have enough records to have a shape."""
-    given = [levels.levels[0] for levels in adult.quasi[:5]]
+    """Return the classes of the first five columns, generalised, that have enough records to have a shape."""
+    given = [levels.levels[level] for levels, level in zip(adult.quasi, COMPARED_AT, strict=False)]
     classes = numbered_alike([g.codes for g in given], [g.n_values for g in given], adult.n_records)
     seen = ValueCounts.of(classes, adult.occupation.codes, adult.occupation.n_values)
     return seen.without(classes.sizes < least)
 
 
-def _nodes(adult: Adult, columns: Sequence[Levels]) -> Iterator[tuple[Node, ValueCounts]]:
-    for node in product(*(range(len(c.levels)) for c in columns)):
-        yield node, ValueCounts.of(_classes_at(columns, node), adult.occupation.codes, adult.occupation.n_values)
+def _passing(adult: Adult, columns: Sequence[Levels], asked: LeakageTerms) -> dict[Node, ValueCounts]:
+    """Return the nodes that keep k, l and t; what breaks one of them is broken by every finer node too."""
+    found: dict[Node, ValueCounts] = {}
+    for node in sorted(product(*(range(len(c.levels)) for c in columns)), key=sum, reverse=True):
+        coarser = [
+            other for other in _next(node, 1) if all(a < len(c.levels) for a, c in zip(other, columns, strict=True))
+        ]
+        if all(other in found for other in coarser):
+            seen = ValueCounts.of(_classes_at(columns, node), adult.occupation.codes, adult.occupation.n_values)
+            if _passes(seen, asked):
+                found[node] = seen
+    return found
+
+
+def _next(node: Node, step: int) -> list[Node]:
+    """Return the neighbours of a node that are one level coarser (1) or finer (-1) in one column."""
+    return [(*node[:at], level + step, *node[at + 1 :]) for at, level in enumerate(node)]
 
 
 def _classes_at(columns: Sequence[Levels], node: Node) -> Classes:
@@ -103,10 +126,6 @@ def _passes(seen: ValueCounts, asked: LeakageTerms) -> bool:
     if seen.sizes.min() < asked.k or np.diff(seen.starts).min() < asked.l:
         return False
     return bool(figures_by_class(seen)["tv"].max() <= asked.t + 1e-12)
-
-
-def _finer(one: Node, other: Node) -> bool:
-    return all(a <= b for a, b in zip(one, other, strict=True))
 
 
 def _table(columns: Sequence[Levels], node: Node, seen: ValueCounts, asked: LeakageTerms) -> AnonymisedAdult:

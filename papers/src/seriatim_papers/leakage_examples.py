@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from seriatim.measures._leakage import leakage
+from seriatim.report import Grid
 from seriatim_papers.leakage_metrics import metric_ordered_emd
 
 
@@ -34,12 +35,22 @@ _LESS = "negative: the adversary is less certain than before; the paper prints t
 STOMACH, LUNG = ("gastric ulcer", "gastritis", "stomach cancer"), ("flu", "bronchitis", "pneumonia")
 DISEASE_TREE = 4
 """The height of the tree of diseases: two of one organ are 1/4 apart, others 1. With Li's height of 3 it is 8/27."""
-TABLE_II = (
-    ("gastric ulcer", "stomach cancer", "pneumonia"),
-    ("gastritis", "flu", "bronchitis"),
-    ("gastritis", "bronchitis", "stomach cancer"),
-)
-"""The diseases of the three classes; together they are everyone."""
+PATIENTS = (
+    ("47677", "29", 3, "gastric ulcer"), ("47602", "22", 4, "gastritis"), ("47678", "27", 5, "stomach cancer"),
+    ("47905", "43", 6, "gastritis"), ("47909", "52", 11, "flu"), ("47906", "47", 8, "bronchitis"),
+    ("47605", "30", 7, "bronchitis"), ("47673", "36", 9, "pneumonia"), ("47607", "32", 10, "stomach cancer"),
+)  # fmt: skip
+"""Table I(a): zip code, age, salary in thousands, disease."""
+IN_TABLE_I = ((("476**", "2*"), (0, 1, 2)), (("4790*", "≥40"), (3, 4, 5)), (("476**", "3*"), (6, 7, 8)))
+IN_TABLE_II = ((("4767*", "≤40"), (0, 2, 7)), (("4790*", "≥40"), (3, 4, 5)), (("4760*", "≤40"), (1, 6, 8)))
+"""The classes of Tables I(b) and II: what is published of the quasi-identifiers, and which patients."""
+INPATIENTS = (
+    ("49012", "25", "Flu"), ("49013", "28", "Flu"), ("49013", "29", "Heart Disease"), ("49970", "39", "Flu"),
+    ("48823", "49", "Cancer"), ("49971", "34", "Flu"), ("48824", "48", "Heart Disease"), ("48823", "45", "Cancer"),
+    ("48824", "46", "Flu"), ("49971", "37", "Heart Disease"), ("49012", "22", "Flu"), ("49970", "32", "Flu"),
+)  # fmt: skip
+"""Table III(a); III(b) hides the last digit of each zip code and age."""
+TABLE_II = tuple(tuple(PATIENTS[i][3] for i in members) for _, members in IN_TABLE_II)
 
 
 def disease_distance(members: Sequence[str]) -> float:
@@ -52,6 +63,42 @@ def disease_distance(members: Sequence[str]) -> float:
         moved += min(more, less)
         between += abs(more - less) / 2
     return moved / DISEASE_TREE + between
+
+
+def salary_distance(members: Sequence[int]) -> float:
+    """Return how far patients' salaries are from everyone's, by the distance of ordered values."""
+    ranks = sorted(patient[2] for patient in PATIENTS)
+    places = [ranks.index(PATIENTS[i][2]) for i in members]
+    return metric_ordered_emd(
+        np.full(len(ranks), 1 / len(ranks)), np.bincount(places, minlength=len(ranks)) / len(places)
+    )
+
+
+def table_grids() -> tuple[Grid, ...]:
+    """Return Tables I to III as they are printed, with what each class of Tables I(b) and II is found to keep."""
+    columns = ("record", "zip code", "age", "salary", "disease")
+    originals = tuple((str(i + 1), zip_, age, f"{pay}K", ill) for i, (zip_, age, pay, ill) in enumerate(PATIENTS))
+    ill = tuple((str(i + 1), *row) for i, row in enumerate(INPATIENTS))
+    hidden = sorted((f"{zip_[:-1]}*", f"{age[0]}*", disease) for zip_, age, disease in INPATIENTS)
+    return (
+        Grid("Table I(a): as it is", columns, originals, frozenset({0, 3})),
+        _class_grid("Table I(b): printed as 3-diverse", IN_TABLE_I),
+        _class_grid("Table II: printed as (0.167, 0.278)-close for salary and disease", IN_TABLE_II),
+        Grid("Table III(a): as it is", ("record", "zip code", "age", "disease"), ill, frozenset({0})),
+        Grid("Table III(b): printed as 4-anonymous and 2-diverse", ("zip code", "age", "disease"), tuple(hidden)),
+    )
+
+
+def _class_grid(caption: str, classes: Sequence[tuple[tuple[str, str], tuple[int, ...]]]) -> Grid:
+    rows = []
+    for (zip_, age), members in classes:
+        pay, ill = zip(*((PATIENTS[i][2], PATIENTS[i][3]) for i in members), strict=True)
+        rows.append((
+            zip_, age, ", ".join(f"{one}K" for one in pay), ", ".join(ill), str(min(len(set(pay)), len(set(ill)))),
+            f"{salary_distance(members):.3f}", f"{disease_distance(ill):.3f}",
+        ))  # fmt: skip
+    heads = ("zip code", "age", "salaries", "diseases", "distinct values", "EMD of salaries", "EMD of diseases")
+    return Grid(caption, heads, tuple(rows), frozenset({4, 5, 6}))
 
 
 def example_rows() -> list[ExampleRow]:

@@ -10,12 +10,15 @@ from collections.abc import Callable, Mapping
 
 import numpy as np
 
+from seriatim.model.chance import open_chance
 from seriatim.model.chart import Chart, ChartAxis, Heatmap, Line, Lines
 from seriatim.model.class_counts import ValueCounts
 from seriatim.model.scale import FloatArray
+from seriatim_papers.claims import DrawnAgain
 
 Metric = Callable[[FloatArray, FloatArray], float]
 STEPS = 41
+SEED = 2_026
 
 
 def metric_l1(a: FloatArray, x: FloatArray) -> float:
@@ -91,30 +94,50 @@ def metric_family_charts() -> dict[str, Chart]:
             Lines(lines),
             x=ChartAxis("share of the way"),
             y=ChartAxis("distance"),
-            caption="Nine values in order. Only the entropy distance can fall while all others grow.",
+            caption="Nine values in order.",
         )
     return charts
 
 
-def metric_rank_correlations(seen: ValueCounts) -> FloatArray:
-    """Return Spearman correlations of the distances from the margin, over all classes with records."""
+def metric_ranks(seen: ValueCounts) -> FloatArray:
+    """Return the ranks of all classes with records (columns) by each distance from the margin (rows)."""
     from scipy.stats import rankdata
 
     counts = seen.dense()
     counts = counts[counts.sum(axis=1) > 0]
     shares = counts / counts.sum(axis=1, keepdims=True)
-    ranks = [rankdata([metric(seen.margin, x) for x in shares]) for metric in METRICS.values()]
-    return np.asarray(np.corrcoef(np.asarray(ranks)), dtype=np.float64)
+    return np.asarray([rankdata([metric(seen.margin, x) for x in shares]) for metric in METRICS.values()])
 
 
-def metric_correlation_chart(correlations: FloatArray, n_classes: int) -> Chart:
+def metric_rank_correlations(ranks: FloatArray) -> FloatArray:
+    """Return Spearman correlations of the distances; a distance that is the same everywhere correlates with none."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        found = np.corrcoef(ranks)
+    return np.asarray(np.where(np.isnan(found), np.eye(len(ranks)), found), dtype=np.float64)
+
+
+def apart_from_others(ranks: FloatArray, draws: int = 200) -> dict[str, DrawnAgain]:
+    """Return how the entropy distance correlates with each other one, over the classes and over classes drawn again."""
+    n, apart = ranks.shape[1], list(METRICS).index("entropy distance")
+    chance = open_chance(SEED, "classes again")
+    again = [metric_rank_correlations(ranks[:, chance.integers(0, n, n)])[apart] for _ in range(draws)]
+    found = metric_rank_correlations(ranks)[apart]
+    return {
+        name: DrawnAgain(float(found[at]), tuple(float(one[at]) for one in again))
+        for at, name in enumerate(METRICS)
+        if at != apart
+    }
+
+
+def metric_correlation_chart(correlations: FloatArray, n_classes: int, name: str) -> Chart:
+    """Chart how alike the distances order the classes of a table."""
     names = tuple(METRICS)
     cells = tuple(tuple(float(c) for c in row) for row in correlations)
     return Chart(
-        f"Rank correlations of distances over {n_classes} classes of Adult",
+        f"Rank correlations of distances over {n_classes:,} classes of {name}",
         Heatmap(names, names, cells),
         x=ChartAxis("distance"),
         y=ChartAxis("distance"),
         value=ChartAxis("Spearman correlation"),
-        caption="1: both order the classes alike. The entropy distance differs, but is not independent.",
+        caption="1: both order the classes in one way.",
     )
