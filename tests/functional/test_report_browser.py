@@ -15,8 +15,7 @@ from support.browsers import ARGUMENTS, CHROMIUM, picture
 from seriatim.model import Bars, Chart, ChartAxis, Heatmap, Line, Lines, Threshold, histogram_of
 from seriatim.report import Charts, Report, Section, SigningFacts, SignOff, rendered_page
 from seriatim.usecases.compare.compare import ComparedMethod
-from seriatim.usecases.compare.compare_page import Comparison, RiskMap
-from seriatim.usecases.compare.risk_map import MapWish, TriedTechnique
+from seriatim.usecases.compare.compare_page import Comparison
 
 pytestmark = [
     pytest.mark.browser,
@@ -362,16 +361,15 @@ def test_a_comparison_of_several_tables_stays_on_its_card(browser, tmp_path, wid
 
 
 def test_dots_of_a_map_say_what_they_are(browser, tmp_path) -> None:
-    points = tuple(
-        TriedTechnique(technique=name, parameter=f"k = {k}", risk=1 / k, worst=1.0, cost=k / 100)
-        for name in ("median", "curve")
-        for k in (2, 5)
+    methods = tuple(
+        ComparedMethod(method=name, released=True, gcp=gcp, relation=0.8, class_size=9.0)
+        for name, gcp in (("median", 0.2), ("curve", 0.3), ("cohort", None))
     )
     path = tmp_path / "map.html"
-    path.write_text(RiskMap("income", points, MapWish(column="wage")).to_html(), encoding="utf-8")
+    path.write_text(Comparison("income", methods).to_html(), encoding="utf-8")
     visit = Visit(browser, path, 1000)
     titles = visit.page.locator(".plot svg title").all_text_contents()
-    assert {"median k = 2", "median k = 5", "curve k = 2", "curve k = 5"} <= set(titles)
-    assert visit.page.get_by_text("Risk of the column wage").count() == 1
+    assert {"median", "curve"} <= set(titles)
+    assert "cohort" not in titles, "what made no draft is nowhere on the map"
     assert visit.overflow() == 0
     visit.page.close()

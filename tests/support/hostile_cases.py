@@ -415,12 +415,6 @@ def a_hundred_thousand_levels(folder: Path, size: Size) -> Sequence[str]:
     return PUBLISH
 
 
-@each({"minus": "-1", "huge": str(2**70), "64 bits": str(2**64)})
-def seed(folder: Path, size: Size, number: str) -> Sequence[str]:
-    wish = f'risk = "hit_chance", column = "ill", seed = {number}'
-    return "compare", "view.csv", "-p", "policy.toml", "--risk", wish
-
-
 @each(
     {
         "of dotted keys": lambda n: ".".join(["a"] * n) + " = 1\n",

@@ -48,8 +48,6 @@ ELSEWHERE = {
     ("usecases/attack/attack_page.py", "sequence"): ATTACK,
     ("usecases/audit/audit_figures.py", "median"): FIGURE,
     ("usecases/audit/audit_numbers.py", "median"): FIGURE,
-    ("usecases/compare/map_beliefs.py", "noise"): CHANCE,
-    ("usecases/compare/risk_map.py", "noise"): OPTION,
     ("usecases/publish/release_files.py", "noise"): "a key of the codebook",
     ("usecases/publish/followed_people.py", "sequence"): ATTACK,
     ("usecases/publish/judgement.py", "noise"): "the name of a measure",

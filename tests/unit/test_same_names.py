@@ -19,7 +19,6 @@ from seriatim.journal.tokens import TokenBook
 from seriatim.ledger.sql_ledger import SqlLedger
 from seriatim.model.policy_keys import ARGUMENT_LIMITS, LARGEST, LARGEST_WORD
 from seriatim.policies.questions import LEAST
-from seriatim.usecases.compare.risk_map import MapWish
 from seriatim.web.desk.application import serve as serve_desk
 from seriatim.web.server import serve
 from seriatim.web.settings import Settings
@@ -55,7 +54,7 @@ TWINS: dict[str, tuple[Callable[..., Any], ...]] = {
     "publish": (sr.publish, api.open_ledger),
     "audit": (sr.audit, api.open_ledger),
     "attack": (sr.attack, api.attack_history_of_folder, api.attack_report, api.open_ledger),
-    "compare": (sr.compare, MapWish),
+    "compare": (sr.compare,),
     "forecast": (sr.forecast, api.open_ledger),
     "gate baseline": (api.gate_baseline,),
     "gate replay": (api.gate_requests, api.gate_replay, api.gate_store),
@@ -173,7 +172,6 @@ OTHERWISE: dict[str, dict[str, str]] = {
     "demo": {"out": _SOMEWHERE},
     "publish": {"out": _SOMEWHERE},
     "knowledge mine": {"out": _SOMEWHERE},
-    "compare": {"risk": "a map is a function of its own in Python"},
     "gate replay": {"test": _REPEATED},
     "study cor-split": {"part": _REPEATED},
     "study js-reduce": {

@@ -1,6 +1,6 @@
 from seriatim.api.attacks import attack, attack_exposed_people, attack_history_of_folder, attack_report
 from seriatim.api.audits import audit
-from seriatim.api.comparisons import compare, compare_lattice_nodes, compare_on_map
+from seriatim.api.comparisons import compare, compare_lattice_nodes
 from seriatim.api.first_policies import first_policy
 from seriatim.api.forecasts import forecast, forecast_report
 from seriatim.api.gates import (
@@ -30,10 +30,8 @@ from seriatim.policies import guess_policy, load_adversary, load_policy, policy_
 from seriatim.storage.durable_files import refuse_private_list, write_private_list
 from seriatim.tables.reader import read_table
 from seriatim.tables.views import view_of
-from seriatim.usecases.compare.risk_map import MapWish
 
 __all__ = [
-    "MapWish",
     "Prepared",
     "Published",
     "attack",
@@ -44,7 +42,6 @@ __all__ = [
     "checked_as_policy",
     "compare",
     "compare_lattice_nodes",
-    "compare_on_map",
     "first_policy",
     "forecast",
     "forecast_report",

@@ -12,8 +12,7 @@ from seriatim.model import Policy
 from seriatim.ports import Progress, no_progress
 
 if TYPE_CHECKING:
-    from seriatim.usecases.compare.compare_page import Comparison, RiskMap
-    from seriatim.usecases.compare.risk_map import MapWish
+    from seriatim.usecases.compare.compare_page import Comparison
 
 
 def compare_lattice_nodes(view: Any, policy: Policy) -> tuple[dict[str, int], ...]:
@@ -52,20 +51,3 @@ def compare(
     orders = [publish_case.ReleaseOrder(one.view, one.plan, again=True) for one in ready]
     found = compare_case.compare(orders, parts, wiring.wired_scratch_ledger, chosen)
     return Comparison(policy.series, found, len(orders))
-
-
-def compare_on_map(
-    view: Any, policy: Policy, wish: MapWish | None = None, *, progress: Progress = no_progress
-) -> RiskMap:
-    """Put techniques and their parameters on one map of risk against usefulness.
-
-    ``seriatim.api.MapWish`` chooses column and axes and may bring the user's own statistics: a name, and
-    a function from columns of numbers to a number. Nothing is published or recorded.
-    """
-    from seriatim.usecases.compare.compare_page import RiskMap
-    from seriatim.usecases.compare.risk_map import MapWish, risk_map, settled_wish
-
-    ready = ready_under(view, policy)
-    asked = settled_wish(ready.view, wish or MapWish())
-    parts = wiring.wired_publishing(wiring.wired_without_ledger(), ready.view.source, progress)
-    return RiskMap(policy.series, risk_map(ready.view, policy, parts.workers, asked, progress), asked)
