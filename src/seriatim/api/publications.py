@@ -140,6 +140,8 @@ def publish(
     suggest: bool = False,
     empty: bool = False,
     private: str | Path | None = None,
+    period: str = "",
+    date: str = "",
     to: Iterable[str] = (),
     approved_by: str | None = None,
     override: str | None = None,
@@ -158,6 +160,7 @@ def publish(
     With ``suggest`` a refusal also tries changes of the policy and says which would pass, and at what cost. A view
     without records goes into a running series of a serial method only with ``empty``: it says that everyone has left.
     Beside a release in ``out`` lies a page to sign; a refusal leaves its report in ``out/refused`` and never a table.
+    ``period`` and ``date`` tell recipients what time the table is about and when it is published.
     ``private`` is a file for a list of the people who are exposed, and why; only its owner may read it. ``to`` is the
     same as ``recipients``, ``approved_by`` with ``override`` the same as ``approval``, as on the command line.
     """
@@ -186,6 +189,8 @@ def publish(
         again=again,
         corrections=None if corrections is None else _corrections(corrections, policy),
         empty=empty,
+        period=period and visible_text("period", period),
+        date=date and visible_text("date", date),
         input_name=ready.source.name,
         input_sha256=ready.source.sha256,
     )

@@ -33,6 +33,8 @@ Override = Annotated[
     Optional[str],  # noqa: UP045
     typer.Option(help="Release despite a refusal, for this reason (needs --approved-by)."),
 ]
+Period = Annotated[str, typer.Option(help="The time that the table is about, as recipients are told.")]
+Date = Annotated[str, typer.Option(help="The day of publication, as recipients are told.")]
 Suggest = Annotated[
     bool, typer.Option("--suggest", help="When refused, rehearse changes of the policy and list what would pass.")
 ]
@@ -61,6 +63,8 @@ def command(
     allow: Allow = None,
     corrections: Corrections = None,
     to: Recipients = None,
+    period: Period = "",
+    date: Date = "",
     approved_by: ApprovedBy = None,
     override: Override = None,
     suggest: Suggest = False,
@@ -103,6 +107,8 @@ def command(
             private=private,
             again="again" in allowed,
             empty="empty" in allowed,
+            period=period,
+            date=date,
             progress=progress,
         )
     _show(made, out, dry_run, as_json)

@@ -254,6 +254,7 @@ class Policy:
     people: str | None = None
     """The register of people that respondents are in, if it bears another name than their column."""
     epoch: int = 1
+    publisher: str | None = field(default=None, compare=False)
     head: Path | None = field(default=None, compare=False)
     """The file outside the shelf that names the newest release; where it lies is no promise."""
     adversary: Adversary = NOBODY_KNOWN

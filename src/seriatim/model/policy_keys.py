@@ -207,6 +207,13 @@ PLAIN_KEYS = (
         "(the respondent's column, if omitted)",
     ),
     Setting(
+        key="publisher",
+        section=_SERIES,
+        form=Form.VISIBLE,
+        values="a name",
+        summary="who publishes the series, as recipients are told",
+    ),
+    Setting(
         key="epoch",
         section=_SERIES,
         limits=whole_from(1),

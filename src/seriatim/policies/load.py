@@ -113,6 +113,7 @@ def _policy(document: dict[str, Any], base: Path | None, faults: Faults) -> Poli
         defence=defence,
         respondent=series.get("respondent"),
         people=series.get("people"),
+        publisher=series.get("publisher"),
         epoch=series["epoch"],
         head=(base or Path()) / series["head"] if "head" in series else None,
         adversary=adversary,

@@ -109,7 +109,7 @@ class Axis:
     @classmethod
     def _of_nodes(cls, shown: set[str], nodes: Mapping[str, Sequence[str]]) -> Axis:
         """Return an axis on which the values under each label stand together."""
-        used = {label: {*members} for label, members in nodes.items() if label in shown}
+        used = {label: {*members} for label, members in nodes.items() if label in shown or label == TOP}
         leaves = set().union(*used.values()) | (shown - used.keys())
         wide = sorted(used.values(), key=len, reverse=True)
         values = sorted(leaves, key=lambda leaf: ([leaf not in one for one in wide], leaf))

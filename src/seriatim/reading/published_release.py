@@ -49,6 +49,12 @@ class PublishedRelease:
     told: Mapping[str, Mapping[str, Any]] | None = None
     """What the codebook says about each quasi column; None if the axes were named instead."""
 
+    @property
+    def n_people(self) -> int:
+        """Return the rows without the counterfeits."""
+        made_up = None if self.counterfeits is None else pc.sum(self.counterfeits.column(COUNTERFEITS)).as_py()
+        return int(self.table.num_rows - (made_up or 0))
+
     def count(self, where: Mapping[str, Range], having: Mapping[str, object] | None = None) -> float:
         """Estimate the number of people with every column of ``where`` in its range and the values in ``having``.
 
@@ -158,16 +164,20 @@ def open_release(
     beside = _read(place, "counterfeits"), _read(place, "plain")
     if axes is not None:
         return PublishedRelease(table, beside[0], axes, beside[1])
-    release = PublishedRelease(table, beside[0], {}, beside[1], _told(table, codebook, str(folder)))
-    return replace(release, axes=_axes_told([release]))
-
-
-def _told(table: pa.Table, codebook: bytes | None, where: str) -> dict[str, Mapping[str, Any]]:
-    """Return what the codebook says about each quasi column of the table."""
     if codebook is None:
-        raise TableError(Fault(where, "no codebook.json", "the folder of a release", "name the axes of its columns"))
-    columns = json.loads(codebook)["columns"]
-    return {one["name"]: one for one in columns if one["role"] == "quasi" and one["name"] in table.column_names}
+        remedy = "name the axes of its columns"
+        raise TableError(Fault(str(folder), "no codebook.json", "the folder of a release", remedy))
+    return release_told(table, beside[0], beside[1], json.loads(codebook))
+
+
+def release_told(
+    table: pa.Table, counterfeits: pa.Table | None, plain: pa.Table | None, codebook: Mapping[str, Any]
+) -> PublishedRelease:
+    """Return a release whose axes span what its labels say, as its codebook explains them."""
+    columns = [one for one in codebook["columns"] if one["name"] in table.column_names]
+    told = {one["name"]: one for one in columns if one["role"] == "quasi"}
+    release = PublishedRelease(table, counterfeits, {}, plain, told)
+    return replace(release, axes=_axes_told([release]))
 
 
 def _axes_told(releases: Sequence[PublishedRelease]) -> dict[str, Axis]:

@@ -61,6 +61,17 @@ class Estimated(NamedTuple):
     high: float
 
 
+class Quality(NamedTuple):
+    """How well a release answers questions about a sensitive column."""
+
+    of: str
+    """What is asked by column: the ``mean`` of a number, or the ``count`` of each value."""
+    errors: dict[str, float]
+    """For each column the mean standard error: of counts in shares of them, of means in standard deviations."""
+    regression: pa.Table | None
+    """The terms of all columns of numbers with their standard errors; None without any."""
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class Relation:
     """How the values of a sensitive column go with the other columns, read from all cells of one release or several."""
@@ -135,6 +146,23 @@ class Relation:
         found[0] += middle
         return pa.table({"term": names, "estimate": found[:, 0], "error": error[:, 0]})
 
+    def quality(self) -> Quality:
+        """Return how well what can be asked of the release is answered, by standard errors alone.
+
+        Of a number the mean is asked for each value of a column, of anything else how many hold each value. The
+        regression is that of the number, or of the share of the commonest value, on all columns of numbers.
+        """
+        numbered = not np.isnan(self._spans).any()
+        read, size = self._shares, 1.0
+        if numbered:
+            told = self._spans[self._codes]
+            read, size = self._joined((self._spans - told.mean())[:, None]), max(float(told.std()), 1e-12)
+        size *= max(float(self._cells[-1].people.sum()), 1e-12)
+        errors = {one: float(read.sums(self._block(at))[1].sum()) / size for at, one in enumerate(self.columns)}
+        on = [column for column, bands in zip(self.columns, self._bands, strict=True) if bands.numbers is not None]
+        value = None if numbered else pc.drop_null(self._values[0])[0].as_py()
+        return Quality("mean" if numbered else "count", errors, self.regression(on, value) if on else None)
+
     def _terms(self, at: int, given: Mapping[str, float] | None) -> tuple[list[str | None], FloatArray]:
         """Return the terms of a column, and the number of each value in each term."""
         bands = self._bands[at]
@@ -188,18 +216,20 @@ class Relation:
         return self._read[1][-1]
 
     @cached_property
+    def _spans(self) -> FloatArray:
+        """Return each sensitive value as a number; not a number for one that is none and that somebody has."""
+        values = self._read[0].to_pylist()
+        held = np.bincount(np.concatenate(self._read[1]), minlength=len(values)) > 0
+        return np.where(held, [span_point(value) for value in values], 0.0)
+
+    @property
     def _numbers(self) -> FloatArray:
         """Return each sensitive value as a number; raise an error if one is none."""
-        values = self._read[0].to_pylist()
-        numbers = np.array([span_point(value) for value in values])
-        held = np.bincount(np.concatenate(self._read[1]), minlength=len(values)) > 0
-        if np.isnan(numbers[held]).any():
-            found, remedy = (
-                f"{int(np.isnan(numbers[held]).sum())} values are no numbers",
-                "ask for the share of a value",
-            )
+        strange = int(np.isnan(self._spans).sum())
+        if strange:
+            found, remedy = f"{strange} values are no numbers", "ask for the share of a value"
             raise TableError(Fault(f"column {self.sensitive!r}", found, "numbers", remedy))
-        return np.asarray(np.nan_to_num(numbers))
+        return self._spans
 
     def _held(self, value: object) -> FloatArray:
         texts = self._read[0].to_pylist()

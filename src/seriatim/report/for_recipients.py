@@ -6,7 +6,7 @@ Nothing in it was measured against the truth, and nothing says who was withheld 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from math import ceil
 from typing import Any
 
@@ -14,9 +14,9 @@ from seriatim.model.verdict import Finding, Verdict
 from seriatim.report import outcome
 from seriatim.report.html import FiledReport
 from seriatim.report.outcome import RESPONDENT, Facts
-from seriatim.report.page import Cell, Definitions, Grid, Note, Page, Prose, Section
+from seriatim.report.page import Cell, Definitions, Grid, Note, Page, Prose, Section, Tone
 from seriatim.report.promise_words import promise_words
-from seriatim.report.words import FORMS, format_number, format_plain
+from seriatim.report.words import FORMS, format_number, format_percent, format_plain
 
 SCHEMA = "seriatim.public-report/1"
 _CAPPED = frozenset({"fair_cells"})
@@ -27,7 +27,18 @@ _ROLES = {
     "sensitive": "protected by the promises",
     "plain": "published as it is",
 }
-_FOOTER = "This report says what was promised and how to read the table. It holds no row and no figure about people."
+_ORIGIN = {"publisher": "Publisher", "period": "Reference period", "date": "Published", "people": "People"}
+_ASKED = {"count": "how many have each value of {}", "mean": "the mean of {}"}
+_UNITS = {"count": "{} of a count", "mean": "{} of the standard deviation"}
+_GOOD, _ROUGH = 0.05, 0.2
+"""Mean standard errors up to which an answer is good, and rough."""
+_ESTIMATED = (
+    "The standard errors below come from the release alone, as a reader who joins all of it estimates them "
+    "(seriatim.reading.open_release, or open_release of the R package): about 95 of 100 answers are within two of "
+    "them. They are about the people in the table, and nobody else.",
+    "How many people have each value of a single column is shown by the table itself.",
+)
+_FOOTER = "This report says what was promised and how to read the table. It holds no row, and no figure that it hides."
 
 
 def promises_told(verdict: Verdict) -> tuple[Finding, ...]:
@@ -65,6 +76,8 @@ class PublicReport(FiledReport):
     notation: Mapping[str, str]
     odds: float | None = None
     """How much the odds of a frequent value grow in a group, at most; the table shows it."""
+    codebook: Mapping[str, Any] = field(default_factory=dict)
+    """What programs are told; the page says the same of where the table is from and how well it answers."""
 
     def record(self) -> dict[str, Any]:
         return {
@@ -80,11 +93,28 @@ class PublicReport(FiledReport):
     def page(self) -> Page:
         return Page(
             title=self.facts.series,
-            sections=(self._kept(), self._reading(), self._columns(), _files()),
+            sections=(*self._origin(), self._kept(), self._reading(), self._columns(), *self._quality(), _files()),
             kicker="For recipients",
             subtitle=f"release {self.facts.number}",
             footer=_FOOTER,
         )
+
+    def _origin(self) -> tuple[Section, ...]:
+        told = [(title, str(self.codebook[key])) for key, title in _ORIGIN.items() if key in self.codebook]
+        return (Section("What it is", (Definitions(tuple(told)),)),) if told else ()
+
+    def _quality(self) -> tuple[Section, ...]:
+        measured: Mapping[str, Any] = self.codebook.get("quality", {})
+        rows = tuple(
+            (column, sensitive, _ASKED[one["of"]].format(sensitive), _well(one["of"], error))
+            for sensitive, one in measured.items()
+            for column, error in one["errors"].items()
+        )
+        if not rows:
+            return ()
+        heads = ("By", "Of", "What is asked", "How well it is answered")
+        grid = Grid("Tables and means that the release answers", heads, rows)
+        return (Section("What can be estimated, and how well", (Prose(_ESTIMATED), grid)),)
 
     def _kept(self) -> Section:
         heading = "What was promised and kept"
@@ -112,6 +142,13 @@ class PublicReport(FiledReport):
         )
         grid = Grid("The columns of the table", ("Column", "What was done", "Unit", "Written as"), rows)
         return Section("Columns", (grid,))
+
+
+def _well(of: str, error: float) -> Cell:
+    """Return how well a question is answered, by its mean standard error."""
+    tone: Tone = "good" if error <= _GOOD else "warn" if error <= _ROUGH else "bad"
+    words = {"good": "well", "warn": "roughly", "bad": "hardly: use the margins"}[tone]
+    return Cell(words, tone, f"± {_UNITS[of].format(format_percent(error))}")
 
 
 def _promise_row(finding: Finding) -> tuple[str | Cell, ...]:

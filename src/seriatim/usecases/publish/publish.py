@@ -83,6 +83,9 @@ class ReleaseOrder:
     """Values that were published wrongly and are other ones in this view."""
     empty: bool = False
     """Whether a view without records may be published in a series: it says that everyone has left."""
+    period: str = ""
+    """The time that the table is about, and the day of publication, as recipients are told."""
+    date: str = ""
     input_name: str = ""
     input_sha256: str = ""
     """Name and SHA-256 of the input, for the page to sign."""
@@ -404,14 +407,14 @@ def _staged(
 ) -> tuple[Taken, dict[str, Any]]:
     """Stage a release's files and let the ledger take them; return what it says, and the codebook."""
     from seriatim.usecases.publish.release_files import (
-        columns_and_promises,  # with all of report/: not for a dry run
+        codebook_of,  # with all of report/: not for a dry run
         write_folder,
     )
 
     assert state.secret is not None
     # the number is taken for granted here; reserving fails if another writer was faster
     number = state.n_releases + 1
-    codebook = columns_and_promises(order.policy, made.draft, made.verdict, number)
+    codebook = codebook_of(order, made, number)
     with parts.ledger.stage() as folder:
         reservation = Reservation(
             state=state,

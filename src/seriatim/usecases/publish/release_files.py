@@ -6,20 +6,31 @@ The codebook says what a reader of the table must know, and nothing that was mea
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pyarrow.compute as pc
 
+from seriatim.errors import TableError
 from seriatim.measures.query_error import SEED
 from seriatim.model import TOP, Draft, Generalised, Kind, Policy, Release, Verdict
 from seriatim.model.draft import PLAIN
 from seriatim.model.hierarchies import Hierarchy
 from seriatim.model.own_tables import folders_by_column
 from seriatim.ports import PRIVATE, PUBLIC, Writer
+from seriatim.reading.published_release import release_told
 from seriatim.report import Facts, PublicReport, Report, TableCounts, promise_told, promises_told, reported_columns
 from seriatim.report.words import format_percent
+
+if TYPE_CHECKING:
+    from seriatim.reading.relation import Quality
+    from seriatim.usecases.publish.publish import ReleaseOrder
+
+MOST_MEASURED = 1_000_000
+"""Rows of a table whose answers are measured; of more, open_release says how sure each is."""
 
 
 def report_of_draft(policy: Policy, draft: Draft, verdict: Verdict, number: int | None) -> Report:
@@ -61,17 +72,16 @@ def write_folder(folder: Path, policy: Policy, write: Writer, made: Release, cod
         (folder / part).mkdir(mode=0o700)
     write(made, folder / PUBLIC)
     _write(folder / PUBLIC / "codebook.json", json.dumps(codebook, indent=1, sort_keys=True, ensure_ascii=False))
-    _write(folder / PUBLIC / "report.html", _public_report_of(report, made.draft).to_html())
+    _write(folder / PUBLIC / "report.html", _public_report_of(report, made.draft, codebook).to_html())
     _write(folder / PRIVATE / "report.json", report.to_json())
     _write(folder / PRIVATE / "report.html", report.to_html())
 
 
-def _public_report_of(report: Report, draft: Draft) -> PublicReport:
+def _public_report_of(report: Report, draft: Draft, codebook: Mapping[str, Any]) -> PublicReport:
     """Return the report for recipients."""
     odds = next((one.value for one in report.verdict.measures if one.name == "odds_in_group"), None)
-    return PublicReport(
-        report.facts, promises_told(report.verdict), meaning_of_row(draft, report.policy), NOTATION, odds
-    )
+    promises = promises_told(report.verdict)
+    return PublicReport(report.facts, promises, meaning_of_row(draft, report.policy), NOTATION, odds, codebook)
 
 
 def _write(path: Path, text: str) -> None:
@@ -178,15 +188,46 @@ def _labels(hierarchy: Hierarchy, shown: Generalised | None) -> dict[str, dict[s
     known = hierarchy.known()
     if known is None or shown is None:
         return {}
-    found: dict[str, list[str]] = {label: [] for label in shown.labels if label is not None and label != TOP}
+    found: dict[str, list[str]] = {label: [] for label in shown.labels if label is not None}
     for value, path in zip(known, hierarchy.paths(known), strict=True):
-        for label in {*(path or ())} - {value}:
+        for label in {*(path or ()), TOP} - {value}:
             if label in found:
                 found[label].append(value)
     return {"labels": {label: values for label, values in found.items() if values}}
 
 
-def columns_and_promises(policy: Policy, draft: Draft, verdict: Verdict, number: int) -> dict[str, Any]:
+def codebook_of(order: ReleaseOrder, made: Release, number: int) -> dict[str, Any]:
+    """Return all that a reader needs beside the table: what it is, how to read it, and how well it answers."""
+    codebook = _columns_and_promises(order.policy, made.draft, made.verdict, number)
+    origin = {"publisher": order.policy.publisher, "period": order.period, "date": order.date}
+    told = {key: value for key, value in origin.items() if value}
+    return {**codebook, **told, **_people_and_quality(made.draft, codebook)}
+
+
+def _people_and_quality(draft: Draft, codebook: Mapping[str, Any]) -> dict[str, Any]:
+    """Return how many people the release is about, and how well it answers questions, from what is published alone."""
+    found: dict[str, Any] = {}
+    people = 0
+    for own in draft.tables.values():
+        release = release_told(own.table, own.counterfeits, own.files.get(PLAIN), codebook)
+        people = people or release.n_people
+        if not release.axes or not 0 < own.table.num_rows <= MOST_MEASURED:
+            continue
+        for name in own.sensitive:
+            with suppress(TableError):  # labels that the codebook does not explain
+                found[name] = _quality(release.relation(name).quality())
+    return {"people": people, **({"quality": found} if found else {})}
+
+
+def _quality(measured: Quality) -> dict[str, Any]:
+    """Return standard errors in four digits, and no estimate: one of a class with one value would be that value."""
+    rows = [] if measured.regression is None else measured.regression.to_pylist()
+    told = {row["term"]: float(f"{row['error']:.4g}") for row in rows}
+    errors = {column: round(error, 4) for column, error in measured.errors.items()}
+    return {"of": measured.of, "errors": errors, **({"regression": told} if told else {})}
+
+
+def _columns_and_promises(policy: Policy, draft: Draft, verdict: Verdict, number: int) -> dict[str, Any]:
     """Return columns, how values are written, and the promises that were kept; nothing about anyone."""
     forms = {column.name: column.form for column in draft.generalised}
     columns = []
