@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import logging
 import os
 import stat
@@ -12,12 +13,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.command_line import write_policy, write_view
+from support.command_line import seriatim, write_policy, write_view
 from support.desks import HOME, Answer, ask, signed_in, token_on
 
 import seriatim as sr
 from seriatim.ledger.shelf import slug
 from seriatim.ledger.sql_ledger import SqlLedger, open_ledger
+from seriatim.report.words import format_percent
 from seriatim.web.desk import jobs, lines
 from seriatim.web.desk.application import application
 from seriatim.web.desk.book import Book
@@ -50,6 +52,10 @@ def paths(ledger: SqlLedger) -> dict[str, tuple[str, str]]:
         "show_job": ("GET", "/jobs/none"),
         "cancel_job": ("POST", "/jobs/none/cancel"),
         "repeat_job": ("POST", "/jobs/none/again"),
+        "show_report": ("GET", "/jobs/none/report"),
+        "show_attack_form": ("GET", "/attack"),
+        "send_attack": ("POST", "/attack"),
+        "forecast_series": ("POST", f"{here}/forecast"),
         "show_draft": ("GET", f"/drafts/{digest}"),
         "approve_draft": ("POST", f"/drafts/{digest}/approve"),
         "decline_draft": ("POST", f"/drafts/{digest}/decline"),
@@ -103,7 +109,7 @@ def test_a_change_needs_the_desks_own_origin_and_token(ledger: SqlLedger, tmp_pa
     cookie, entries = signed_in(app, door), len(ledger.entries())
     token = token_on(ask(app, "GET", "/ledger", cookie).text)
     changes = [(name, path) for name, (method, path) in paths(ledger).items() if method == "POST"]
-    assert len(changes) == 7
+    assert len(changes) == 9
     good = {"token": token, "key": KEY, "reason": "wrong extract"}
     for name, path in changes:
         for form, origin in (
@@ -248,14 +254,68 @@ def test_a_delivery_is_recorded_as_by_the_command(ledger: SqlLedger, tmp_path: P
     told = {"token": token_on(ask(app, "GET", "/ledger", cookie).text), "key": KEY, "recipients": "--to\n  Dr Kim"}
     answer = ask(app, "POST", place, cookie, told, origin=HOME)
     assert answer.status == 303
-    for _ in range(3_000):
-        page = ask(app, "GET", answer.headers["location"], cookie).text
-        if "What next" in page:
-            break
-        time.sleep(0.05)
+    page = ended_page(app, cookie, answer.headers["location"])
     assert "the command has done what was asked" in page.lower()
     (record,) = ledger.records(series)
     assert set(record.recipients) >= {"--to", "Dr Kim"}
+
+
+def ended_page(app: Any, cookie: str, place: str) -> str:
+    """The page of a job that is over."""
+    for _ in range(3_000):
+        page = ask(app, "GET", place, cookie).text
+        if "What next" in page:
+            return page
+        time.sleep(0.05)
+    raise AssertionError(place)
+
+
+def test_an_attack_finds_what_the_command_finds_and_leaves_its_report(ledger: SqlLedger, tmp_path: Path) -> None:
+    """On a series of the ledger, and on files of any tool; the report may run its own script and nothing else."""
+    app, door = made(ledger, tmp_path)
+    cookie = signed_in(app, door)
+    token = token_on(ask(app, "GET", "/attack", cookie).text)
+    (tmp_path / "monthly").mkdir()
+    for month in "12":
+        (tmp_path / f"monthly/{month}.csv").write_text("age,ill\n20-29,flu\n20-29,gout\n30-39,flu\n30-39,flu\n")
+    who = [f"{month},{row},p{row}" for month in "12" for row in range(1, 5)]
+    (tmp_path / "who.csv").write_text("\n".join(["release,row,respondent", *who]) + "\n")
+    of_files = {"history": str(tmp_path / "monthly"), "respondents": str(tmp_path / "who.csv"), "sensitive": "ill"}
+    for at, target in enumerate(({"series": "ward-visits", "known": "10"}, {**of_files, "known": ""})):
+        told = {"token": token, "key": f"{at}" * 16, **target}
+        answer = ask(app, "POST", "/attack", cookie, told, origin=HOME)
+        assert answer.status == 303, answer.text
+        page = ended_page(app, cookie, answer.headers["location"])
+        (job,) = [one for one in door.book.newest_jobs(9) if one.id == f"{at}" * 16]
+        found = seriatim(tmp_path, *job.words, "--json", "--ledger", f"sqlite:///{tmp_path / 'ledger.db'}")
+        share = json.loads(found.out)["iterated"]["share"]
+        assert ("Nobody breached" in page) == (share == 0)
+        assert format_percent(share) in page
+        report = ask(app, "GET", f"{answer.headers['location']}/report", cookie)
+        assert report.status == 200
+        assert "unsafe" not in report.headers["content-security-policy"]
+        assert report.headers["content-security-policy"].count("sha256-") == 3
+    assert share == 0.5  # the two who share a box with nobody of another value
+    assert ask(app, "GET", "/jobs/none/report", cookie).status == 404
+
+
+def test_what_was_typed_wrong_is_said_and_starts_nothing(ledger: SqlLedger, tmp_path: Path) -> None:
+    app, door = made(ledger, tmp_path)
+    cookie = signed_in(app, door)
+    told = {"token": token_on(ask(app, "GET", "/attack", cookie).text), "key": KEY}
+    for path, form, words in (
+        ("/attack", {"series": "ward-visits", "known": "95"}, "a percentage from 0 to 90"),
+        ("/attack", {"series": "ward-visits", "known": "many"}, "a percentage from 0 to 90"),
+        ("/attack", {"history": str(tmp_path / "none")}, "there is no such folder"),
+        ("/attack", {"history": str(tmp_path)}, "none was chosen"),
+        ("/attack", {"series": "none"}, "there is no such series"),
+        ("/series/ward-visits/forecast", {"releases": "0"}, "a whole number from 1 to 120"),
+        ("/series/ward-visits/forecast", {"releases": "x"}, "a whole number from 1 to 120"),
+    ):
+        answer = ask(app, "POST", path, cookie, {**told, **form}, origin=HOME)
+        assert answer.status in (404, 422)
+        assert words in answer.text.replace("There", "there"), answer.text
+    assert door.book.newest_jobs(9) == []
 
 
 def test_nobody_releases_alone_who_may_not_approve(ledger: SqlLedger, tmp_path: Path) -> None:

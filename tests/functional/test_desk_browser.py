@@ -160,9 +160,17 @@ def test_the_second_month_is_two_clicks_and_a_file_and_equals_the_commands(
         approver.page.wait_for_url("**/series/*/2")
         approver.check_page()
         assert [(one.number, one.state) for one in ledger_in(folder).records()] == [(1, "sealed"), (2, "sealed")]
-        for place in ("/", "/new", "/ledger", "/trail"):
+        for place in ("/", "/new", "/attack", "/ledger", "/trail"):
             approver.page.goto(approver.home + place)
             approver.check_page()
+        approver.page.goto(approver.home)
+        approver.page.click(".card a")
+        approver.page.click("text=Attack the releases")
+        approver.page.wait_for_selector("text=Open the report", timeout=JOB_ENDS)
+        approver.check_page()
+        approver.page.click("text=Open the report")
+        approver.page.wait_for_selector("svg")  # drawn by the report's own script
+        approver.check_page()
         asked = [*author.asked, *approver.asked]
         assert {urlsplit(url).hostname for url in asked} == {"127.0.0.1"}
         assert not [url for url in asked if CANARY in url]

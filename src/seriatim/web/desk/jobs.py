@@ -33,6 +33,7 @@ STATES = {
     INTERRUPTED: "the computer or the process ended before the command did; it can be started again",
 }
 """Every state of a job; ``docs/how-to/use-the-desk.md`` has the same table."""
+REPORT = "report.html"
 DAYS = 7
 """After which an uploaded table is removed."""
 
@@ -57,11 +58,12 @@ class Jobs:
         job = Job(id=name, kind=kind, series=series, person=person, words=words, pid=0, started=now(), state=RUNNING)
         self.book.add(job)  # before the process: none may run that no row knows
         surroundings = {**os.environ, "SERIATIM_LEDGER": self.ledger, "SERIATIM_PROGRESS": str(place / "progress")}
-        command = [sys.executable, "-m", "seriatim", *lines.with_options(words, "--json")]
+        out = ("--out", str(place / REPORT)) if kind in lines.REPORTING else ()
+        command = [sys.executable, "-m", "seriatim", *lines.with_options(words, "--json", *out)]
         try:
-            with _new_file(place / "out.json") as out, _new_file(place / "said.txt") as said:
+            with _new_file(place / "out.json") as printed, _new_file(place / "said.txt") as said:
                 child = subprocess.Popen(  # noqa: S603 - our own command, its words apart
-                    command, stdin=subprocess.DEVNULL, stdout=out, stderr=said, pass_fds=(lock,),
+                    command, stdin=subprocess.DEVNULL, stdout=printed, stderr=said, pass_fds=(lock,),
                     start_new_session=True, env=surroundings,
                 )  # fmt: skip
         finally:
@@ -96,6 +98,13 @@ class Jobs:
         except (OSError, ValueError):
             return None
         return found if isinstance(found, dict) else {"records": found}
+
+    def report(self, job: Job) -> str | None:
+        """Return the page that a job has made."""
+        try:
+            return (self.folder / job.id / REPORT).read_text(encoding="utf-8")
+        except OSError:
+            return None
 
     def progress(self, job: Job) -> tuple[str, float]:
         """Return the step that a job is at, and the share of its work that is behind it."""

@@ -5,19 +5,24 @@ from __future__ import annotations
 import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from seriatim.errors import Fault, InputError
 
 TRY, DRAFT, PUBLISH, DELIVER, VERIFY = "try", "draft", "publish", "deliver", "verify"
+ATTACK, FORECAST = "attack", "forecast"
 TITLES = {
     TRY: "Dry run",
     DRAFT: "Draft for approval",
     PUBLISH: "Release",
     DELIVER: "Delivery",
     VERIFY: "Check of the ledger",
+    ATTACK: "Attack",
+    FORECAST: "Forecast",
 }
 JUDGING = (TRY, DRAFT, PUBLISH)
+REPORTING = (ATTACK, FORECAST)
+"""Jobs that leave a report, beside what they print."""
 MOST_POLICIES = 200
 
 
@@ -40,6 +45,28 @@ def delivering(series: str, number: int, recipients: Iterable[str], person: str,
     to = (word for one in recipients for word in ("--to", one))
     options = (*to, "--approved-by", person, *(("--out", str(Path(out).expanduser().absolute())) if out else ()))
     return ("ledger", "deliver", *options, "--", series, str(number))  # a series may begin like an option
+
+
+def attacking(target: Mapping[str, str], known: float) -> tuple[str, ...]:
+    """Return the words of `seriatim attack`, on a series or on files, by someone who knows a share of the values."""
+    told = (f"--{option}={text}" for option, text in target.items() if text)  # a name may begin like an option
+    return ("attack", *told, *(("--adversary", f"compromised = {known:g}") if known else ()))
+
+
+def forecasting(series: str, releases: int) -> tuple[str, ...]:
+    """Return the words of `seriatim forecast`."""
+    return ("forecast", "--releases", str(releases), "--", series)
+
+
+def share_of(where: str, text: str, most: float) -> float:
+    """Return a percentage that was typed, as a share; nothing is none."""
+    try:
+        found = float(text.strip().removesuffix("%").replace(",", ".") or 0) / 100
+    except ValueError:
+        found = -1.0
+    if not 0 <= found <= most:
+        raise InputError(Fault(where, "not such a number", f"a percentage from 0 to {100 * most:g}"))
+    return found
 
 
 def with_options(words: Sequence[str], *options: str) -> list[str]:
@@ -72,13 +99,13 @@ def series_of(policy: Path) -> str:
     return name if isinstance(name, str) else ""
 
 
-def existing(where: str, text: str) -> Path:
-    """Return the absolute path of a file that is there."""
+def existing(where: str, text: str, kind: Literal["file", "folder"] = "file") -> Path:
+    """Return the absolute path of a file or folder that is there."""
     if not text or "\0" in text:
         raise InputError(Fault(where, "none was chosen", f"a {where}, or the path of one on this computer"))
     path = Path(text).expanduser().absolute()
-    if not path.is_file():
-        raise InputError(Fault(where, "there is no such file", "the path of a file on this computer"))
+    if not (path.is_file() if kind == "file" else path.is_dir()):
+        raise InputError(Fault(where, f"there is no such {kind}", f"the path of a {kind} on this computer"))
     return path
 
 

@@ -26,6 +26,8 @@ from seriatim.web.desk.rights import may_release_alone
 ENTRIES = 200
 """So many entries of the ledger, or lines of the trail, are on a page."""
 RECENT = 8
+MOST_KNOWN, MOST_AHEAD = 0.9, 120
+"""The largest share of people whose value an attacker knows, and the most releases to look ahead."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +112,7 @@ class Desk:
 
 def routes(desk: Desk) -> APIRouter:
     router = APIRouter(default_response_class=HTMLResponse)
-    for add in (_work, _tables, _drafts, _series, _ledger):
+    for add in (_work, _tables, _attacks, _drafts, _series, _ledger):
         add(router, desk)
     return router
 
@@ -138,8 +140,15 @@ def _work(router: APIRouter, desk: Desk) -> None:
         return desk.page(
             "job", visitor, job=job, verdict=verdict, banner=banner, draft=draft, step=step, share=share, short=slug,
             as_draft=_further(job, lines.DRAFT, visitor), as_release=_further(job, lines.PUBLISH, visitor),
-            alone=may_release_alone(visitor.roles),
+            alone=may_release_alone(visitor.roles), reports=job.kind in lines.REPORTING,
         )  # fmt: skip
+
+    @router.get("/jobs/{name}/report")
+    def show_report(name: str, visitor: Asking) -> Response:  # noqa: ARG001 - may they look?
+        page = desk.jobs.report(desk.job(name))
+        if page is None:
+            raise HTTPException(404, "this job has left no report")
+        return screens.filed(page)
 
     @router.post("/jobs/{name}/cancel")
     def cancel_job(name: str, sent: Sending) -> Response:
@@ -203,6 +212,33 @@ def _uploaded(desk: Desk, sent: Sent) -> Path | None:
     return path
 
 
+def _attacks(router: APIRouter, desk: Desk) -> None:
+    @router.get("/attack")
+    def show_attack_form(visitor: Asking) -> Response:
+        return desk.page("attack", visitor, names=desk.series_names())
+
+    @router.post("/attack")
+    def send_attack(sent: Sending) -> Response:
+        """Attack a series of the ledger, or a folder of files that any tool has made."""
+        known, short = lines.share_of("people known", sent.text("known"), MOST_KNOWN), sent.text("series")
+        if short:
+            series, target = desk.series(short), {"series": desk.series(short), "recipient": sent.text("recipient")}
+        else:
+            series, target = "", {
+                "history": str(lines.existing("folder", sent.text("history"), "folder")),
+                "respondents": str(lines.existing("list of people", sent.text("respondents"))),
+                "sensitive": sent.text("sensitive"),
+            }  # fmt: skip
+        return desk.started(sent, lines.ATTACK, series, lambda: lines.attacking(target, known))
+
+    @router.post("/series/{short}/forecast")
+    def forecast_series(short: str, sent: Sending) -> Response:
+        series, releases = desk.series(short), sent.text("releases")
+        if not (releases.isdecimal() and 1 <= int(releases) <= MOST_AHEAD):
+            raise InputError(Fault("releases", "not such a number", f"a whole number from 1 to {MOST_AHEAD}"))
+        return desk.started(sent, lines.FORECAST, series, lambda: lines.forecasting(series, int(releases)))
+
+
 def _drafts(router: APIRouter, desk: Desk) -> None:
     @router.get("/drafts/{digest}")
     def show_draft(digest: str, visitor: Asking) -> Response:
@@ -243,8 +279,9 @@ def _series(router: APIRouter, desk: Desk) -> None:
         records, drafts = desk.ledger.records(name), desk.ledger.drafts(name)
         received = [one.recipients for one in records] + [one.recipients for one in drafts]
         last = next((names for names in reversed(received) if names), ())
+        receivers = sorted({who for one in records for who in one.recipients})
         return desk.page(
-            "series", visitor, name=name, short=short, records=records, drafts=drafts, last=last,
+            "series", visitor, name=name, short=short, records=records, drafts=drafts, last=last, receivers=receivers,
             policy=desk.policy_of(name), policies=lines.policies_in(desk.folder), jobs=desk.recent(name),
         )  # fmt: skip
 

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from seriatim.ledger.sql_ledger import SqlLedger
     from seriatim.ports import DraftPeople, DraftRecord, ReleaseRecord
 
+STYLE_OF_CHARTS = "'sha256-jSYQUrW7J0b3jPqhZP9C2Xh1PyJKHKXd4s0fpGGKrww='"
+"""The style that Observable Plot writes into every chart, by its hash."""
 OPEN = ("waiting", "moved")
 """States of a draft that somebody can still decide about."""
 
@@ -107,6 +109,8 @@ def job_banner(job: Job, told: Mapping[str, Any] | None) -> Banner:
         return Banner("Sound", figures, "good", tuple(told["notes"]))
     if job.kind == lines.VERIFY and told is not None and told.get("faults"):
         return Banner("Damaged", "Restore a backup, and find out who changed what.", "bad", tuple(told["faults"]))
+    if job.state == jobs.DONE and told is not None and job.kind in lines.REPORTING:
+        return _attacked(told) if job.kind == lines.ATTACK else Banner("Forecast", str(told["advice"]), "plain")
     if job.state == jobs.DONE:
         return Banner("Done", sentence, "good")
     further: tuple[str, ...] = ()
@@ -114,6 +118,21 @@ def job_banner(job: Job, told: Mapping[str, Any] | None) -> Banner:
         further = ("if the ledger shows a release as reserved, seriatim ledger resume finishes it",)
     tone: Tone = "bad" if job.state in (jobs.FAILED, jobs.REFUSED) else "warn"
     return Banner(job.state.capitalize(), sentence, tone, (*failed(told), *further))
+
+
+def _attacked(told: Mapping[str, Any]) -> Banner:
+    """Say how many people are breached, by this series and by others of the ledger beside it."""
+    found, beside = told["iterated"], told["beside"]
+    share = max(found["share"], beside["iterated"]["share"] if beside else 0.0)
+    known = found["detail"]["compromised"]
+    who = f"knows the value of {format_percent(known)} of the people" if known else "knew nothing else"
+    whom = f"{format_percent(found['share'])} of {format_count(told['people'])} people"
+    sentence = f"{whom} are breached by someone who kept these releases and {who}."
+    further: tuple[str, ...] = ()
+    if beside:
+        names = ", ".join(beside["names"])
+        further = (f"together with {names}, about the same people: {format_percent(beside['iterated']['share'])}",)
+    return Banner("Breached" if share else "Nobody breached", sentence, "bad" if share else "good", further)
 
 
 def changes(people: DraftPeople, number: int) -> Tiles:
@@ -171,8 +190,19 @@ def held_after(records: Sequence[ReleaseRecord], draft: DraftRecord) -> Grid | N
 
 
 def filed(page: str) -> HTMLResponse:
-    """Return a report as it is filed; its own styles may apply, by their hash, and nothing else."""
-    found = re.search(r"<style>(.*?)</style>", page, re.DOTALL)
-    digest = base64.b64encode(hashlib.sha256((found[1] if found else "").encode()).digest()).decode()
-    policy = f"default-src 'none'; style-src 'sha256-{digest}'; img-src data:; base-uri 'none'; frame-ancestors 'none'"
+    """Return a report as it is filed; its own styles and script may apply, by their hashes, and nothing else."""
+    style, script = (_hash_of(tag, page) for tag in ("style", "script"))
+    style = style if script == "'none'" else f"{style} {STYLE_OF_CHARTS}"
+    policy = (
+        f"default-src 'none'; style-src {style}; script-src {script}; img-src data:; base-uri 'none'; "
+        "frame-ancestors 'none'"
+    )
     return HTMLResponse(page, headers={"Content-Security-Policy": policy})
+
+
+def _hash_of(tag: str, page: str) -> str:
+    """Return what allows the content of a page's first element of this name that has no attributes."""
+    found = re.search(rf"<{tag}>(.*?)</{tag}>", page, re.DOTALL)
+    if found is None:
+        return "'none'"
+    return f"'sha256-{base64.b64encode(hashlib.sha256(found[1].encode()).digest()).decode()}'"
