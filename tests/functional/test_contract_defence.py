@@ -47,7 +47,6 @@ CASES: dict[str, dict[str, Any]] = {
         "promise": {"k": 5, "j": 0.6},
         "defence": {"method": "sequence", "mode": "greedy", "suppress": 0.2},
     },
-    "sequence by cells": {"promise": {"k": 5}, "defence": {"method": "sequence", "mode": "cells"}},
     "cohort knowing": {
         "promise": {"m": 2},
         "defence": {"method": "cohort"},

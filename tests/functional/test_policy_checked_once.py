@@ -50,7 +50,6 @@ def test_a_view_prepared_under_another_policy_is_an_error(tmp_path: Path) -> Non
         for call in (
             lambda other=other: sr.publish(ready, other, ledger),
             lambda other=other: sr.compare(ready, other),
-            lambda other=other: api.compare_lattice_nodes(ready, other),
         ):
             with pytest.raises(sr.PolicyError, match="policy: not the one that the view was prepared under"):
                 call()

@@ -109,37 +109,6 @@ def test_relaxed_leftovers_drop_nobody_and_say_what_was_reached(tmp_path: Path) 
     assert any(note.startswith("nobody was dropped: the largest t reached is") for note in made.verdict.notes)
 
 
-def test_cells_are_the_same_in_every_release_and_suppress_nobody(tmp_path: Path) -> None:
-    ledger, asked = sr.Ledger.open(tmp_path / "l.db"), policy({"k": 6}, mode="cells")
-    together = []
-    for view in months(3):
-        made = sr.publish(view, asked, ledger)
-        assert made.verdict.released, made.verdict.reasons
-        assert made.table.num_rows == 240
-        group = dict(zip(made.groups["respondent"].to_pylist(), made.groups["group"].to_pylist(), strict=True))
-        together.append({frozenset(who for who in group if group[who] == g) for g in set(group.values())})
-    assert together[0] == together[1] == together[2]  # nobody moved, whatever their values did
-    assert min(len(group) for group in together[0]) >= 6
-
-
-def test_cells_say_when_an_age_moves_people_through_them(tmp_path: Path) -> None:
-    ledger, asked = sr.Ledger.open(tmp_path / "l.db"), policy({"k": 6}, mode="cells")
-    said = []
-    for years, view in zip((0, 1, 6, 7), months(4), strict=True):
-        older = view.set_column(1, "age", pa.array([age + years for age in view["age"].to_pylist()]))
-        said.append(" ".join(sr.publish(older, asked, ledger).verdict.notes))
-    assert ["publish the year of birth instead" in notes for notes in said] == [False, False, True, True]
-    assert "'weight'" not in said[3]
-
-
-def test_cells_merge_for_diversity_and_refuse_small_tables(tmp_path: Path) -> None:
-    diverse = policy({"k": 6, "l": 5}, mode="cells")
-    made = sr.publish(months(1)[0], diverse, sr.Ledger.open(tmp_path / "l.db"))
-    assert made.verdict.released, made.verdict.reasons
-    with pytest.raises(sr.TableError, match="use method"):
-        sr.publish(months(1, 40)[0], policy({"k": 6}, mode="cells"), sr.Ledger.open(tmp_path / "m.db"))
-
-
 def test_the_leaks_of_the_method_are_measured(tmp_path: Path) -> None:
     """t ends groups later; k alone does not, and says nothing."""
     said = {}
@@ -196,11 +165,10 @@ def test_what_the_method_cannot_do_is_bad_input(tmp_path: Path, promise: dict[st
         sr.publish(months(1)[0], policy(promise), sr.Ledger.open(tmp_path / "l.db"))
 
 
-@pytest.mark.parametrize("mode", ["optimal", "cells"])
-def test_buckets_are_two_tables_joined_by_group(tmp_path: Path, mode: str) -> None:
+def test_buckets_are_two_tables_joined_by_group(tmp_path: Path) -> None:
     """Nobody's value is beside them, every group has its own values, and the series is attacked as if it were boxes."""
     ledger = sr.Ledger.open(tmp_path / "l.db")
-    asked = policy({"k": 6, "l": 2}, mode=mode, form="buckets")
+    asked = policy({"k": 6, "l": 2}, mode="optimal", form="buckets")
     for at, view in enumerate(months(2), 1):
         made = sr.publish(view, asked, ledger, out=tmp_path / f"out{at}")
         assert made.verdict.released, made.verdict.reasons
@@ -312,7 +280,7 @@ def test_counterfeits_do_not_go_with_buckets() -> None:
         policy({"k": 8}, leftovers="counterfeit", form="buckets")
 
 
-@pytest.mark.parametrize("mode", ["optimal", "greedy", "cells"])
+@pytest.mark.parametrize("mode", ["optimal", "greedy"])
 def test_buckets_publish_a_column_called_group_so_no_other_may_be(tmp_path: Path, mode: str) -> None:
     view = months(1)[0].rename_columns(["id", "group", "weight", "stage"])
     asked = sr.Policy.from_dict(

@@ -1,4 +1,4 @@
-"""The optimum and the minimal nodes of random lattices equal those of trying every node."""
+"""The optimum of random lattices equals that of trying every node."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from support import random_lattices as plain
 from seriatim.defences.single.lattice import optimum
 from seriatim.defences.single.lattice.generalisation import SearchTask, pruning_bars, published_pieces
 from seriatim.defences.single.lattice.nodes import LossKind, all_heights, finest_node_classes
-from seriatim.defences.single.lattice.optimum import NodeDemand, NodeSearch, find_best, find_minimal
+from seriatim.defences.single.lattice.optimum import NodeDemand, NodeSearch, find_best
 from seriatim.defences.single.trim import class_tests
 from seriatim.engines.threads import Threads
 from seriatim.kernels.single.rollup import NodeClasses, count_values
@@ -122,24 +122,6 @@ def few_being(n: int) -> Iterator[None]:
 
 
 SMALL = pytest.mark.parametrize("small", [0, optimum.SMALL])
-
-
-@SMALL
-@settings(max_examples=150, deadline=None)
-@given(made=cases())
-def test_minimal_nodes_are_those_of_brute_force(small, made):
-    columns, sensitive, asked, k, budget = made
-    n = len(sensitive.codes)
-    allowed = [
-        node
-        for node in plain.all_nodes(columns)
-        if n - sum(map(len, plain_kept(columns, sensitive, asked, k, node))) <= budget
-    ]
-    expected = sorted(node for node in allowed if not any(plain.below(other, node) for other in allowed))
-    task = task_of(columns, sensitive, asked, k, budget, LossKind.NCP)
-    with few_being(small):
-        found = find_minimal(NodeSearch(task.lattice, task.finest, task.demand, ONE))
-    assert [tuple(row) for row in found.tolist()] == expected
 
 
 PLAIN_LOSS = {

@@ -8,13 +8,10 @@ import pytest
 
 import seriatim as sr
 from seriatim.defences.single.lattice import nodes
-from seriatim.defences.single.lattice.generalisation import loss_named, minimal_generalisations
+from seriatim.defences.single.lattice.generalisation import loss_named
 from seriatim.defences.single.lattice.nodes import LossKind, all_heights
-from seriatim.engines.threads import Threads
 from seriatim.errors import PolicyError
 from seriatim.model import CodedColumn, scale_of
-from seriatim.tables.reader import read_table
-from seriatim.tables.views import view_of
 
 
 def policy(loss: str | None = None, suppress: float = 0.0) -> sr.Policy:
@@ -59,12 +56,6 @@ def test_suppression_buys_a_finer_node(tmp_path):
     table = published(policy(suppress=0.125), tmp_path)
     assert table.num_rows == 7
     assert set(table["zip"].to_pylist()) == {"11*", "12*", "21*"}
-
-
-def test_minimal_nodes_by_hand():
-    view = view_of(read_table(TABLE), policy())
-    # nobody shares an age, so only age in tens or * will do; 221 is alone until the first digit
-    assert minimal_generalisations(view, policy(), Threads(1)).tolist() == [[2, 1]]
 
 
 @pytest.mark.parametrize("loss", list(LossKind))

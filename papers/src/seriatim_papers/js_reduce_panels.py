@@ -43,14 +43,10 @@ METHODS = (
     PanelMethod("optimal k 10 l 3", "sequence", 10, options={"mode": "optimal"}),
     PanelMethod("optimal k 20 l 3", "sequence", 20, options={"mode": "optimal"}),
     PanelMethod("greedy k 20 t 0.5 l 3", "sequence", 20, options={"mode": "greedy", "t": 0.5}),
-    PanelMethod("cells k 5", "sequence", 5, None, {"mode": "cells"}),
-    PanelMethod("cells k 10", "sequence", 10, None, {"mode": "cells"}),
-    PanelMethod("cells k 20", "sequence", 20, None, {"mode": "cells"}),
 )
 SKEWED = (
     PanelMethod("median k 2 l 2", "median", 2, 2),
     PanelMethod("median k 5 l 2", "median", 5, 2),
-    PanelMethod("cells k 5", "sequence", 5, None, {"mode": "cells"}),
 )
 """For hospital visits, 91 % of which are 0: three values in every group are not to be had."""
 

@@ -1,6 +1,6 @@
 from seriatim.api.attacks import attack, attack_exposed_people, attack_history_of_folder, attack_report
 from seriatim.api.audits import audit
-from seriatim.api.comparisons import compare, compare_lattice_nodes
+from seriatim.api.comparisons import compare
 from seriatim.api.first_policies import first_policy
 from seriatim.api.forecasts import forecast, forecast_report
 from seriatim.api.gates import (
@@ -41,7 +41,6 @@ __all__ = [
     "audit",
     "checked_as_policy",
     "compare",
-    "compare_lattice_nodes",
     "first_policy",
     "forecast",
     "forecast_report",

@@ -15,14 +15,6 @@ if TYPE_CHECKING:
     from seriatim.usecases.compare.compare_page import Comparison
 
 
-def compare_lattice_nodes(view: Any, policy: Policy) -> tuple[dict[str, int], ...]:
-    """Return every minimal node of the method ``lattice``: the height of each quasi-identifier, 0 for the value."""
-    from seriatim.usecases.compare.compare import lattice_nodes
-
-    ready = ready_under(view, policy)
-    return lattice_nodes(ready.view, ready.plan, wiring.wired_workers())
-
-
 def compare(
     view: Any,
     policy: Policy,

@@ -67,8 +67,6 @@ class Method:
     """Whether it groups only tables in which no value has more than one m-th."""
     reads_odds: bool = False
     """Whether it has room for values above one m-th, with [promise] odds."""
-    nodes: str = ""
-    """``module:function`` that lists every minimal generalisation; empty if it does not generalise whole columns."""
     compiled_ahead: tuple[str, ...] = ()
     """The steps of ``kernels.warm_up`` that its first use has to wait for, the longest first."""
     looks: str = ""
@@ -156,7 +154,6 @@ _ROWS = (
             ),
             _CLASSES,
         ),
-        nodes="seriatim.defences.single.lattice.generalisation:minimal_generalisations",
         compiled_ahead=("accepting",),
         looks="whether a level keeps l and t",
     ),
@@ -197,7 +194,7 @@ _ROWS = (
         family=MethodFamily.FOLLOWING,
         summary="groups neighbours about whom an attacker who knows how values usually change believes much the same",
         options=(
-            _mode("optimal", "greedy", "cells"),
+            _mode("optimal", "greedy"),
             Setting(
                 key="leftovers",
                 words=("suppress", "relax", "counterfeit"),

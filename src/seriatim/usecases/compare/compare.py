@@ -12,7 +12,6 @@ from dataclasses import dataclass, replace
 from time import perf_counter
 
 from seriatim.attacks import estimate_share, prepare, reveal_leavers
-from seriatim.defences import loaded
 from seriatim.errors import Fault, InputError, PolicyError
 from seriatim.model import (
     DefenceOptions,
@@ -22,11 +21,10 @@ from seriatim.model import (
     SeriesTerms,
     Thresholds,
     Verdict,
-    View,
 )
-from seriatim.model.methods import installed_rows, method_named, quoted_names
-from seriatim.ports import Ledger, Workers, no_progress
-from seriatim.usecases.publish.plan import Plan, checked_policy
+from seriatim.model.methods import installed_rows, method_named
+from seriatim.ports import Ledger, no_progress
+from seriatim.usecases.publish.plan import checked_policy
 from seriatim.usecases.publish.publish import ReleaseOrder, ReleaseParts, publish
 
 _SELECTIVITY = 0.05
@@ -216,16 +214,3 @@ def _compared(method: str, verdict: Verdict) -> ComparedMethod:
         query_error=max(errors) if errors else None,
         why="; ".join(verdict.reasons),
     )
-
-
-def lattice_nodes(view: View, plan: Plan, workers: Workers) -> tuple[dict[str, int], ...]:
-    """Return the height of every quasi-identifier in each minimal node; 0 is the value itself."""
-    settings = plan.settled.defence
-    row = method_named(settings.method) if settings is not None else None
-    if row is None or not row.nodes:
-        found = "another method" if settings is not None else "no method"
-        allowed = f"{quoted_names(lambda other: bool(other.nodes))}, whose nodes are listed"
-        raise PolicyError(Fault("[defence] method", found, allowed, "change it"))
-    names = [column.name for column in view.quasi]
-    nodes = loaded(row.nodes)(view, plan.settled, workers)
-    return tuple({name: int(height) for name, height in zip(names, node, strict=True)} for node in nodes)

@@ -25,18 +25,11 @@ from seriatim.defences.series.sequence.blind_cuts import (
     joined_ends,
     leak_notes,
     leaks_of_segments,
-    leaks_values_pass,
     share_led_by_values,
     without_values,
 )
 from seriatim.defences.series.sequence.bucket_form import bucket_form
 from seriatim.defences.series.sequence.counterfeits import Counterfeits, groups_for_leftovers, withhold_covered
-from seriatim.defences.series.sequence.public_cells import (
-    drifted_columns,
-    first_or_new_tree,
-    merged_leaves,
-    tree_to_keep,
-)
 from seriatim.defences.single.curve.order import hilbert_rows
 from seriatim.defences.single.draft import draft_of
 from seriatim.errors import Fault, PolicyError
@@ -81,8 +74,6 @@ def sequence_groups(view: View, policy: Policy, state: SeriesState, workers: Wor
     assert state.secret is not None
     assert policy.defence is not None
     _check(policy)
-    if policy.defence.mode == "cells":
-        return _by_cells(view, policy, state, workers)
     number = state.n_releases + 1
     there = _by_respondent(view)
     columns = [CodedColumn(column.name, column.codes[there], column.scale) for column in view.quasi]
@@ -149,28 +140,6 @@ def _by_respondent(view: View) -> npt.NDArray[Any]:
     who = view.cells(view.respondent, there).combine_chunks()
     rows: npt.NDArray[Any] = there[pc.sort_indices(pc.cast(who, pa.string())).to_numpy()]
     return rows
-
-
-def _by_cells(view: View, policy: Policy, state: SeriesState, workers: Workers) -> Draft:
-    """Make a draft of the series' fixed cells, which read no values unless l or t is promised."""
-    assert state.secret is not None
-    k, number = policy.terms.least_people, state.n_releases + 1
-    tree = first_or_new_tree(view, state, k)
-    there = np.flatnonzero(~view.suppressed)
-    value = view.sensitive[0].codes
-    rules = _rules(policy, np.bincount(value[there], minlength=len(view.sensitive[0].scale)).astype(np.int64))
-
-    def passes(rows: Longs) -> bool:
-        return len(rows) >= k and leaks_values_pass(np.bincount(value[rows], minlength=len(rules.whole)), rules)
-
-    groups = merged_leaves(tree, view.quasi, there, passes) if len(there) else []
-    sizes = [len(rows) for rows in groups]
-    order = np.concatenate(groups) if groups else np.empty(0, dtype=np.int64)
-    bounds = np.concatenate(([0], np.cumsum(sizes))).astype(np.int64)
-    chance = secret_chance(state.secret, number, "shuffle")
-    draft = draft_of(view, LabelPieces(order.astype(np.int32), bounds), chance, workers)
-    notes = (f"{tree.n_leaves} fixed cells; {len(groups)} groups in this release", *drifted_columns(view, state))
-    return _in_form(replace(draft, notes=notes, memory=tree_to_keep(tree, view, state)), view, policy, state)
 
 
 def _in_form(draft: Draft, view: View, policy: Policy, state: SeriesState) -> Draft:

@@ -19,7 +19,7 @@ from seriatim.defences.single.lattice.nodes import (
     finest_node_classes,
     width_prices,
 )
-from seriatim.defences.single.lattice.optimum import AllowedNode, NodeDemand, NodeSearch, find_best, find_minimal
+from seriatim.defences.single.lattice.optimum import AllowedNode, NodeDemand, NodeSearch, find_best
 from seriatim.defences.single.trim import class_tests, only_those, publishable_records
 from seriatim.errors import Fault, PolicyError
 from seriatim.kernels.single.acceptance import ENTROPY_LEAKAGE, L_DISTINCT, L_ENTROPY, L_RECURSIVE, ClassTests
@@ -76,12 +76,6 @@ def lattice(view: View, policy: Policy, state: SeriesState, workers: Workers) ->
         _labels_at(column, int(height), code) for column, height, code in zip(view.quasi, heights, codes, strict=True)
     )
     return draft_of(view, pieces, secret_chance(state.secret, number, "shuffle"), workers, labelled)
-
-
-def minimal_generalisations(view: View, policy: Policy, workers: Workers) -> npt.NDArray[np.int64]:
-    """Return all minimal nodes, as rows of heights in the order of the quasi columns."""
-    task = search_task(view, policy, ~view.suppressed)
-    return find_minimal(NodeSearch(task.lattice, task.finest, task.demand, workers))
 
 
 def _searched(

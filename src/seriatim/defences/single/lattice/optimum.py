@@ -220,43 +220,6 @@ def find_best(search: NodeSearch) -> AllowedNode | None:
             _learn(search, heights, judgement, extra, floor)
 
 
-def find_minimal(search: NodeSearch) -> npt.NDArray[np.int64]:
-    """Return all allowed nodes with no allowed node below them, in lattice order, as rows of heights.
-
-    A node above an allowed one is not minimal in any case, so it is never assessed, even if allowed nodes can have
-    ancestors that are not allowed.
-    """
-    lattice, demand = search.lattice, search.demand
-    order = np.argsort(lattice.generalisation, kind="stable")
-    tops = np.array(lattice.shape, dtype=np.int64) - 1
-    allowed: list[Heights] = []
-    while True:
-        candidates = order[search.closed[order] == 0]
-        if not len(candidates):
-            break
-        for heights, judgement in search.assess(search.sifted(_batch(candidates))):
-            if judgement.suppressed <= demand.bars.budget:
-                allowed.append(heights)
-                raise_levels(heights, tops, search.strides, 1, search.closed)
-            elif judgement.lasting_suppressed > demand.bars.budget:
-                search.close_below(heights)
-    return _lowest(allowed, lattice.shape)
-
-
-def _lowest(nodes: list[Heights], shape: tuple[int, ...]) -> npt.NDArray[np.int64]:
-    """Return those of these nodes that have no other of them below."""
-    among = np.zeros(shape, dtype=np.bool_)
-    for heights in nodes:
-        among[tuple(heights)] = True
-    reached, beaten = among.copy(), np.zeros_like(among)
-    for axis in range(len(shape)):
-        np.logical_or.accumulate(reached, axis=axis, out=reached)
-    for axis in range(len(shape)):
-        along = (slice(None),) * axis
-        beaten[(*along, slice(1, None))] |= reached[(*along, slice(None, -1))]
-    return np.argwhere(among & ~beaten).astype(np.int64)
-
-
 def _batch(candidates: npt.NDArray[np.intp]) -> npt.NDArray[np.intp]:
     low, high = (int(share * (len(candidates) - 1)) for share in _REACH)
     return candidates[np.unique(np.linspace(low, high, _BATCH).astype(np.int64))]
