@@ -4,18 +4,22 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
 import pytest
 from support.command_line import seriatim
+from support.study_pages import constant_findings
 
 from seriatim.errors import TableError
 from seriatim.measures.leakage_given import KnownAttribute
 from seriatim.measures.supplementary_knowledge import attribute_sets, supplementary_knowledge
 from seriatim.model.classes import Classes
-from seriatim_papers.equivocation import equivocation_steps_by_prior, equivocation_technique_steps, study_equivocation
+from seriatim_papers.claims import Spread
+from seriatim_papers.equivocation import TECHNIQUES, equivocation_runs, equivocation_technique_steps, study_equivocation
+from seriatim_papers.equivocation_claims import TABLE_2, run_claims, table_2
 from seriatim_papers.worlds.pums import DOMAINS, PumsMicrodata, made_pums, pums_shipped, read_pums
 
 DATA = made_pums(400)
@@ -81,9 +85,7 @@ def test_tables_left_out_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
     import seriatim_papers.equivocation as study
 
     monkeypatch.setattr(study, "find_spec", lambda _: None)
-    monkeypatch.setattr(
-        study, "equivocation_steps_by_prior", lambda *_: equivocation_steps_by_prior(UNIQUE, "queries", 2, 1)
-    )
+    monkeypatch.setattr(study, "equivocation_runs", lambda *_: equivocation_runs(UNIQUE, "queries", 2, 1))
     found = study_equivocation(replicates=1)
     assert "install the extra models" in found.left_out
     assert found.left_out in found.to_html()
@@ -99,6 +101,67 @@ def test_averages_by_combination_and_by_record_differ() -> None:
     known = supplementary_knowledge([attribute], np.array([0.0, 10.0]), believed)[1]
     assert (known.initial, known.initial_by_record) == (0.5, 0.75)
     assert (known.area, known.area_by_record, known.nothing_left) == (5.0, 7.5, 0.25)
+
+
+def test_every_figure_has_its_spread_over_the_replicates() -> None:
+    found = study_equivocation(records=60, replicates=4)
+    runs = equivocation_runs(made_pums(60), "sampling", 0.5, 4)
+    (step,) = (
+        one
+        for one in found.steps
+        if (one.technique, one.parameter, one.prior, one.known.attributes) == ("sampling", 0.5, "margin", 6)
+    )
+    each = [one.initial for one in runs["margin"][6]]
+    assert step.initial.numbers == tuple(each)
+    half = 3.182 * float(np.std(each, ddof=1)) / 2  # Student's t with 3 degrees of freedom
+    assert (step.initial.low, step.initial.high) == pytest.approx(
+        (np.mean(each) - half, np.mean(each) + half), rel=1e-3
+    )
+    assert str(step.initial) in found.to_html()
+
+
+def test_table_2_is_shown_beside_what_a_table_has(tmp_path: Path) -> None:
+    found = study_equivocation(records=60, replicates=1)
+    described = {one.name: one for one in found.described}
+    assert set(described) == set(TABLE_2)
+    assert all(described[name].domain == n for name, (*_, n) in TABLE_2.items())
+    grid = table_2("x", found.described)
+    data = made_pums(60)
+    ages = data.attributes[0].codes + 16
+    assert grid.rows[1][5:] == (f"{ages.min()} to {ages.max()}", "69", str(len(set(ages.tolist()))))
+    path = tmp_path / "pums.csv"
+    path.write_text("salary," + ",".join(DOMAINS) + "\n40,30,1,2,3,4,15\n90,31,2,3,3,4,16\n")
+    own = {one.name: one for one in read_pums(path).described}
+    assert (own["salary"].low, own["salary"].high, own["age"].occur, own["industry"].occur) == (40, 90, 2, 1)
+
+
+def test_figure_4_c_and_d_draw_noise_on_the_axis() -> None:
+    found = study_equivocation(records=40, replicates=1)
+    for figure in ("initial", "area"):
+        chart = found.charts[f"fig4 made-up PUMS by noise {figure} uniform"]
+        assert len(chart.data.lines) == 7  # type: ignore[union-attr]
+        line = chart.data.lines[6]  # type: ignore[union-attr]
+        assert line.x == tuple(float(10 * n) for n in range(1, 11))
+        wanted = [
+            getattr(one, figure).mean
+            for one in found.steps
+            if (one.technique, one.prior, one.known.attributes) == ("noise", "uniform", 6)
+        ]
+        assert line.y == tuple(wanted)
+
+
+def test_conclusions_follow_the_run() -> None:
+    one, other = study_equivocation(records=80, replicates=3), study_equivocation(records=90, replicates=2)
+    assert constant_findings(one.page(), other.page()) == []
+    assert all(re.search(r"\d", claim.found) for claim in one.claims)
+    flat = {name: {by: [Spread((1.0, 1.0))] * 7 for by in TECHNIQUES[name][1]} for name in TECHNIQUES}
+    judged = run_claims(flat, flat, 6)
+    assert [claim.holds for claim in judged if "similar" not in claim.words] == [False] * 8
+    rising = {name: {by: [Spread((n, n + 0.1)) for n in range(7)] for by in TECHNIQUES[name][1]} for name in TECHNIQUES}
+    (queries,) = (
+        claim for claim in run_claims(rising, rising, 6) if claim.words.startswith("queries: H(0) and area fall")
+    )
+    assert "60 the other way" in queries.found
 
 
 def test_too_many_sets_are_sampled() -> None:

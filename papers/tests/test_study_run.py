@@ -84,7 +84,7 @@ def test_without_a_folder_nothing_is_kept(tmp_path: Path) -> None:
 def test_the_equivocation_study_goes_on_where_it_stopped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     import seriatim_papers.equivocation as study
 
-    slow, made = study.equivocation_steps_by_prior, []
+    slow, made = study.equivocation_runs, []
 
     def steps(*asked: object) -> object:
         made.append(asked[1:3])
@@ -92,7 +92,7 @@ def test_the_equivocation_study_goes_on_where_it_stopped(tmp_path: Path, monkeyp
             raise KeyboardInterrupt
         return slow(*asked)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(study, "equivocation_steps_by_prior", steps)
+    monkeypatch.setattr(study, "equivocation_runs", steps)
     run = StudyRun(tmp_path / "parts", "")
     with pytest.raises(KeyboardInterrupt):
         study.study_equivocation(records=40, replicates=1, run=run)

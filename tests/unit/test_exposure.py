@@ -18,6 +18,7 @@ from seriatim.measures.exposure import (
     chance_given_unique,
     count_uniques,
     disclosure_risk,
+    error_given_unique,
     exposed_domain_size,
     journalist_chances,
     marketer_share,
@@ -65,6 +66,26 @@ def test_a_unique_of_a_sample_is_not_always_unique():
     assert math.isnan(chance_given_unique(classes_of(0, 0, 0).sizes, 0.1))
     with pytest.raises(InputError):
         chance_given_unique(classes.sizes, 0.0)
+
+
+@pytest.mark.parametrize("sampled", [0.1, 0.3])
+def test_the_error_of_a_unique_match_is_what_samples_show(sampled: float):
+    """Samples of one population: the estimate minus the truth has the variance that each sample estimates."""
+    chance = np.random.default_rng(8)
+    population = np.repeat([1, 2, 3, 5, 8, 15], [400, 300, 200, 150, 80, 40])
+    errors, estimates = [], []
+    for _ in range(3000):
+        sizes = chance.binomial(population, sampled)
+        truth = (sizes == 1).sum() / population[sizes == 1].sum()
+        errors.append(chance_given_unique(sizes, sampled) - truth)
+        estimates.append(error_given_unique(sizes, sampled) ** 2)
+    assert np.mean(estimates) == pytest.approx(np.var(errors), rel=0.1)
+    assert abs(np.mean(errors)) < np.std(errors) / 3
+
+
+def test_the_error_of_a_unique_match_at_the_ends():
+    assert error_given_unique(classes_of(0, 1, 2, 2).sizes, 1.0) == 0.0
+    assert math.isnan(error_given_unique(classes_of(0, 0, 0).sizes, 0.1))
 
 
 def test_truta_bounds_the_risk():

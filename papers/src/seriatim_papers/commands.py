@@ -104,7 +104,7 @@ def study_equivocation_command(
     replicates: Annotated[
         int, typer.Option(min=1, max=1000, help="Number of random repetitions of each setting.")
     ] = 30,
-    quick: Annotated[bool, typer.Option("--quick", help="Use one replicate and 200 records.")] = False,
+    quick: Annotated[bool, typer.Option("--quick", help="Use three replicates and 200 records.")] = False,
     out: StudyFile = Path("study-equivocation.html"),
     as_json: AsJson = False,
 ) -> None:

@@ -80,6 +80,18 @@ def chance_given_unique(sizes: LongArray, sampled: float) -> float:
     return sampled * ones / weight if weight else float("nan")
 
 
+def error_given_unique(sizes: LongArray, sampled: float) -> float:
+    """Return the standard error of ``chance_given_unique``, by classes of one, two and three records.
+
+    The estimate puts n1 + 2 (1 - f) / f n2 for the people who share a class with a unique record. The error of that has
+    mean 0 in every class, and this sum estimates the mean of its square without bias.
+    """
+    chance = chance_given_unique(sizes, sampled)
+    ones, pairs, threes = (int((sizes == n).sum()) for n in (1, 2, 3))
+    square = 2 * (1 - sampled) * ((2 - sampled) * pairs + 3 * (1 - sampled) * threes) / sampled**2
+    return chance**2 / ones * square**0.5 if ones else float("nan")
+
+
 @dataclass(frozen=True, slots=True)
 class DisclosureRisk:
     """Truta's three risks: minimal <= weighted <= maximal."""

@@ -21,6 +21,21 @@ DOMAINS = {"age": (16, 84), "sex": (1, 2), "education": (1, 16), "industry": (1,
 SALARIES = np.arange(10.0, 251.0, 10.0)
 
 
+@dataclass(frozen=True, slots=True)
+class ColumnDescribed:
+    """A column as Table 2 describes it: the values that occur, and the size of the domain that is used."""
+
+    name: str
+    low: float
+    high: float
+    occur: int
+    domain: int
+
+    @classmethod
+    def of(cls, name: str, cells: npt.NDArray[Any], domain: int) -> ColumnDescribed:
+        return cls(name, float(cells.min()), float(cells.max()), len(np.unique(cells)), domain)
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class PumsMicrodata:
     """A confidential number, as codes on its domain, and attributes that may be known."""
@@ -30,6 +45,8 @@ class PumsMicrodata:
     confidential: IntArray
     attributes: tuple[KnownAttribute, ...]
     unit: str
+    described: tuple[ColumnDescribed, ...] = ()
+    """The columns of Table 2, where the table has them."""
 
 
 def made_pums(records: int = RECORDS, level: float = 45.0, seed: int = 2006) -> PumsMicrodata:
@@ -51,7 +68,9 @@ def made_pums(records: int = RECORDS, level: float = 45.0, seed: int = 2006) -> 
         KnownAttribute(name, (columns[name] - low).astype(np.int32), high - low + 1)
         for name, (low, high) in DOMAINS.items()
     )
-    return PumsMicrodata("made-up PUMS", SALARIES, salary, attributes, "K")
+    described = [ColumnDescribed.of("salary", SALARIES[salary], len(SALARIES))]
+    described += [ColumnDescribed.of(a.name, columns[a.name], a.n_values) for a in attributes]
+    return PumsMicrodata("made-up PUMS", SALARIES, salary, attributes, "K", tuple(described))
 
 
 def _spread(score: FloatArray, n_values: int) -> IntArray:
@@ -76,10 +95,12 @@ def read_pums(path: Path) -> PumsMicrodata:
         raise TableError(Fault(path.name, "cells that are not numbers", "numbers")) from None
     salary = np.clip(np.rint(numbers["salary"] / 10), 1, 25).astype(np.int32) - 1
     attributes = []
+    described = [ColumnDescribed.of("salary", SALARIES[salary], len(SALARIES))]
     for name in DOMAINS:
         _, codes = np.unique(numbers[name], return_inverse=True)
         attributes.append(KnownAttribute(name, codes.astype(np.int32), int(codes.max()) + 1))
-    return PumsMicrodata(path.name, SALARIES, salary, tuple(attributes), "K")
+        described.append(ColumnDescribed.of(name, numbers[name], attributes[-1].n_values))
+    return PumsMicrodata(path.name, SALARIES, salary, tuple(attributes), "K", tuple(described))
 
 
 def pums_shipped(name: str) -> PumsMicrodata:

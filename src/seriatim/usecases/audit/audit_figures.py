@@ -13,6 +13,7 @@ from seriatim.measures import averaged_noise
 from seriatim.measures.exposure import (
     chance_given_unique,
     count_uniques,
+    error_given_unique,
     exposed_domain_size,
     journalist_chances,
     marketer_share,
@@ -220,7 +221,8 @@ def _sampled(sizes: LongArray, sampled: float | None) -> tuple[Measure, ...]:
     if not math.isfinite(chance):
         return ()
     if sampled is not None:
-        return (Measure("correct_given_unique", chance, "chance", {"sampled": sampled}),)
+        error = error_given_unique(sizes, sampled)
+        return (Measure("correct_given_unique", chance, "chance", {"sampled": sampled, "error": error}),)
     detail = {f"if_sampled_{share:g}": found for share, found in chances.items()}
     return (Measure("correct_given_unique", chance, "chance", {"supposed": first, **detail}),)
 

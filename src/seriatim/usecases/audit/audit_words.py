@@ -102,7 +102,7 @@ def remark(measure: Measure) -> str:
         case "journalist_risk":
             return f"population: {detail['population']}"
         case "correct_given_unique" if "sampled" in detail:
-            return f"sampled {format_percent(detail['sampled'])}"
+            return f"sampled {format_percent(detail['sampled'])}; standard error {format_percent(detail['error'])}"
         case "correct_given_unique":
             supposed = (
                 f"{format_percent(float(key[11:]))}: {format_percent(chance)}" for key, chance in _supposed(detail)
