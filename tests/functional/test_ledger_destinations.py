@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import shutil
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -15,6 +16,9 @@ from seriatim.errors import InputError, LedgerBehind, SeriatimError
 from seriatim.ledger import seals
 from seriatim.ledger.sql_ledger import SqlLedger, open_ledger
 from seriatim.ports import Reservation
+
+PUBLISH = ("publish", "view.csv", "-p", "policy.toml", "--out", "elsewhere")
+REPLAY = ("gate", "replay", "view.csv", "--x", "age", "--y", "ill", "--gate", "g")
 
 
 @pytest.fixture
@@ -54,6 +58,38 @@ def test_the_ledgers_own_folder_is_no_destination(ledger: SqlLedger, tmp_path: P
     ledger.resume()
     assert ledger.verify().sound
     assert [(one.state, one.recipients) for one in ledger.records()] == [("sealed", ("office",))] * 2
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        (*PUBLISH, "--ledger", "sqlite:///ledger.db.shelf/s/000001/other.db"),
+        (*PUBLISH, "--ledger", "sqlite:///other.db?shelf=ledger.db.shelf/s"),
+        (*PUBLISH, "--ledger", "sqlite:///releases/s-0001/public/other.db"),
+        (*REPLAY, "--journal", "sqlite:///ledger.db.shelf/s/journal.db"),
+        (*REPLAY, "--journal", "sqlite:///releases/s-0001/journal.db"),
+        ("demo", "--out", "ledger.db.shelf/demo"),
+    ],
+)
+def test_no_other_database_begins_in_a_ledgers_own_folder(tmp_path: Path, command: tuple[str, ...]) -> None:
+    write_view(tmp_path, rows=400)
+    write_policy(tmp_path, series="s")
+    assert seriatim(tmp_path, "publish", "view.csv", "-p", "policy.toml").code == 0
+    before = {path for path in tmp_path.rglob("*") if path.parent != tmp_path}
+    ran = seriatim(tmp_path, *command)
+    assert (ran.code, {path for path in tmp_path.rglob("*") if path.parent != tmp_path}) == (2, before), ran
+    assert "inside a ledger's own folder" in ran.err or "inside a release" in ran.err
+
+
+@pytest.mark.skipif(not hasattr(os, "O_TMPFILE"), reason="files without a name are Linux's")
+def test_a_kill_while_a_destination_is_tried_leaves_nothing(
+    ledger: SqlLedger, out: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A folder that was tried with a folder kept it, and resume knew nothing of it: no release was reserved."""
+    monkeypatch.setattr(Path, "rmdir", lambda _: (_ for _ in ()).throw(KeyboardInterrupt))
+    with suppress(KeyboardInterrupt):
+        reserve(ledger, ["ann", "bob"], out)
+    assert not list(out.glob(".*"))
 
 
 @pytest.mark.parametrize("inside", ["", "public", "private", "public/deeper"])

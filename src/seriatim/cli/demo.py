@@ -192,6 +192,7 @@ def write_months(folder: Path, releases: list[Published]) -> None:
 
 def _prepare(folder: Path, tables: list[Any]) -> list[Path]:
     """Make an empty folder with the views. A folder that the demo did not make is left alone."""
+    from seriatim.storage.durable_files import refuse_kept_folder
     from seriatim.tables.writer import write_csv
 
     marker = folder / "made-by-seriatim-demo"
@@ -199,6 +200,7 @@ def _prepare(folder: Path, tables: list[Any]) -> list[Path]:
         raise InputError(
             Fault(str(folder), "exists and was not made by the demo", "a new folder", "choose another --out")
         )
+    refuse_kept_folder(folder, str(folder))
     shutil.rmtree(folder, ignore_errors=True)
     (folder / "views").mkdir(parents=True)
     marker.touch()

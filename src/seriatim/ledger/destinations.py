@@ -79,10 +79,20 @@ def make_destination_ready(target: Path, remedy: str = _ANOTHER) -> None:
     refuse_unusable_destination(target.parent, remedy)
     try:
         target.parent.mkdir(parents=True, exist_ok=True, mode=OPEN_FOLDER)
-        start_partial_destination(target)
-        _partial_of(target).rmdir()
+        discard_partial_destination(target)
+        if not _takes_file_without_name(target.parent):
+            start_partial_destination(target).rmdir()
     except OSError as error:
         raise _unusable(target.parent, error, remedy) from None
+
+
+def _takes_file_without_name(folder: Path) -> bool:
+    """Try a folder so that a kill amid it leaves nothing, where the system can."""
+    try:
+        os.close(os.open(folder, os.O_TMPFILE | os.O_WRONLY, 0o600))
+    except (AttributeError, OSError):
+        return False
+    return True
 
 
 def refuse_taken_destination(target: Path) -> None:

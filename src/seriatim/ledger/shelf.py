@@ -33,7 +33,13 @@ from typing import Any, Protocol
 from seriatim.errors import LedgerError, SeriatimError
 from seriatim.ports import PUBLIC
 from seriatim.storage.database import Database, held_session
-from seriatim.storage.durable_files import SHELF_MARK, flush_folder, put_durably, write_durably
+from seriatim.storage.durable_files import (
+    SHELF_MARK,
+    flush_folder,
+    put_durably,
+    refuse_kept_folder,
+    write_durably,
+)
 
 GROUPS = "groups.parquet"
 PEOPLE = "people.parquet"
@@ -140,6 +146,8 @@ class Shelf:
     """The database whose locks every machine sees; without one the files of the folder are locked, on one machine."""
 
     def create(self) -> None:
+        if not (self.root / SHELF_MARK).exists():
+            refuse_kept_folder(self.root, str(self.root))
         self.root.mkdir(mode=0o700, exist_ok=True)  # anyone who opens a new ledger at the same time may make it too
 
     def put(self, name: str, data: bytes) -> bool:

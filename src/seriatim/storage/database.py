@@ -23,7 +23,7 @@ from sqlalchemy import event, exc
 from sqlalchemy.engine import URL, Connection, Engine, make_url
 
 from seriatim.errors import Fault, InputError, JournalHeld, LedgerDamaged, LedgerError, LedgerMissing, SeriatimError
-from seriatim.storage.durable_files import disk_errors
+from seriatim.storage.durable_files import disk_errors, refuse_kept_folder
 from seriatim.storage.schema import LEDGER, Revisions
 
 PATIENCE = 30.0
@@ -102,6 +102,8 @@ def _sqlite(url: str | Path, create: bool, kind: Revisions) -> Database:
     path = _sqlite_path(url, kind)
     if not path.exists() and not create:
         raise LedgerMissing(Fault(str(path), f"there is no {kind.noun} here", "", "check the path"))
+    if not path.exists():
+        refuse_kept_folder(path.parent, str(path))
     with disk_errors(path):
         if not path.exists():
             # before SQLite opens it, so that others can never read it; -wal and -shm inherit its mode
