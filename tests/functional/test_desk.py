@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import json
 import logging
 import os
@@ -17,10 +18,11 @@ from support.command_line import seriatim, write_policy, write_view
 from support.desks import HOME, Answer, ask, signed_in, token_on
 
 import seriatim as sr
+from seriatim import api
 from seriatim.ledger.shelf import slug
 from seriatim.ledger.sql_ledger import SqlLedger, open_ledger
 from seriatim.report.words import format_percent
-from seriatim.web.desk import jobs, lines
+from seriatim.web.desk import jobs, lines, policy_form
 from seriatim.web.desk.application import application
 from seriatim.web.desk.book import Book
 from seriatim.web.desk.rights import EVERYBODY, RIGHTS
@@ -52,6 +54,9 @@ def paths(ledger: SqlLedger) -> dict[str, tuple[str, str]]:
         "show_job": ("GET", "/jobs/none"),
         "cancel_job": ("POST", "/jobs/none/cancel"),
         "repeat_job": ("POST", "/jobs/none/again"),
+        "guess_policy": ("POST", "/policies"),
+        "show_policy": ("GET", "/policies/policy.toml"),
+        "change_policy": ("POST", "/policies/policy.toml"),
         "show_report": ("GET", "/jobs/none/report"),
         "show_attack_form": ("GET", "/attack"),
         "send_attack": ("POST", "/attack"),
@@ -109,7 +114,7 @@ def test_a_change_needs_the_desks_own_origin_and_token(ledger: SqlLedger, tmp_pa
     cookie, entries = signed_in(app, door), len(ledger.entries())
     token = token_on(ask(app, "GET", "/ledger", cookie).text)
     changes = [(name, path) for name, (method, path) in paths(ledger).items() if method == "POST"]
-    assert len(changes) == 9
+    assert len(changes) == 11
     good = {"token": token, "key": KEY, "reason": "wrong extract"}
     for name, path in changes:
         for form, origin in (
@@ -316,6 +321,43 @@ def test_what_was_typed_wrong_is_said_and_starts_nothing(ledger: SqlLedger, tmp_
         assert answer.status in (404, 422)
         assert words in answer.text.replace("There", "there"), answer.text
     assert door.book.newest_jobs(9) == []
+
+
+def test_a_first_policy_is_that_of_the_command_and_changes_line_by_line(ledger: SqlLedger, tmp_path: Path) -> None:
+    app, door = made(ledger, tmp_path)
+    cookie = signed_in(app, door)
+    told = {"token": token_on(ask(app, "GET", "/new", cookie).text), "key": KEY}
+    guess = {**told, "path": str(tmp_path / "view.csv"), "series": "wards"}
+    answer = ask(app, "POST", "/policies", cookie, guess, origin=HOME)
+    page = ended_page(app, cookie, answer.headers["location"])
+    assert "/policies/wards.toml" in page
+    path = tmp_path / "wards.toml"
+    guessed = path.read_text()
+    assert guessed == api.first_policy(tmp_path / "view.csv", "wards")
+    page = ask(app, "GET", "/policies/wards.toml", cookie).text
+    stated = policy_form.lines_of(guessed)
+    assert all(html.escape(one.why) in page for one in stated)
+    assert str(tmp_path / "view.csv") in page  # the table to try it on
+
+    (at,) = [one.at for one in stated if one.key == "k"]
+    changed = {**told, "key": "1" * 16, "seen": policy_form.digest(guessed), f"line-{at}": "7"}
+    assert ask(app, "POST", "/policies/wards.toml", cookie, changed, origin=HOME).status == 303
+    before, after = guessed.splitlines(), path.read_text().splitlines()
+    assert [(one, other) for one, other in zip(before, after, strict=True) if one != other] == [(before[at], "k = 7")]
+    assert sr.Policy.load(path).terms.least_people == 7
+
+    for at_, form, words in (
+        (2, changed, "has changed since this page was opened"),
+        (3, {"seen": policy_form.digest(path.read_text()), f"line-{at}": "many"}, "wards.toml"),
+        (4, {"seen": policy_form.digest(path.read_text()), f"line-{at}": "5\n[defence]"}, "not one value"),
+        (5, {"seen": policy_form.digest(path.read_text()), "text": "[series]\nname = 1"}, "name"),
+    ):
+        answer = ask(app, "POST", "/policies/wards.toml", cookie, {**told, **form, "key": f"{at_}" * 16}, origin=HOME)
+        assert (answer.status, words in answer.text) == (422, True), answer.text
+    assert path.read_text().splitlines() == after
+    assert sorted(one.name for one in tmp_path.glob("*.toml")) == ["policy.toml", "wards.toml"]
+    for name in ("none.toml", "..%2Fpolicy.toml", ".wards.toml"):
+        assert ask(app, "GET", f"/policies/{name}", cookie).status == 404
 
 
 def test_nobody_releases_alone_who_may_not_approve(ledger: SqlLedger, tmp_path: Path) -> None:

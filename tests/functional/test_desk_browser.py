@@ -160,7 +160,7 @@ def test_the_second_month_is_two_clicks_and_a_file_and_equals_the_commands(
         approver.page.wait_for_url("**/series/*/2")
         approver.check_page()
         assert [(one.number, one.state) for one in ledger_in(folder).records()] == [(1, "sealed"), (2, "sealed")]
-        for place in ("/", "/new", "/attack", "/ledger", "/trail"):
+        for place in ("/", "/new", "/policies/policy.toml", "/attack", "/ledger", "/trail"):
             approver.page.goto(approver.home + place)
             approver.check_page()
         approver.page.goto(approver.home)

@@ -40,6 +40,10 @@ class Job:
         """Return what follows each occurrence of an option."""
         return tuple(word for at, word in enumerate(self.words) if at and self.words[at - 1] == option)
 
+    def after_equals(self, option: str) -> str:
+        """Return what an option is set to in one word; empty if it is not among them."""
+        return next((word.partition("=")[2] for word in self.words if word.startswith(f"{option}=")), "")
+
 
 @dataclass(frozen=True, slots=True)
 class Visit:

@@ -20,6 +20,8 @@ from seriatim.web.desk.book import Book
 from seriatim.web.desk.rights import EVERYBODY, RIGHTS, Role
 
 HOSTS = frozenset({"127.0.0.1", "localhost", "[::1]"})
+MOST_FIELDS = 2_000
+"""Of a form: a policy has a few for each column."""
 LARGEST_TABLE = 1 << 30
 """Bytes of an upload; a larger table is named by its path."""
 POLICY = (
@@ -55,6 +57,18 @@ class Sent:
     def text(self, name: str) -> str:
         found = self.fields.get(name, "")
         return found.strip() if isinstance(found, str) else ""
+
+    def typed(self, name: str, most: int) -> str:
+        """Return a text as it was typed, with all its blanks."""
+        found = self.fields.get(name, "")
+        if not isinstance(found, str) or len(found) > most:
+            raise HTTPException(413, "this text is too long")
+        return found
+
+    def numbered(self, name: str) -> dict[int, str]:
+        """Return the fields of one name that end in a number, by that number."""
+        found = {key.removeprefix(f"{name}-"): text for key, text in self.fields.items() if isinstance(text, str)}
+        return {int(at): text for at, text in found.items() if at.isdecimal() and len(at) < 7}
 
     def lines(self, name: str) -> tuple[str, ...]:
         return tuple(line.strip() for line in self.text(name).splitlines() if line.strip())
@@ -118,7 +132,7 @@ class Door:
         if request.headers.get("origin") != f"{request.url.scheme}://{request.headers.get('host', '')}":
             raise HTTPException(403, "this form was not sent by a page of the desk")
         visitor = self.visitor(request)
-        async with request.form(max_files=1, max_fields=30) as fields:
+        async with request.form(max_files=1, max_fields=MOST_FIELDS) as fields:
             token = fields.get("token")
             if not isinstance(token, str) or not hmac.compare_digest(token.encode(), visitor.token.encode()):
                 raise HTTPException(403, "this form was not sent by a page of the desk")

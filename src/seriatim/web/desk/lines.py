@@ -8,9 +8,11 @@ from pathlib import Path
 from typing import Any, Literal
 
 from seriatim.errors import Fault, InputError
+from seriatim.ledger.shelf import slug
+from seriatim.policies import guess_series
 
 TRY, DRAFT, PUBLISH, DELIVER, VERIFY = "try", "draft", "publish", "deliver", "verify"
-ATTACK, FORECAST = "attack", "forecast"
+ATTACK, FORECAST, INIT = "attack", "forecast", "init"
 TITLES = {
     TRY: "Dry run",
     DRAFT: "Draft for approval",
@@ -19,6 +21,7 @@ TITLES = {
     VERIFY: "Check of the ledger",
     ATTACK: "Attack",
     FORECAST: "Forecast",
+    INIT: "First policy",
 }
 JUDGING = (TRY, DRAFT, PUBLISH)
 REPORTING = (ATTACK, FORECAST)
@@ -58,6 +61,12 @@ def forecasting(series: str, releases: int) -> tuple[str, ...]:
     return ("forecast", "--releases", str(releases), "--", series)
 
 
+def guessing(table: Path, folder: Path, series: str) -> tuple[str, ...]:
+    """Return the words of `seriatim init`; the policy is named after the series."""
+    name = f"--series={series}" if series else f"--series={guess_series(table.stem)}"
+    return ("init", f"--out={folder / slug(name.partition('=')[2])}.toml", name, "--", str(table))
+
+
 def share_of(where: str, text: str, most: float) -> float:
     """Return a percentage that was typed, as a share; nothing is none."""
     try:
@@ -77,7 +86,8 @@ def with_options(words: Sequence[str], *options: str) -> list[str]:
 
 def typed(words: Sequence[str], ledger: str) -> str:
     """Return a command as a person would type it. An address with a password stays in the variable it came from."""
-    return shlex.join(["seriatim", *(words if "@" in ledger else with_options(words, "--ledger", ledger))])
+    bare = "@" in ledger or words[0] == INIT
+    return shlex.join(["seriatim", *(words if bare else with_options(words, "--ledger", ledger))])
 
 
 def policies_in(folder: Path) -> Mapping[Path, str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import KW_ONLY, dataclass, field
 from pathlib import Path
 from threading import Lock
@@ -18,7 +18,7 @@ from seriatim.errors import Fault, InputError
 from seriatim.ledger.shelf import slug
 from seriatim.ledger.sql_ledger import SqlLedger
 from seriatim.ports import DraftRecord, ReleaseRecord
-from seriatim.web.desk import jobs, lines, screens
+from seriatim.web.desk import jobs, lines, policy_form, screens
 from seriatim.web.desk.book import Book, Job
 from seriatim.web.desk.door import Asking, Sending, Sent, Visitor, is_redrawn
 from seriatim.web.desk.rights import may_release_alone
@@ -64,6 +64,13 @@ class Desk:
         if found is None:
             raise HTTPException(404, "there is no such release")
         return found
+
+    def policy(self, name: str) -> Path:
+        """Return a policy of the desk's folder by the name of its file."""
+        for path in lines.policies_in(self.folder):
+            if path.name == name:
+                return path
+        raise HTTPException(404, "there is no such policy in the desk's folder")
 
     def draft(self, digest: str) -> DraftRecord:
         for one in self.ledger.drafts():
@@ -112,7 +119,7 @@ class Desk:
 
 def routes(desk: Desk) -> APIRouter:
     router = APIRouter(default_response_class=HTMLResponse)
-    for add in (_work, _tables, _attacks, _drafts, _series, _ledger):
+    for add in (_work, _tables, _policies, _attacks, _drafts, _series, _ledger):
         add(router, desk)
     return router
 
@@ -141,6 +148,7 @@ def _work(router: APIRouter, desk: Desk) -> None:
             "job", visitor, job=job, verdict=verdict, banner=banner, draft=draft, step=step, share=share, short=slug,
             as_draft=_further(job, lines.DRAFT, visitor), as_release=_further(job, lines.PUBLISH, visitor),
             alone=may_release_alone(visitor.roles), reports=job.kind in lines.REPORTING,
+            policy=Path(job.after_equals("--out")).name if job.kind == lines.INIT else "",
         )  # fmt: skip
 
     @router.get("/jobs/{name}/report")
@@ -198,6 +206,56 @@ def _tables(router: APIRouter, desk: Desk) -> None:
             return lines.publishing(kind, table, policy, recipients, sent.visitor.person)
 
         return desk.started(sent, kind, series, words)
+
+
+def _policies(router: APIRouter, desk: Desk) -> None:
+    @router.post("/policies")
+    def guess_policy(sent: Sending) -> Response:
+        """Guess a first policy from a table, which stays for the first try."""
+        if sent.table is None:
+            lines.existing("table", sent.text("path"))  # before a job is made
+
+        def words() -> tuple[str, ...]:
+            table = _uploaded(desk, sent) or lines.existing("table", sent.text("path"))
+            return lines.guessing(table, desk.folder, sent.text("series"))
+
+        return desk.started(sent, lines.INIT, "", words)
+
+    def shown(visitor: Visitor, path: Path, text: str, told: Sequence[str] = ()) -> HTMLResponse:
+        tables = [job.words[-1] for job in desk.book.newest_jobs(100, "") if job.after_equals("--out") == str(path)]
+        return desk.page(
+            "policy", visitor, path=path, text=text, told=told, stated=policy_form.lines_of(text), tables=tables[:1],
+            seen=policy_form.digest(path.read_text(encoding="utf-8")), roles=policy_form.ROLES,
+        )  # fmt: skip
+
+    @router.get("/policies/{name}")
+    def show_policy(name: str, visitor: Asking) -> Response:
+        path = desk.policy(name)
+        return shown(visitor, path, path.read_text(encoding="utf-8"))
+
+    @router.post("/policies/{name}")
+    def change_policy(name: str, sent: Sending) -> Response:
+        path = desk.policy(name)
+        text = sent.typed("text", policy_form.LONGEST).replace("\r\n", "\n")
+        if not text:
+            text = policy_form.with_values(path.read_text(encoding="utf-8"), sent.numbered("line"))
+        told: list[str] = []
+
+        def act() -> None:
+            told.extend(policy_form.keep(path, text, sent.text("seen")))
+            if told:
+                raise _NotKeptError
+
+        try:
+            return desk.once(sent, f"/policies/{quote(name)}", act)
+        except _NotKeptError:
+            answer = shown(sent.visitor, path, text, told)
+            answer.status_code = 422
+            return answer
+
+
+class _NotKeptError(Exception):
+    """What was typed is no policy: the form may be sent again."""
 
 
 def _uploaded(desk: Desk, sent: Sent) -> Path | None:

@@ -28,6 +28,11 @@ if TYPE_CHECKING:
 
 STYLE_OF_CHARTS = "'sha256-jSYQUrW7J0b3jPqhZP9C2Xh1PyJKHKXd4s0fpGGKrww='"
 """The style that Observable Plot writes into every chart, by its hash."""
+COSTS = (
+    ("gcp", "Certainty lost", "0% would be the table as it is"),
+    ("relation_kept", "Relation kept", "0% would be margins only, 100% the table as it is"),
+)
+"""What protection cost: the loss in boxes never without the relation to values, which it does not see."""
 OPEN = ("waiting", "moved")
 """States of a draft that somebody can still decide about."""
 
@@ -74,13 +79,14 @@ def judged(record: Mapping[str, Any], published: str = "To be published") -> Jud
         Tile(published, format_count(facts.n_published), f"in {format_count(facts.n_groups)} groups"),
         Tile("Withheld", format_percent(facts.suppressed_share), f"{format_count(facts.n_suppressed)} records"),
         *(
-            (Tile("Certainty lost", format_percent(measures["gcp"]), "0% would be the table as it is"),)
-            if isinstance(measures.get("gcp"), float)
-            else ()
+            Tile(title, format_percent(max(measures[name], 0.0)), what)
+            for name, title, what in COSTS
+            if isinstance(measures.get(name), float)
         ),
     )
     remedies = (Note("What would pass", verdict.remedies),) if verdict.remedies and not verdict.released else ()
-    return Judged(outcome.banner(verdict, facts), (Tiles(tiles), *remedies, *promises.blocks))
+    notes = (Note("Also to know", verdict.notes),) if verdict.notes else ()
+    return Judged(outcome.banner(verdict, facts), (Tiles(tiles), *remedies, *promises.blocks, *notes))
 
 
 def waiting(record: Mapping[str, Any]) -> Judged:
