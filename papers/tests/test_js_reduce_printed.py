@@ -13,8 +13,9 @@ from support.command_line import seriatim
 
 from seriatim_papers.claims import Claim, Spread, claims_grid
 from seriatim_papers.js_reduce import JS_REDUCE_METHODS, js_reduce_gains, js_reduce_run
-from seriatim_papers.js_reduce_printed import AS_PRINTED, KNOWLEDGE, OURS, PLAIN, PRINTED, attacked, printed_findings
+from seriatim_papers.js_reduce_printed import KNOWLEDGE, OURS, PLAIN, PRINTED, printed_findings
 from seriatim_papers.js_reduce_printed_page import PrintedStudy
+from seriatim_papers.observers import AS_PRINTED, attacked
 from seriatim_papers.worlds.patients import patients_knowledge_of_one_step, patients_weeks
 
 
@@ -23,7 +24,7 @@ def test_an_observer_without_memory_beyond_a_step_gains_what_the_attack_gains() 
     weeks, exact = patients_weeks("A", 4, 400)
     one = patients_knowledge_of_one_step(exact)
     run = js_reduce_run(JS_REDUCE_METHODS["Mondrian l = 2"], weeks, one)
-    assert attacked(run, one, AS_PRINTED) == pytest.approx(js_reduce_gains(run, one, "omega").gain, abs=1e-6)
+    assert attacked(run, one, AS_PRINTED).gain == pytest.approx(js_reduce_gains(run, one, "omega").gain, abs=1e-6)
 
 
 def test_in_world_m_longer_memory_tells_more() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -13,6 +14,8 @@ from support.panels import wages_or_skip
 
 from seriatim.attacks.belief_figures import belief_calibration
 from seriatim.errors import InputError
+from seriatim_papers.bt_privacy import kernel_priors
+from seriatim_papers.claims import Spread
 from seriatim_papers.js_reduce import (
     JS_REDUCE_METHODS,
     js_reduce_attacked,
@@ -20,14 +23,20 @@ from seriatim_papers.js_reduce import (
     js_reduce_gains,
     js_reduce_run,
 )
-from seriatim_papers.js_reduce_page import GREEDY, OPTIMAL, study_js_reduce_page
+from seriatim_papers.js_reduce_claims import CUT_GREEDILY, CUT_WITH_J
+from seriatim_papers.js_reduce_examples import example_beliefs, example_degrees
+from seriatim_papers.js_reduce_figures import DEFENDERS, EXACT, GREEDY, OPTIMAL, PRINTED_MINE, table_5
+from seriatim_papers.js_reduce_page import JsReduceStudy, study_js_reduce_page
 from seriatim_papers.js_reduce_panels import METHODS, PANELS, PanelMethod, js_reduce_on_panel, js_reduce_panel_grid
 from seriatim_papers.js_reduce_parts import (
+    js_reduce_part_corpus,
     js_reduce_part_cut_points,
+    js_reduce_part_past,
     js_reduce_part_query_error,
     js_reduce_part_snapshot,
     ranges_of_volume,
 )
+from seriatim_papers.observers import AS_RUN, Observer, attacked, people_of, published
 from seriatim_papers.worlds.patients import VALUES, patients_knowledge_of_one_step, patients_weeks
 
 
@@ -61,7 +70,7 @@ def test_the_best_cut_gives_away_and_loses_less_than_the_printed_one(world: tupl
     weeks, _, one = world
     greedy, optimal = (
         js_reduce_attacked("A", name, js_reduce_run(JS_REDUCE_METHODS[name], weeks, one), one)
-        for name in (GREEDY, OPTIMAL)
+        for name in (CUT_GREEDILY, CUT_WITH_J)
     )
     assert max(optimal.omega.gain) < max(greedy.omega.gain)
     assert optimal.loss < greedy.loss
@@ -82,7 +91,7 @@ def test_looking_back_over_many_weeks_is_no_worse_than_forward() -> None:
 
 def test_a_group_larger_than_k_says_something(world: tuple) -> None:
     weeks, _, one = world
-    leak = js_reduce_part_cut_points(js_reduce_run(JS_REDUCE_METHODS[GREEDY], weeks[:3], one), 20, 0.5)
+    leak = js_reduce_part_cut_points(js_reduce_run(JS_REDUCE_METHODS[CUT_GREEDILY], weeks[:3], one), 20, 0.5)
     assert 0.0 < leak.exposed < 1.0
     assert leak.after > leak.before
 
@@ -116,21 +125,99 @@ def test_ranges_have_the_volume_they_are_named_for(volume: float) -> None:
     assert float(((high - low) / sides).prod(axis=1).mean()) == pytest.approx(volume, rel=0.1)
 
 
-def test_the_study_is_a_page_and_its_data_can_be_written(tmp_path: Path) -> None:
-    study = study_js_reduce_page(("B",), 3, 300)
+@pytest.fixture(scope="module")
+def study() -> JsReduceStudy:
+    return study_js_reduce_page(("B",), 3, 300)
+
+
+def test_the_study_shows_every_method_pair_and_threshold(study: JsReduceStudy) -> None:
     found = json.loads(study.to_json())
-    assert {one["method"] for one in found["outcomes"]} == set(JS_REDUCE_METHODS)
-    assert len(found["pairings"]) == 8 * 8
-    printed = [pair for pair in found["pairings"] if pair["defender"].startswith("as printed")]
-    assert printed[0]["suppressed"] > 0.2  # runs never seen are impossible to it
-    assert len(found["swept"]) == 18
-    assert "Where the paper" in study.to_html()
-    other = study_js_reduce_page(("B",), 3, 320, seed=2)
-    for one, another in zip(
-        study.claims(), other.claims(), strict=True
-    ):  # a sentence about results carries its figures
+    assert {one["method"] for one in found["outcomes"]} == {*JS_REDUCE_METHODS, "(B, t) = (0.5, 0.8)"}
+    assert [(one["method"], one["defender"]) for one in found["pairings"]] == [
+        (method, defender) for method in (GREEDY, OPTIMAL) for defender in DEFENDERS
+    ]
+    printed = study.pairing(OPTIMAL, PRINTED_MINE)
+    assert min(one.suppressed for one in printed) > 0.2, "runs never seen are impossible to it"
+    assert len(found["swept"]) == len(list(table_5())) == 25
+    for method in (GREEDY, OPTIMAL):
+        own = [one for one in found["swept"] if one["method"] == method]
+        assert {one["j"] for one in own} == {0.2, 0.4, 0.6, 0.8}
+        assert {one["t"] for one in own} == {0.5, 0.65, 0.8}
+        assert all(len(seed["gain"]) == 3 for one in own for seed in one["seeds"])
+    for name in found["methods"]:
+        for one in study.method(name):
+            assert len(one.seconds) == len(one.dropped) == len(one.losses) == 3
+            assert all(0 <= loss <= 1 for loss in one.losses)
+    page = study.to_html()
+    for words in ("Table 1", "Table 3", "Table 4", "Figure 5", "Figure 6", "Figure 7 and Table 5", "seconds a view"):
+        assert words in page
+
+
+def test_a_sentence_about_results_carries_the_figures_of_its_run(study: JsReduceStudy) -> None:
+    """Another run must say something else in every claim, or its sentence was not made from figures."""
+    other = study_js_reduce_page(("B",), 3, 320, seed=4)
+    for one, another in zip(study.claims(), other.claims(), strict=True):
+        assert one.words == another.words
         assert one.found != another.found, one.words
         assert any(letter.isdigit() for letter in one.found)
+
+
+def test_a_claim_holds_only_where_its_interval_does(study: JsReduceStudy) -> None:
+    (claim,) = [one for one in study.claims() if "below .12" in one.words]
+    gains = [max(one.gains[EXACT].gain) for one in study.method(GREEDY)]
+    assert claim.holds == (Spread(tuple(gains)).high < 0.12)
+    (few,) = [one for one in study.claims() if one.words.endswith(f"suppressed: {GREEDY}")]
+    assert few.holds == (max(n for one in study.method(GREEDY) for n in one.dropped) <= 12)
+
+
+def test_the_running_example_is_the_printed_one() -> None:
+    """Print rounds to two digits at most: the sum gives what is printed, the estimate that was run does not."""
+    for one in example_beliefs():
+        assert one.found["sum"] == pytest.approx(one.printed, abs=0.0051), one
+    assert any(abs(one.found["omega"] - one.printed) > 0.02 for one in example_beliefs())
+    assert [round(found, 2) for _, _, found in example_degrees()] == [0.62, 0.07, 0.90]
+
+
+def test_knowledge_from_the_past_never_looks_ahead(world: tuple) -> None:
+    """Other values in later views change nothing that is known, believed or grouped before them."""
+    weeks, _, _ = world
+    other = [*weeks[:4], *(replace(week, value=np.roll(week.value, 1)) for week in weeks[4:])]
+    for at, (one, another) in enumerate(
+        zip(js_reduce_part_past(weeks, 2)[:5], js_reduce_part_past(other, 2)[:5], strict=True)
+    ):
+        assert one.runs == another.runs, at
+        np.testing.assert_array_equal(one.steps[1], another.steps[1])
+    grouper = JS_REDUCE_METHODS[CUT_WITH_J]
+    runs = [
+        published(seen, grouper, Observer(js_reduce_part_past(seen, 2), AS_RUN, people_of(seen)))
+        for seen in (weeks, other)
+    ]
+    for week in range(4):
+        np.testing.assert_array_equal(runs[0].groups[week], runs[1].groups[week])
+    gains = [attacked(run, js_reduce_part_past(run.weeks, 2), AS_RUN).gain for run in runs]
+    assert gains[0][:4] == gains[1][:4]
+
+
+def test_an_observer_who_learns_nothing_new_believes_as_before(world: tuple) -> None:
+    """The same knowledge before every view, as a list, is that knowledge."""
+    weeks, _, _ = world
+    mined = js_reduce_part_corpus(weeks, 2)
+    run = published(weeks, JS_REDUCE_METHODS["Mondrian l = 2"], Observer(mined, AS_RUN, people_of(weeks)))
+    again = [replace(mined) for _ in weeks]
+    assert attacked(run, again, AS_RUN).gain == pytest.approx(attacked(run, mined, AS_RUN).gain)
+
+
+def test_kernel_estimates_are_weighted_shares_of_the_people_nearby() -> None:
+    rng = np.random.default_rng(3)
+    place, value = rng.integers(0, 5, (40, 2)) / 4, rng.integers(0, len(VALUES), 40).astype(np.int32)
+    found = kernel_priors(place, value, 0.6)
+    for person in range(40):
+        weight = np.prod(np.maximum(1 - ((place - place[person]) / 0.6) ** 2, 0), axis=1)
+        shares = [weight[value == v].sum() / weight.sum() for v in range(len(VALUES))]
+        np.testing.assert_allclose(found[person], shares)
+
+
+def test_the_weeks_can_be_written(tmp_path: Path) -> None:
     ran = seriatim(tmp_path, "study", "js-reduce", "--quick", "--world", "A", "--data", "made")
     assert ran.code == 0, ran.err
     assert len(list((tmp_path / "made" / "A").glob("*.csv"))) == 8

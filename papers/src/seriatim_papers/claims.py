@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from statistics import fmean, stdev
+from statistics import fmean
+
+import numpy as np
 
 from seriatim.report import Grid
 
@@ -26,7 +28,7 @@ class Spread:
             return float("inf")
         from scipy.stats import t  # takes a second
 
-        return float(t.ppf(0.975, n - 1) * stdev(self.numbers) / n**0.5)
+        return float(t.ppf(0.975, n - 1) * np.std(self.numbers, ddof=1) / n**0.5)
 
     @property
     def low(self) -> float:
@@ -41,6 +43,8 @@ class Spread:
         return Spread(tuple(a - b for a, b in zip(self.numbers, other.numbers, strict=True)))
 
     def __str__(self) -> str:
+        if not np.isfinite(self.mean):
+            return "not there in every seed"
         return f"{self.mean:.3f} ({self.low:.3f} to {self.high:.3f})"
 
 

@@ -167,7 +167,7 @@ def study_js_reduce_command(
         Optional[list[str]],  # noqa: UP045
         typer.Option(help="A (nobody skips a week) or B (three in ten do); may be repeated (both if omitted)."),
     ] = None,
-    quick: Annotated[bool, typer.Option("--quick", help="8 weeks of 1,000 records instead of 24 of 5,000.")] = False,
+    quick: Annotated[bool, typer.Option("--quick", help="8 weeks of 600 records instead of 24 of 5,000.")] = False,
     data: Annotated[
         Optional[Path],  # noqa: UP045
         typer.Option(help="Write the made-up weekly views to CSV files in this folder, and run nothing."),
@@ -179,7 +179,9 @@ def study_js_reduce_command(
         bool,
         typer.Option("--as-printed", help="Algorithms 1 to 4 as printed and ours, with knowledge of 1, 2 and 3 steps."),
     ] = False,
-    seed: Annotated[int, typer.Option(min=0, help="Seed of the made-up worlds, and of the panels' ties.")] = 1,
+    seed: Annotated[
+        int, typer.Option(min=0, help="First of the three seeds of the made-up worlds; seed of the panels' ties.")
+    ] = 1,
     out: StudyFile = Path("study-js-reduce.html"),
     as_json: AsJson = False,
 ) -> None:
@@ -189,7 +191,6 @@ def study_js_reduce_command(
 
     Example: seriatim study js-reduce --as-printed --out as-printed.html
     """
-    from seriatim.cli import output
     from seriatim.errors import Fault, InputError
     from seriatim_papers.js_reduce_page import study_js_reduce_page, write_js_reduce_page_data
     from seriatim_papers.js_reduce_panels import PANELS
@@ -204,14 +205,14 @@ def study_js_reduce_command(
     if as_printed:
         from seriatim_papers.js_reduce_printed_page import study_js_reduce_printed
 
-        with output.progress_bar(silent=as_json) as progress:
-            printed = study_js_reduce_printed(seeds=(seed, seed + 1, seed + 2), progress=progress, quick=quick)
-        _finish(printed, out, as_json)
+        with _running(out, as_json, "js-reduce as printed", seed, quick) as run:
+            printed = study_js_reduce_printed(seeds=(seed, seed + 1, seed + 2), run=run, quick=quick)
+        _finish(printed, out, as_json, run)
         return
-    with output.progress_bar(silent=as_json) as progress:
-        asked = tuple(PANELS) if panels else ()
-        study = study_js_reduce_page(worlds, progress=progress, quick=quick, panels=asked, seed=seed)
-    _finish(study, out, as_json)
+    asked = tuple(PANELS) if panels else ()
+    with _running(out, as_json, "js-reduce", worlds, quick, seed) as run:
+        study = study_js_reduce_page(worlds, run=run, quick=quick, panels=asked, seed=seed)
+    _finish(study, out, as_json, run)
 
 
 def _read(path: Path | None) -> str:

@@ -7,7 +7,7 @@ looking back).
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -40,11 +40,27 @@ from seriatim.model.history import History, PastRelease
 from seriatim.model.policy import Thresholds
 from seriatim.model.scale import Scale, scale_of
 from seriatim.wiring import wired_workers
-from seriatim_papers.worlds.patients import VALUES, PatientWeek
+from seriatim_papers.worlds.patients import (
+    VALUES,
+    PatientWeek,
+    World,
+    patients_knowledge_of_one_step,
+    patients_weeks,
+)
 
 Grouper = Callable[[PatientWeek, Floats, Floats], Longs]
 """From a view, beliefs before it and places in the box of all quasi-identifiers, to groups; -1 for dropped people."""
 _RANGES = ((45, 30), (1, 2), (60, 30))
+
+
+@dataclass(frozen=True, slots=True)
+class WorldSize:
+    """A made-up world: its kind, views, records in each, and seed."""
+
+    world: World
+    n_weeks: int
+    n_rows: int
+    seed: int
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -56,7 +72,7 @@ class JsReduceRun:
     groups: tuple[Longs, ...]
     """The group of each record of each week; -1 for dropped people."""
     losses: tuple[float, ...]
-    """Mean normalised width of boxes (GCP) of each week; dropped people count 1."""
+    """Mean normalised width of boxes (GCP) of each week, without the people dropped."""
     divergence: tuple[float, ...]
     """Of the beliefs about all people of each view, in nats."""
 
@@ -180,9 +196,19 @@ def js_reduce_attacked(world: str, method: str, run: JsReduceRun, model: Sequenc
         back=_by_release(found, found.beliefs),
         sure_people=sure.share,
         hit_rate=sure.hit_rate,
-        loss=float(np.mean(run.losses)),
+        loss=float(np.nanmean(run.losses)),
         suppressed=run.dropped,
         divergence=run.divergence,
+    )
+
+
+def js_reduce_world(size: WorldSize, methods: Mapping[str, Grouper]) -> tuple[JsReduceOutcome, ...]:
+    """Publish one world by every method, and attack each as the paper does, and looking back."""
+    weeks, exact = patients_weeks(size.world, size.n_weeks, size.n_rows, size.seed)
+    model = patients_knowledge_of_one_step(exact)
+    return tuple(
+        js_reduce_attacked(size.world, method, js_reduce_run(grouper, weeks, model), model)
+        for method, grouper in methods.items()
     )
 
 
@@ -254,14 +280,14 @@ def groups_of_rows(group: Longs, value: Ints) -> tuple[MessageGroups, Floats]:
 
 
 def box_loss(place: Floats, group: Longs) -> float:
-    """Return the mean normalised width of everyone's box; 1 for dropped people."""
+    """Return the mean normalised width of the boxes of all who are published; nan if nobody is."""
     kept = group >= 0
     if not kept.any():
-        return 1.0
+        return float("nan")
     _, number = np.unique(group[kept], return_inverse=True)
     n = int(number.max()) + 1
     low, high = np.full((n, place.shape[1]), np.inf), np.full((n, place.shape[1]), -np.inf)
     np.minimum.at(low, number, place[kept])
     np.maximum.at(high, number, place[kept])
     widths = (high - low).mean(axis=1)[number]
-    return float((widths.sum() + (~kept).sum()) / len(group))
+    return float(widths.mean())

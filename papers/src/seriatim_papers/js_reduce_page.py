@@ -1,292 +1,308 @@
-"""The study of JS-reduce as a page and as JSON: Figures 3 to 8 with our adversaries beside the paper's."""
+"""The study of JS-reduce as a page and as JSON: examples, Figures 3 to 8, Table 5, and its claims judged."""
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pyarrow.csv as pacsv
 
-from seriatim.knowledge.sequence_model import SequenceModel
 from seriatim.model.chart import Chart, ChartAxis, Line, Lines
-from seriatim.model.policy import Thresholds
-from seriatim.ports import Progress, no_progress
 from seriatim.report import Charts, FiledReport, Grid, Page, Section
 from seriatim.report.words import format_plain
-from seriatim_papers.claims import Claim, claims_grid
-from seriatim_papers.js_reduce import (
-    JS_REDUCE_METHODS,
-    JsReduceGains,
-    JsReduceOutcome,
-    JsReduceRun,
-    js_reduce_attacked,
-    js_reduce_by_mondrian,
-    js_reduce_by_segments,
-    js_reduce_gains,
-    js_reduce_run,
+from seriatim_papers.claims import Claim, Spread, claims_grid
+from seriatim_papers.js_reduce import JS_REDUCE_METHODS, JsReduceGains, JsReduceOutcome, WorldSize, js_reduce_world
+from seriatim_papers.js_reduce_claims import gain_at, js_reduce_claims, most_gained
+from seriatim_papers.js_reduce_examples import example_beliefs, example_grids
+from seriatim_papers.js_reduce_figures import (
+    BT,
+    DEFENDERS,
+    EXACT,
+    GREEDY,
+    JS,
+    METHODS,
+    OPTIMAL,
+    SHARES,
+    MethodFound,
+    PairingFound,
+    SweepAsked,
+    SweepFound,
+    method_found,
+    pairing_found,
+    sweep_found,
+    table_5,
 )
 from seriatim_papers.js_reduce_panels import PanelOutcome, js_reduce_on_panels, js_reduce_panel_grid
-from seriatim_papers.js_reduce_parts import (
-    CutPoints,
-    js_reduce_part_by_bt,
-    js_reduce_part_corpus,
-    js_reduce_part_cut_points,
-    js_reduce_part_query_error,
-    js_reduce_part_snapshot,
-    js_reduce_part_suppression,
-)
-from seriatim_papers.worlds.patients import World, patients_knowledge_of_one_step, patients_weeks
+from seriatim_papers.study_run import KEEPS_NOTHING, StudyRun
+from seriatim_papers.worlds.patients import World, patients_weeks
 
 PAPER = "after Riboni, Pareschi and Bettini"
-GREEDY, OPTIMAL = "greedy k 20, t 0.5, j 0.6 nats", "optimal k 20, t 0.5, j 0.6 bits"
-SELECTIVITIES = (0.01, 0.05, 0.1, 0.2)
-PLAIN, BT, SIZE_ALONE = "Mondrian l = 2", "(B, t) = (0.5, 0.8)", "Hilbert k 20 alone"
+SEEDS = (1, 2, 3)
+OURS = (GREEDY, OPTIMAL)
 PANEL_WORDS = (
     "The product's own methods on real people, attacked by someone who knows the steps between values by class."
 )
-
-
-@dataclass(frozen=True, slots=True)
-class KnowledgePairing:
-    """What an adversary gains whose knowledge differs from the defender's (Figure 5)."""
-
-    defender: str
-    adversary: str
-    gains: JsReduceGains
-    suppressed: float
-    """The share of records that the defender dropped."""
-
-
-@dataclass(frozen=True, slots=True)
-class ThresholdSweep:
-    """One threshold of one method (Figure 7, and the sweeps of l, t and B)."""
-
-    method: str
-    threshold: float
-    gain: float
-    """The largest over releases, of the omega adversary."""
-    loss: float
-    suppressed: float
+PAIRS = tuple((method, defender) for method in OURS for defender in DEFENDERS)
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class JsReduceStudy(FiledReport):
-    """Everything that was found."""
+    """Everything that was found; every figure has one number for each seed, in their order."""
 
     n_weeks: int
     n_rows: int
-    seed: int
-    outcomes: tuple[JsReduceOutcome, ...]
-    knowledge: dict[str, dict[str, JsReduceGains]]
-    """By method, then by kind of knowledge (Figures 3 and 4)."""
-    pairings: tuple[KnowledgePairing, ...]
-    swept: tuple[ThresholdSweep, ...]
-    query_error: dict[str, tuple[float, ...]]
-    cut_points: CutPoints
-    suppression: float
+    seeds: tuple[int, ...]
+    worlds: tuple[World, ...]
+    found: Mapping[str, Any]
+    """The parts of the run, by name."""
     panels: tuple[PanelOutcome, ...] = ()
+
+    def method(self, name: str) -> tuple[MethodFound, ...]:
+        return tuple(self.found[_part(name, seed)] for seed in self.seeds)
+
+    def pairing(self, method: str, defender: str) -> tuple[PairingFound, ...]:
+        return tuple(self.found[_part(_pair(method, defender), seed)] for seed in self.seeds)
+
+    def sweep(self, asked: SweepAsked) -> tuple[SweepFound, ...]:
+        return tuple(self.found[_part(str(asked), seed)] for seed in self.seeds)
+
+    def outcomes(self, world: str) -> tuple[dict[str, JsReduceOutcome], ...]:
+        """Return what every method gave away in a world, seed by seed."""
+        return tuple({one.method: one for one in self.found[_part(f"world {world}", seed)]} for seed in self.seeds)
+
+    def outcomes_of(self, method: str) -> tuple[tuple[JsReduceOutcome, ...], ...]:
+        """Return one method's outcomes in all worlds, seed by seed."""
+        return tuple(
+            tuple(runs[method] for runs in worlds) for worlds in zip(*map(self.outcomes, self.worlds), strict=True)
+        )
+
+    def claims(self) -> tuple[Claim, ...]:
+        return js_reduce_claims(self)
 
     def record(self) -> dict[str, Any]:
         return {
-            "schema": "seriatim.study.js-reduce/1",
+            "schema": "seriatim.study.js-reduce/2",
             "weeks": self.n_weeks,
             "rows": self.n_rows,
-            "seed": self.seed,
-            "outcomes": [format_plain(asdict(one)) for one in self.outcomes],
-            "knowledge": {
-                method: {kind: format_plain(asdict(gains)) for kind, gains in found.items()}
-                for method, found in self.knowledge.items()
-            },
-            "pairings": [format_plain(asdict(one)) for one in self.pairings],
-            "swept": [format_plain(asdict(one)) for one in self.swept],
-            "query_error": {name: list(found) for name, found in self.query_error.items()},
-            "cut_points": format_plain(asdict(self.cut_points)),
-            "suppression_leak": self.suppression,
-            "panels": [format_plain(asdict(one)) for one in self.panels],
+            "seeds": list(self.seeds),
             "claims": [format_plain(asdict(one)) for one in self.claims()],
-        }
+            "example": [format_plain(asdict(one)) for one in example_beliefs()],
+            "outcomes": [
+                format_plain(asdict(one)) for world in self.worlds for runs in self.outcomes(world)
+                for one in runs.values()
+            ],
+            "methods": {name: [format_plain(asdict(one)) for one in self.method(name)] for name in METHODS},
+            "pairings": [
+                {"method": method, "defender": defender,
+                 "seeds": [format_plain(asdict(one)) for one in self.pairing(method, defender)]}
+                for method, defender in PAIRS
+            ],
+            "swept": [
+                {**format_plain(asdict(asked)), "seeds": [format_plain(asdict(one)) for one in self.sweep(asked)]}
+                for asked in table_5()
+            ],
+            "panels": [format_plain(asdict(one)) for one in self.panels],
+        }  # fmt: skip
 
     def page(self) -> Page:
+        figures, pairs = "Knowledge of the world on both sides, unless a line says otherwise.", self._pairings()
         sections = (
-            Section("Where the paper's claims hold and where not", (claims_grid(self.claims()),), self._run()),
-            Section("Every method in every world", (self._outcomes(), Charts(self._gains("omega")))),
+            Section("The paper's claims, and where they hold here", (claims_grid(self.claims()),), self._run()),
+            Section("The running example: Tables 1 to 4, Examples 1 to 3", example_grids()),
+            Section("Every method in every world", (*map(self._outcomes, self.worlds), Charts(self._gains("omega")))),
             Section("Looking back", (Charts(self._gains("back")),), "The same releases, with later ones as evidence."),
-            Section("Figures 3 and 4: kinds of knowledge", (Charts(self._knowledge()),)),
-            Section("Figure 5: pairs of knowledge", (self._pairings(),)),
-            Section("Figure 6: confidence", (Charts(self._confidence()),)),
-            Section("Figure 7 and other thresholds", (self._sweeps(),)),
-            Section("Figure 8: what is lost", (self._queries(),), "Median relative error of random range counts."),
+            Section("Figures 3 and 4: kinds of knowledge", (Charts(self._knowledge()),), figures),
+            Section("Figure 5: pairs of knowledge, Algorithm 4 and ours", (Charts(self._pairs()), pairs)),
+            Section("Figure 6: confidence", (Charts({"confidence": self._confidence()}),), figures),
+            Section("Figure 7 and Table 5: thresholds", (Charts(self._thresholds()), self._table_5()), figures),
+            Section("Figure 8: what is lost, and how long it takes", (self._lost(),), figures),
             Section("Leaks of the method itself", (self._leaks(),)),
             *([Section("Real panels", (js_reduce_panel_grid(self.panels),), PANEL_WORDS)] if self.panels else []),
         )
         return Page("Sequential knowledge and JS-reduce", sections, kicker="Study", subtitle=PAPER)
 
     def _run(self) -> str:
-        worlds = " and ".join(dict.fromkeys(one.world for one in self.outcomes))
+        n = len(self.seeds)
         return (
-            f"One made-up world of each kind ({worlds}), {self.n_weeks} weekly views of {self.n_rows:,} records, seed "
-            f"{self.seed}; the paper's data is not at hand. `--as-printed` has intervals over three seeds."
+            f"{n} made-up worlds of each kind ({' and '.join(self.worlds)}; seeds {', '.join(map(str, self.seeds))}), "
+            f"{self.n_weeks} weekly views of {self.n_rows:,} records; figures are means with 95 % intervals over the "
+            f"{n} seeds, and a claim holds where its whole interval does. The figures of the paper are of world "
+            f"{self.worlds[0]}. The paper's data is not at hand."
         )
 
-    def claims(self) -> tuple[Claim, ...]:
-        """Judge the paper's sentences, and what it leaves out, by what was run."""
-        greedy, best, alone = (self._of(name) for name in (GREEDY, OPTIMAL, SIZE_ALONE))
-        blind = max(abs(gain) for kinds in self.knowledge.values() for gain in kinds["snapshot"].gain)
-        grown = [self.knowledge[name]["one step"].gain for name in (PLAIN, BT)]
-        most, back = max(max(one.omega.gain) for one in greedy), max(float(np.mean(one.back.gain)) for one in greedy)
-        out, cut = [n for one in greedy for n in one.suppressed], self.cut_points
-        ours, size = (max(max(one.omega.gain) for one in runs) for runs in (best, alone))
-        return (
-            Claim("snapshot adversaries gain less than .1", "< .1", f"at most {blind:.3f}", blind < 0.1),
-            Claim("without JS-reduce the gain grows with the releases", "grows",
-                  "; ".join(f"{gain[0]:.3f} to {gain[-1]:.3f}" for gain in grown), all(g[-1] > g[0] for g in grown)),
-            Claim("JS-reduce (Algorithm 4) keeps the gain below .12", "< .12", f"at most {most:.3f}", most < 0.12),
-            Claim("an adversary gains no more than the forward one", "one attack",
-                  f"looking back {back:.3f} in the mean, forward {most:.3f} at most", back <= most),
-            Claim("at most 12 tuples of a view are suppressed", "12",
-                  f"median {int(np.median(out))}, most {max(out)} of {self.n_rows:,}", max(out) <= 12),
-            Claim("j protects, not the size of groups alone (ours)", "not compared",
-                  f"best cut with j and t {ours:.3f}, groups of 20 without {size:.3f}", ours < size - 0.05),
-            Claim("where groups end says nothing (ours)", "not mentioned",
-                  f"{cut.exposed:.1%} of groups exposed; confidence {cut.before:.3f}, knowing it {cut.after:.3f}",
-                  cut.exposed < 0.01),
-        )  # fmt: skip
+    def _outcomes(self, world: str) -> Grid:
+        runs = self.outcomes(world)
 
-    def _of(self, method: str) -> list[JsReduceOutcome]:
-        return [one for one in self.outcomes if one.method == method]
+        def spread(method: str, figure: Callable[[JsReduceOutcome], float]) -> str:
+            return str(Spread(tuple(figure(one[method]) for one in runs)))
 
-    def _outcomes(self) -> Grid:
         head = (
-            "world", "method", "gain omega, release 8", "last", "most", "exact, most", "looking back, mean",
-            "people sure", "hit rate", "loss", "suppressed, median", "most",
+            "method", "gain omega, last release", "most", "exact, most", "looking back, mean", "people sure",
+            "hit rate", "GCP of groups", "dropped a view, median", "most",
         )  # fmt: skip
         rows = tuple(
             (
-                one.world, one.method, _at(one.omega.gain, 7), _at(one.omega.gain, -1), f"{max(one.omega.gain):.3f}",
-                f"{max(one.forward.gain):.3f}", f"{np.mean(one.back.gain):.3f}", f"{one.sure_people:.1%}",
-                f"{one.hit_rate:.1%}", f"{one.loss:.3f}", f"{int(np.median(one.suppressed))}", f"{max(one.suppressed)}",
+                name,
+                spread(name, lambda one: one.omega.gain[-1]),
+                spread(name, lambda one: max(one.omega.gain)),
+                spread(name, lambda one: max(one.forward.gain)),
+                spread(name, lambda one: float(np.mean(one.back.gain))),
+                spread(name, lambda one: one.sure_people),
+                spread(name, lambda one: one.hit_rate),
+                spread(name, lambda one: one.loss),
+                f"{int(np.median([n for one in runs for n in one[name].suppressed]))}",
+                f"{max(n for one in runs for n in one[name].suppressed)}",
             )
-            for one in self.outcomes
-        )  # fmt: skip
-        return Grid("Gain, certainty and loss", head, rows, frozenset(range(2, 12)))
+            for name in runs[0]
+        )
+        return Grid(f"World {world}: gain, certainty and loss", head, rows, frozenset(range(1, 10)))
 
     def _gains(self, kind: str) -> dict[str, Chart]:
-        worlds = dict.fromkeys(one.world for one in self.outcomes)
-        return {
-            f"{kind}-{world}": _chart(
-                f"World {world}", {one.method: getattr(one, kind) for one in self.outcomes if one.world == world}
-            )
-            for world in worlds
-        }
+        found = {}
+        for world in self.worlds:
+            runs = self.outcomes(world)
+            lines = {name: [getattr(one[name], kind) for one in runs] for name in runs[0]}
+            found[f"{kind}-{world}"] = _chart(f"World {world}", lines)
+        return found
 
     def _knowledge(self) -> dict[str, Chart]:
-        return {f"knowledge-{at}": _chart(name, found) for at, (name, found) in enumerate(self.knowledge.items())}
+        return {f"knowledge-{name}": _chart(name, _by_kind(self.method(name))) for name in METHODS}
 
-    def _confidence(self) -> dict[str, Chart]:
-        first = [one for one in self.outcomes if one.world == self.outcomes[0].world]
+    def _confidence(self) -> Chart:
+        lines = {name: [one.gains[EXACT] for one in self.method(name)] for name in METHODS}
+        return _chart("Mean belief in the truth", lines, "confidence")
+
+    def _pairs(self) -> dict[str, Chart]:
         return {
-            "confidence": _chart("Mean belief in the truth", {one.method: one.omega for one in first}, "confidence")
+            f"pairs-{method}-{defender}": _chart(
+                f"{method}: defender's knowledge {defender}", _by_kind(self.pairing(method, defender))
+            )
+            for method, defender in PAIRS
         }
 
     def _pairings(self) -> Grid:
-        rows = tuple(
-            (one.defender, one.adversary, _at(one.gains.gain, 7), f"{max(one.gains.gain):.3f}", f"{one.suppressed:.1%}")
-            for one in self.pairings
-        )
-        head = ("defender knows", "adversary knows", "release 8", "most", "suppressed")
-        return Grid("Gain (omega)", head, rows, frozenset({2, 3, 4}))
+        rows = []
+        for method, defender in PAIRS:
+            found = self.pairing(method, defender)
+            out = str(Spread(tuple(one.suppressed for one in found)))
+            rows += [
+                (method, defender, kind, str(gain_at(found, kind, 8)), str(most_gained(found, kind)), out)
+                for kind in found[0].gains
+            ]
+        head = ("method", "defender knows", "adversary knows", "release 8", "most", "share dropped")
+        return Grid("Gain (omega)", head, tuple(rows), frozenset({3, 4, 5}))
 
-    def _sweeps(self) -> Grid:
-        rows = tuple(
-            (one.method, f"{one.threshold:g}", f"{one.gain:.3f}", f"{one.loss:.3f}", f"{one.suppressed:.2%}")
-            for one in self.swept
-        )
-        head = ("method", "threshold", "largest gain (omega)", "loss", "suppressed")
-        return Grid("Thresholds", head, rows, frozenset({1, 2, 3, 4}))
+    def _thresholds(self) -> dict[str, Chart]:
+        curves = {
+            f"j-{method}": _lines(
+                method,
+                "gain",
+                {f"j = {j:g}": [one.gain for one in self.sweep(SweepAsked(method, t=0.5, j=j))] for j in JS},
+            )
+            for method in OURS
+        }
+        most = {
+            method: [
+                tuple(max(self.sweep(SweepAsked(method, t=0.5, j=j))[at].gain) for j in JS)
+                for at in range(len(self.seeds))
+            ]
+            for method in OURS
+        }
+        return {**curves, "j-most": _lines("Largest gain by j (nats; ours in bits)", "gain", most, JS, "j")}
 
-    def _queries(self) -> Grid:
-        rows = tuple((name, *(f"{error:.1%}" for error in found)) for name, found in self.query_error.items())
-        head = ("method", *(f"selectivity {share:.0%}" for share in SELECTIVITIES))
-        return Grid("All releases", head, rows, frozenset(range(1, len(head))))
+    def _table_5(self) -> Grid:
+        rows = tuple(
+            (
+                str(asked),
+                *(
+                    str(Spread(numbers))
+                    for numbers in zip(*((max(o.gain), o.gain[-1], o.loss, o.suppressed) for o in self.sweep(asked)),
+                                       strict=True)
+                ),
+            )
+            for asked in table_5()
+        )  # fmt: skip
+        head = ("method and thresholds", "largest gain", "last gain", "GCP of groups", "share dropped")
+        words = (
+            "Table 5: printed ranges, all views; k = 20 for both cuts, j in nats for Algorithm 4 and in bits for ours"
+        )
+        return Grid(words, head, rows, frozenset({1, 2, 3, 4}))
+
+    def _lost(self) -> Grid:
+        rows = []
+        for name in METHODS:
+            found = self.method(name)
+            width = Spread(tuple(float(np.nanmean(one.losses)) for one in found))
+            out, taken = [n for one in found for n in one.dropped], [s for one in found for s in one.seconds]
+            errors = (str(Spread(numbers)) for numbers in zip(*(one.errors for one in found), strict=True))
+            rows.append((name, str(width), f"{int(np.median(out))}", f"{max(out)}", *errors,
+                         f"{np.median(taken):.3g}", f"{max(taken):.3g}"))  # fmt: skip
+        head = ("method", "GCP of groups", "dropped a view, median", "most", *(f"error at {s:.0%}" for s in SHARES),
+                "seconds a view, median", "most")  # fmt: skip
+        caption = (
+            "GCP, people dropped, median error of counts over all views (ranges of that share of the domain), time"
+        )
+        return Grid(caption, head, tuple(rows), frozenset(range(1, len(head))))
 
     def _leaks(self) -> Grid:
-        found = self.cut_points
+        cuts, apart = [one.cut_points for one in self.method(GREEDY)], [one.suppression for one in self.method(GREEDY)]
         rows = (
-            ("cut points (greedy): groups exposed", f"{found.exposed:.1%}"),
-            ("confidence in the last person there, by the counts", f"{found.before:.3f}"),
-            ("knowing that the group did not close earlier", f"{found.after:.3f}"),
-            ("values of dropped people, distance from the others", f"{self.suppression:.3f}"),
+            ("cut points: share of groups exposed", str(Spread(tuple(one.exposed for one in cuts)))),
+            ("confidence in the last person there, by the counts", str(Spread(tuple(one.before for one in cuts)))),
+            ("knowing that the group did not close earlier", str(Spread(tuple(one.after for one in cuts)))),
+            ("values of dropped people, distance from the others", str(Spread(tuple(apart)))),
         )
-        return Grid("Measured", ("leak", "found"), rows, frozenset({1}))
+        return Grid("Algorithm 4", ("leak", "found"), rows, frozenset({1}))
 
 
 def study_js_reduce_page(
     worlds: tuple[World, ...] = ("A", "B"),
     n_weeks: int | None = None,
     n_rows: int | None = None,
-    progress: Progress = no_progress,
+    run: StudyRun = KEEPS_NOTHING,
     *,
     quick: bool = False,
     panels: tuple[str, ...] = (),
     seed: int = 1,
 ) -> JsReduceStudy:
-    """Run everything: 24 weeks of 5,000 records in both worlds, and all panels, take ten minutes of computing."""
+    """Run everything for three seeds, ``seed`` and the two after it: 24 weeks of 5,000 records, or a quick look."""
     n_weeks, n_rows = _js_reduce_size(n_weeks, n_rows, quick)
-    of_panels = js_reduce_on_panels(panels, progress, seed) if panels else ()
-    outcomes = []
-    for world in worlds:
-        weeks, exact = patients_weeks(world, n_weeks, n_rows, seed)
-        model = patients_knowledge_of_one_step(exact)
-        for at, (method, grouper) in enumerate(JS_REDUCE_METHODS.items()):
-            progress(f"{world}: {method}", 0.5 * at / len(JS_REDUCE_METHODS))
-            outcomes.append(js_reduce_attacked(world, method, js_reduce_run(grouper, weeks, model), model))
-    weeks, exact = patients_weeks(worlds[0], n_weeks, n_rows, seed)
-    one = patients_knowledge_of_one_step(exact)
-    progress("kinds of knowledge", 0.5)
-    kinds = _kinds(worlds[0], n_weeks, n_rows, seed)
-    runs = {
-        "Mondrian l = 2": js_reduce_run(js_reduce_by_mondrian(2, Thresholds(l=2)), weeks, one),
-        "Mondrian t = 0.8": js_reduce_run(js_reduce_by_mondrian(2, Thresholds(t=0.8)), weeks, one),
-        "(B, t) = (0.5, 0.8)": js_reduce_run(js_reduce_part_by_bt(2, 0.5, 0.8), weeks, one),
-        GREEDY: js_reduce_run(JS_REDUCE_METHODS[GREEDY], weeks, one),
-        OPTIMAL: js_reduce_run(JS_REDUCE_METHODS[OPTIMAL], weeks, one),
-    }
-    found = {name: {kind: js_reduce_gains(run, model) for kind, model in kinds.items()} for name, run in runs.items()}
-    progress("pairs and thresholds", 0.7)
-    pairings = [
-        KnowledgePairing(defender, adversary, js_reduce_gains(run, kinds[adversary]), _dropped(run))
-        for defender in kinds
-        for run in (js_reduce_run(JS_REDUCE_METHODS[OPTIMAL], weeks, kinds[defender]),)
-        for adversary in kinds
-    ]
-    swept = [_swept(*asked, weeks, one) for asked in _sweeps()]
-    progress("queries", 0.95)
-    errors = {
-        name: tuple(js_reduce_part_query_error(run, share) for share in SELECTIVITIES) for name, run in runs.items()
-    }
-    cut = js_reduce_part_cut_points(runs[GREEDY], 20, 0.5)
-    leak = js_reduce_part_suppression(runs[GREEDY])
-    sweeps, pairs = tuple(swept), tuple(pairings)
+    seeds = tuple(seed + at for at in range(len(SEEDS)))
+    tasks: dict[str, Callable[[], Any]] = {}
+    for one in seeds:
+        size = WorldSize(worlds[0], n_weeks, n_rows, one)
+        tasks |= {_part(f"world {world}", one): partial(js_reduce_world, replace(size, world=world), _ATTACKED)
+                  for world in worlds}  # fmt: skip
+        tasks |= {_part(name, one): partial(method_found, size, name) for name in METHODS}
+        tasks |= {_part(_pair(*pair), one): partial(pairing_found, size, *pair) for pair in PAIRS}
+        tasks |= {_part(str(asked), one): partial(sweep_found, size, asked) for asked in table_5()}
+    found = run.parts(tasks, 0.0, 0.7 if panels else 1.0)
+    of_panels = {}
+    if panels:
+        of_panels = run.parts(
+            {f"panel {name}": partial(js_reduce_on_panels, (name,), seed=seed) for name in panels}, 0.7
+        )
     return JsReduceStudy(
         n_weeks=n_weeks,
         n_rows=n_rows,
-        seed=seed,
-        outcomes=tuple(outcomes),
-        knowledge=found,
-        pairings=pairs,
-        swept=sweeps,
-        query_error=errors,
-        cut_points=cut,
-        suppression=leak,
-        panels=of_panels,
+        seeds=seeds,
+        worlds=worlds,
+        found=found,
+        panels=tuple(one for outcomes in of_panels.values() for one in outcomes),
     )
+
+
+_ATTACKED = {**JS_REDUCE_METHODS, BT: SweepAsked(BT, b=0.5, t=0.8).grouper()}
+"""The methods that are also attacked looking back."""
 
 
 def _js_reduce_size(n_weeks: int | None, n_rows: int | None, quick: bool) -> tuple[int, int]:
     """Return how many weeks of how many records: as given, else a quick look or the paper's."""
-    weeks, rows = (8, 1_000) if quick else (24, 5_000)
+    weeks, rows = (8, 600) if quick else (24, 5_000)
     return n_weeks or weeks, n_rows or rows
 
 
@@ -308,59 +324,34 @@ def write_js_reduce_page_data(
             pacsv.write_csv(week.table(), data / world / f"week-{number:02}.csv")
 
 
-def _kinds(world: World, n_weeks: int, n_rows: int, seed: int) -> dict[str, SequenceModel]:
-    weeks, exact = patients_weeks(world, n_weeks, n_rows, seed)
-    other, _ = patients_weeks(world, n_weeks, n_rows, seed, people_seed=7)
-    few, _ = patients_weeks(world, n_weeks, max(n_rows // 10, 50), seed, people_seed=8)
-    fewest, _ = patients_weeks(world, n_weeks, max(n_rows // 100, 10), seed, people_seed=9)
-    one = patients_knowledge_of_one_step(exact)
-    return {
-        "exact": exact,
-        "one step": one,
-        "mined from the data": js_reduce_part_corpus(weeks, 3),
-        "mined from a corpus": js_reduce_part_corpus(other, 3),
-        "mined from a tenth": js_reduce_part_corpus(few, 3),
-        "mined from a hundredth": js_reduce_part_corpus(fewest, 3),
-        "as printed (Algorithm 5)": js_reduce_part_corpus(other, 2, "zero"),
-        "snapshot": js_reduce_part_snapshot(one),
-    }
+def _part(name: str, seed: int) -> str:
+    return f"seed {seed}: {name}"
 
 
-def _sweeps() -> list[tuple[str, float]]:
-    return [
-        *(("l", float(l)) for l in (2, 4, 6, 8)),  # noqa: E741 - the field's own name
-        *(("t", t) for t in (0.5, 0.65, 0.8, 1.0)),
-        *(("B, t = 0.8 bits", b) for b in (0.3, 0.5, 0.7)),
-        *(("B, t = 0.5 bits", b) for b in (0.3, 0.5, 0.7)),
-        *(("j, nats", j) for j in (0.2, 0.4, 0.6, 0.8)),
-    ]
+def _pair(method: str, defender: str) -> str:
+    return f"{method}, the defender knows: {defender}"
 
 
-def _swept(name: str, threshold: float, weeks: list[Any], model: SequenceModel) -> ThresholdSweep:
-    groupers = {
-        "l": lambda: js_reduce_by_mondrian(2, Thresholds(l=threshold)),
-        "t": lambda: js_reduce_by_mondrian(2, Thresholds(t=threshold)),
-        "B, t = 0.8 bits": lambda: js_reduce_part_by_bt(2, threshold, 0.8),
-        "B, t = 0.5 bits": lambda: js_reduce_part_by_bt(2, threshold, 0.5),
-        "j, nats": lambda: js_reduce_by_segments(20, 0.5, threshold, True),
-    }
-    first = weeks[: min(len(weeks), 8)]
-    run = js_reduce_run(groupers[name](), first, model)
-    gains = js_reduce_gains(run, model)
-    return ThresholdSweep(name, threshold, max(gains.gain), float(np.mean(run.losses)), _dropped(run))
+def _by_kind(found: Sequence[MethodFound] | Sequence[PairingFound]) -> dict[str, list[JsReduceGains]]:
+    return {kind: [one.gains[kind] for one in found] for kind in found[0].gains}
 
 
-def _dropped(run: JsReduceRun) -> float:
-    return sum(run.dropped) / max(sum(len(week.person) for week in run.weeks), 1)
+def _chart(title: str, found: Mapping[str, Iterable[JsReduceGains]], what: str = "gain") -> Chart:
+    return _lines(title, what, {name: [getattr(one, what) for one in runs] for name, runs in found.items()})
 
 
-def _at(values: tuple[float, ...], place: int) -> str:
-    return f"{values[min(place, len(values) - 1)]:.3f}"
-
-
-def _chart(title: str, found: dict[str, JsReduceGains], what: str = "gain") -> Chart:
-    lines = tuple(
-        Line(name, tuple(float(i + 1) for i in range(len(one.gain))), tuple(getattr(one, what)))
-        for name, one in found.items()
-    )
-    return Chart(title, Lines(lines), x=ChartAxis("release"), y=ChartAxis("adversary's " + what))
+def _lines(
+    title: str,
+    what: str,
+    found: Mapping[str, Sequence[tuple[float, ...]]],
+    at: tuple[float, ...] = (),
+    axis: str = "release",
+) -> Chart:
+    """Chart curves with their intervals over seeds."""
+    lines = []
+    for name, runs in found.items():
+        curve = [Spread(numbers) for numbers in zip(*runs, strict=True)]
+        x = at or tuple(float(number) for number in range(1, len(curve) + 1))
+        ends = [tuple(getattr(one, end) for one in curve) if len(runs) > 1 else () for end in ("low", "high")]
+        lines.append(Line(name, x, tuple(one.mean for one in curve), low=ends[0], high=ends[1]))
+    return Chart(title, Lines(tuple(lines)), x=ChartAxis(axis), y=ChartAxis("adversary's " + what))

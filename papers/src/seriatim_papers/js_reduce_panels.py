@@ -77,7 +77,7 @@ class PanelOutcome:
 
 
 def js_reduce_on_panels(
-    panels: tuple[str, ...] = (), progress: Progress = no_progress, seed: int = 1
+    panels: tuple[str, ...] = (), seed: int = 1, progress: Progress = no_progress
 ) -> tuple[PanelOutcome, ...]:
     """Publish each panel under each method, and attack it with steps by class, looking back.
 

@@ -8,13 +8,10 @@ from typing import Any
 import numpy as np
 
 from seriatim.model import Chart, ChartAxis, Line, Lines
-from seriatim.ports import Progress, no_progress
 from seriatim.report import Charts, FiledReport, Grid, Page, Section
 from seriatim.report.words import format_plain
-from seriatim_papers.claims import claims_grid
+from seriatim_papers.claims import Spread, claims_grid
 from seriatim_papers.js_reduce_printed import (
-    AS_OURS,
-    AS_PRINTED,
     ASKED,
     KNOWLEDGE,
     OURS,
@@ -25,6 +22,8 @@ from seriatim_papers.js_reduce_printed import (
     PrintedFindings,
     printed_findings,
 )
+from seriatim_papers.observers import AS_OURS, AS_PRINTED
+from seriatim_papers.study_run import KEEPS_NOTHING, StudyRun
 
 METHODS = (PLAIN, PRINTED, OURS)
 
@@ -50,7 +49,9 @@ class PrintedStudy(FiledReport):
             ],
             "dropped": {method: list(found.dropped(method)) for method in METHODS},
             "loss": {method: list(found.loss(method).numbers) for method in METHODS},
-            "query_error": {name: [list(one.numbers) for one in errors] for name, errors in found.errors.items()},
+            "query_error": {
+                name: [list(one.numbers) for one in errors] for name in METHODS for errors in (found.errors(name),)
+            },
         }
 
     def page(self) -> Page:
@@ -88,7 +89,7 @@ class PrintedStudy(FiledReport):
         rows = tuple(
             (
                 method, str(self.found.loss(method)), f"{int(np.median(self.found.dropped(method)))}",
-                f"{max(self.found.dropped(method))}", *map(str, self.found.errors[method]),
+                f"{max(self.found.dropped(method))}", *map(str, self.found.errors(method)),
             )
             for method in METHODS
         )  # fmt: skip
@@ -102,18 +103,24 @@ def _by_seed(found: PrintedFindings, method: str, attack: str, kind: str) -> lis
 
 def _chart(title: str, found: PrintedFindings, method: str, attack: str) -> Chart:
     releases = tuple(float(at + 1) for at in range(found.n_weeks))
-    lines = tuple(Line(kind, releases, found.curve(method, attack, kind)) for kind in KNOWLEDGE)
+    lines = tuple(_line(kind, releases, found.curve(method, attack, kind)) for kind in KNOWLEDGE)
     return Chart(title, Lines(lines), x=ChartAxis("release"), y=ChartAxis("adversary's gain"))
+
+
+def _line(name: str, releases: tuple[float, ...], curve: tuple[Spread, ...]) -> Line:
+    low, high = (tuple(getattr(one, end) for one in curve) for end in ("low", "high"))
+    told = all(map(np.isfinite, (*low, *high)))  # one seed has no interval
+    return Line(name, releases, tuple(one.mean for one in curve), low=low if told else (), high=high if told else ())
 
 
 def study_js_reduce_printed(
     n_weeks: int = 24,
     n_rows: int = 5_000,
     seeds: tuple[int, ...] = SEEDS,
-    progress: Progress = no_progress,
+    run: StudyRun = KEEPS_NOTHING,
     *,
     quick: bool = False,
 ) -> PrintedStudy:
-    """Run everything as printed, and ours beside it; ``quick`` runs 8 weeks of 1,000 records."""
-    n_weeks, n_rows = (8, 1_000) if quick else (n_weeks, n_rows)
-    return PrintedStudy(printed_findings(n_weeks, n_rows, seeds, progress))
+    """Run everything as printed, and ours beside it; ``quick`` runs 8 weeks of 600 records."""
+    n_weeks, n_rows = (8, 600) if quick else (n_weeks, n_rows)
+    return PrintedStudy(printed_findings(n_weeks, n_rows, seeds, run))
