@@ -16,7 +16,6 @@ from seriatim.defences.series.memory import RememberedRows
 from seriatim.engines.threads import Threads
 from seriatim.model import Adversary, DefenceSettings, Policy, PromiseTerms, SeriesTerms
 from seriatim.model.history import History, JudgedHistory, PastRelease
-from seriatim.model.policy import DefenceOptions
 from seriatim.promises import promises_of
 from seriatim_papers.cor_split import CorSplitMethod, CorSplitSetting, play_cor_split
 from seriatim_papers.historical.safe_groups import historical_groups
@@ -33,7 +32,7 @@ def broken(history: list[RememberedRows], n_people: int, n_values: int, rules: S
     )
     whole = History(pa.array(np.arange(n_people)), pa.array(np.arange(n_values)), pasts)
     terms = PromiseTerms(series=SeriesTerms(m=rules.m, n=rules.n))
-    settings = DefenceSettings("historical", options=DefenceOptions(group_cap=rules.group_cap))
+    settings = DefenceSettings("historical")
     adversary = Adversary(lifespan=rules.lifespan)
     promises = promises_of(Policy(series="s", columns={}, terms=terms, defence=settings, adversary=adversary))
     judged = JudgedHistory(whole)
@@ -43,9 +42,9 @@ def broken(history: list[RememberedRows], n_people: int, n_values: int, rules: S
 
 
 @settings(max_examples=200, deadline=None)
-@given(series(), st.booleans(), st.sampled_from(WhenNotEligible), st.sampled_from([None, 2]))
-def test_every_release_keeps_every_promise(world: Series, sticky: bool, when: WhenNotEligible, cap: int | None) -> None:
-    rules = SerialRules(world.m, world.n, lifespan=5, group_cap=cap, sticky=sticky, when_not_eligible=when)
+@given(series(), st.booleans(), st.sampled_from(WhenNotEligible))
+def test_every_release_keeps_every_promise(world: Series, sticky: bool, when: WhenNotEligible) -> None:
+    rules = SerialRules(world.m, world.n, lifespan=5, sticky=sticky, when_not_eligible=when)
     history = []
     for release, view in enumerate(world.views()):
         memory = GroupMemory.of(history, view.person)

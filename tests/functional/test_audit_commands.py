@@ -64,7 +64,7 @@ def test_the_original_adds_loss_and_what_leads_back(folder: Path):
     assert done.code == 0
     record = json.loads((folder / "audit.json").read_text())
     found = {m["name"] for m in record["measures"]}
-    assert {"gcp", "ncp", "precision", "distance_linkage", "truta_minimal", "query_error_5%", "untrue_share"} <= found
+    assert {"gcp", "ncp", "precision", "distance_linkage", "query_error_5%", "untrue_share"} <= found
     assert record["original"] == "before.csv"
     page = (folder / "audit.html").read_text()
     assert "Compared with before.csv." in page

@@ -148,7 +148,6 @@ SERIES: dict[str, tuple[str, History, History]] = {
     "union_safety": ("historical", STEADY, union()),
     "subtraction": ("historical", STEADY, subtraction()),
     "lifespan": ("historical", STEADY, EVERYWHERE),
-    "group_cap": ("historical", STEADY, EVERYWHERE),
     "fair_cells": ("cohort", with_baseline(TOGETHER), with_baseline(ONE_JOINS)),
     "withheld_leak": ("cohort", with_withheld(TOGETHER, "0123" * 5), with_withheld(TOGETHER, "0" * 20)),
 }
@@ -160,7 +159,7 @@ def promise_named(rule: str, method: str) -> Promise:
             "series": {"name": "ward", "respondent": "who"},
             "columns": COLUMNS,
             "promise": {"m": 2, "n": 2, "withheld_leak": 1.1},
-            "defence": {"method": method, **({"group_cap": 2} if method == "historical" else {})},
+            "defence": {"method": method},
             "adversary": {"lifespan": 3, "compromised": 0.1},
         }
     )

@@ -17,7 +17,6 @@ from seriatim.measures.against_original import distance_linkage
 from seriatim.measures.exposure import (
     chance_given_unique,
     count_uniques,
-    disclosure_risk,
     error_given_unique,
     exposed_domain_size,
     journalist_chances,
@@ -86,18 +85,6 @@ def test_the_error_of_a_unique_match_is_what_samples_show(sampled: float):
 def test_the_error_of_a_unique_match_at_the_ends():
     assert error_given_unique(classes_of(0, 1, 2, 2).sizes, 1.0) == 0.0
     assert math.isnan(error_given_unique(classes_of(0, 0, 0).sizes, 0.1))
-
-
-def test_truta_bounds_the_risk():
-    original, masked = classes_of(0, 1, 2, 3, 3, 4), classes_of(0, 1, 1, 1, 1, 1)
-    risk = disclosure_risk(original, masked)
-    assert risk.minimal == pytest.approx(1 / 6)
-    assert risk.maximal == pytest.approx(2 / 6)
-    assert risk.weighted == pytest.approx((1 + 5 / 25) / 6)
-    only_uniques = disclosure_risk(original, masked, np.array([[1.0, 0.0], [0.0, 0.0]]))
-    assert only_uniques.weighted == pytest.approx(only_uniques.minimal)
-    with pytest.raises(InputError):
-        disclosure_risk(original, masked, np.array([[0.5, 1.0]]))
 
 
 def test_a_perfect_table_says_nothing():

@@ -276,7 +276,8 @@ def test_an_override_of_the_kind_drops_the_general_constant() -> None:
         ({"defence": {"method": "cohort", "lineage_size": 200}}, "it is cohort_size now"),
         ({"defence": {"method": "cohort", "cohort_size": 60}}, "from 180"),
         ({"defence": {"method": "cohort", "relation": ["d"]}}, "names a column that is not quasi"),
-        ({"promise": {"m": 3, "odds": 2.0, "common": 2.0}}, "stands beside odds"),
+        ({"promise": {"m": 3, "common": 2.0}}, "it is odds now"),
+        ({"defence": {"method": "historical", "group_cap": 2}}, "remove it: nobody is moved"),
         ({"promise": {"m": 3, "odds": 0.5}}, "from 1 to 5"),
         ({"series": {"name": "s"}, "defence": {"method": "cohort"}}, "no respondent is named"),
         ({"series": {"name": "s"}, "promise": {"m": 3}}, "no respondent is named"),
@@ -293,12 +294,12 @@ def test_sections_that_are_refused(sections: dict[str, Any], words: str) -> None
 @pytest.mark.parametrize(
     ("method", "options"),
     [
-        ("median", ["loss", "sticky", "group_cap", "cohort_size", "relation"]),
-        ("lattice", ["mode", "sticky", "group_cap", "cohort_size", "relation"]),
-        ("curve", ["mode", "loss", "sticky", "group_cap", "cohort_size", "relation"]),
-        ("invariant", ["mode", "loss", "sticky", "group_cap", "cohort_size", "relation"]),
+        ("median", ["loss", "sticky", "cohort_size", "relation"]),
+        ("lattice", ["mode", "sticky", "cohort_size", "relation"]),
+        ("curve", ["mode", "loss", "sticky", "cohort_size", "relation"]),
+        ("invariant", ["mode", "loss", "sticky", "cohort_size", "relation"]),
         ("historical", ["loss", "cohort_size", "relation"]),
-        ("cohort", ["mode", "loss", "leftovers", "sticky", "group_cap"]),
+        ("cohort", ["mode", "loss", "leftovers", "sticky"]),
     ],
 )
 def test_a_method_is_not_given_what_it_does_not_read(method: str, options: list[str]) -> None:
@@ -307,7 +308,6 @@ def test_a_method_is_not_given_what_it_does_not_read(method: str, options: list[
         "loss": "ncp",
         "leftovers": (installed_rows()[method].words("leftovers") or ("suppress",))[0],
         "sticky": True,
-        "group_cap": 3,
         "cohort_size": 720,
         "relation": ["a"],
     }

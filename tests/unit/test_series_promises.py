@@ -31,7 +31,6 @@ from seriatim.model import (
 )
 from seriatim.model.adversary import NOBODY_KNOWN
 from seriatim.model.history import JudgedHistory, nothing_published
-from seriatim.model.policy import DefenceOptions
 from seriatim.promises import promises_of
 from seriatim.promises.series.breach_bounds import SimulatedShare
 from seriatim.promises.series.coverage import Coverage
@@ -113,10 +112,9 @@ def test_suppressed_records_are_not_in_it() -> None:
 def promised(
     method: str | None,
     adversary: Adversary = NOBODY_KNOWN,
-    cap: int | None = None,
     **asked: Any,
 ) -> list[KeptOverTime]:
-    settings = DefenceSettings(method or "median", options=DefenceOptions(group_cap=cap))
+    settings = DefenceSettings(method or "median")
     terms = PromiseTerms(series=SeriesTerms(**asked))
     found = promises_of(Policy(series="s", columns={}, terms=terms, defence=settings, adversary=adversary))
     return [promise for promise in found if isinstance(promise, KeptOverTime)]
@@ -125,10 +123,9 @@ def promised(
 def findings(
     method: str | None,
     history: History = NO_HISTORY,
-    cap: int | None = None,
     **asked: Any,
 ) -> dict[str, Finding]:
-    promises = promised(method, Adversary(lifespan=1), cap, **asked)
+    promises = promised(method, Adversary(lifespan=1), **asked)
     return {promise.rule: promise.check(judged(history)) for promise in promises}
 
 
@@ -145,12 +142,10 @@ def test_findings_name_the_column_and_count_groups_and_people() -> None:
     assert (found.column, found.kept, found.n_classes, found.n_people) == ("disease", False, 1, 3)
 
 
-def test_the_lifespan_and_the_cap_count_the_whole_history() -> None:
+def test_the_lifespan_counts_the_whole_history() -> None:
     held = dict(zip("fed", "zyx", strict=True))
     history = history_of(grouped(held, "fed"))
     assert findings(None, history, m=3)["lifespan"].n_people == 3
-    assert findings(None, history, cap=1, m=3)["group_cap"].n_people == 3
-    assert findings(None, history, cap=2, m=3)["group_cap"].kept
 
 
 def test_n_is_a_degree_or_chosen_or_refused() -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from seriatim.model.methods import FALLBACK, Method, MethodDegree, MethodFamily
-from seriatim.model.policy_keys import Form, Setting, whole_from
+from seriatim.model.policy_keys import Form, Setting
 
 INVARIANT = Method(
     name="invariant",
@@ -25,12 +25,6 @@ HISTORICAL = Method(
     options=(
         Setting(key="mode", words=("repair", "greedy"), summary="how the method looks for groups"),
         Setting(key="sticky", form=Form.FLAG, summary="groups whose members all remain stay as they are"),
-        Setting(
-            key="group_cap",
-            limits=whole_from(1),
-            values=": different groups a person may ever be in",
-            summary="nobody is in more different groups than this",
-        ),
         FALLBACK,
     ),
     degree=MethodDegree.SOUGHT,

@@ -28,7 +28,6 @@ def audit(
     original: Any = None,
     aligned: bool = False,
     sampled: float | None = None,
-    weights: Any = None,
     separator: str | None = None,
     encoding: str | None = None,
     private: str | Path | None = None,
@@ -38,11 +37,10 @@ def audit(
     ``prior`` is what the adversary believed before; ``margin`` and ``conditional`` are those of ``beside``, or of the
     original. ``original`` is the table that this one was made from: with it, the audit says what was lost and, if rows
     are matched (``aligned``: row i was made from row i; or both have the respondent), how many records lead back to it.
-    ``sampled`` is the share of the population in the table, if it is a sample; ``weights`` are Truta's, masked class
-    size by original class size. ``separator`` and ``encoding`` are those of CSV files (detected if omitted).
+    ``sampled`` is the share of the population in the table, if it is a sample. ``separator`` and ``encoding`` are those
+    of CSV files (detected if omitted).
     ``private`` is a file for a list of the records that are exposed, and why; only its owner may read it.
     """
-    from seriatim.measures.exposure import truta_weights
     from seriatim.tables.auditable import auditable, policy_to_audit_by, read_auditable
     from seriatim.usecases.audit import audit as audit_case
 
@@ -60,8 +58,7 @@ def audit(
         beside = source.table
     other = None if beside is None else read_auditable(beside, separator, encoding)
     coded = auditable(published, policy, other, source)
-    heavy = None if weights is None else truta_weights(weights)
-    question = audit_case.AdversaryQuestion(prior, sampled, heavy)
+    question = audit_case.AdversaryQuestion(prior, sampled)
     if private is not None:
         refuse_private_list(private)
 

@@ -2,8 +2,7 @@
 
 A prosecutor knows that the target is in the table, a journalist only that the target is in the population, and a
 marketer wants as many right matches as possible (Elliot; El Emam). Unique records of a sample need not be unique in the
-population: Skinner and Elliot's estimate says how often a unique match is right. Truta, Fotouhi and Barth-Jones bound
-the risk from below (records unique before and after), from above (every class reveals one record) and weigh it.
+population: Skinner and Elliot's estimate says how often a unique match is right.
 """
 
 from __future__ import annotations
@@ -15,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from seriatim.errors import Fault, InputError
-from seriatim.model.classes import Classes, LongArray
+from seriatim.model.classes import LongArray
 from seriatim.model.scale import FloatArray
 
 
@@ -90,53 +89,6 @@ def error_given_unique(sizes: LongArray, sampled: float) -> float:
     ones, pairs, threes = (int((sizes == n).sum()) for n in (1, 2, 3))
     square = 2 * (1 - sampled) * ((2 - sampled) * pairs + 3 * (1 - sampled) * threes) / sampled**2
     return chance**2 / ones * square**0.5 if ones else float("nan")
-
-
-@dataclass(frozen=True, slots=True)
-class DisclosureRisk:
-    """Truta's three risks: minimal <= weighted <= maximal."""
-
-    minimal: float
-    weighted: float
-    maximal: float
-
-
-def disclosure_risk(original: Classes, masked: Classes, weights: FloatArray | None = None) -> DisclosureRisk:
-    """Return the risk of a masked table whose records are in the same order as the original's.
-
-    ``weights[k - 1, j - 1]`` weighs records in masked classes of size k and original classes of size j, none more than
-    ``weights[0, 0]``; sizes beyond the matrix use its last row or column. Without weights a record counts 1/k once
-    more, so that small classes weigh most.
-    """
-    n = len(masked.of_record)
-    if len(original.of_record) != n or not n:
-        raise InputError(Fault("masked", f"{n} records for {len(original.of_record)}", "the same records in order"))
-    before, after = original.sizes[original.of_record], masked.sizes[masked.of_record]
-    weight = 1.0 / after if weights is None else _weight_of(weights, after, before)
-    return DisclosureRisk(
-        minimal=float(((before == 1) & (after == 1)).mean()),
-        weighted=float((weight / after).mean()),
-        maximal=float((1.0 / after).mean()),
-    )
-
-
-def truta_weights(given: Any) -> FloatArray:
-    """Return weights by masked and original class size, checked; ``disclosure_risk`` says what they mean."""
-    try:
-        weights = np.asarray(given, dtype=np.float64)
-    except (TypeError, ValueError):
-        weights = np.zeros(0)
-    if weights.ndim != 2 or not weights.size or not np.isfinite(weights).all():
-        raise InputError(Fault("weights", "not a table of numbers", "rows of numbers, the first number the largest"))
-    return weights
-
-
-def _weight_of(weights: FloatArray, after: LongArray, before: LongArray) -> FloatArray:
-    largest = weights[0, 0]
-    if (weights < 0).any() or (weights > largest).any() or largest <= 0:
-        raise InputError(Fault("weights", "a weight below 0 or above the first one", "0 or more, none above the first"))
-    rows, columns = np.minimum(after, len(weights)) - 1, np.minimum(before, weights.shape[1]) - 1
-    return np.asarray(weights[rows, columns] / largest, dtype=np.float64)
 
 
 def reveals_nothing(tv: FloatArray) -> bool:

@@ -156,7 +156,6 @@ class DefenceOptions:
 
     loss: str | None = None
     sticky: bool | None = None
-    group_cap: int | None = None
     cohort_size: int | None = None
     relation: tuple[str, ...] | None = None
     leftovers: str | None = None

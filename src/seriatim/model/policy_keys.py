@@ -391,6 +391,8 @@ PLAIN_KEYS = (
 RETIRED = {
     "min_area": "remove it: max_hit_chance_at bounds what an attacker can tell",
     "j_base": "remove it: j is in nats (bits times 0.6931)",
+    "common": "it is odds now",
+    "group_cap": "remove it: nobody is moved needlessly without it",
     "lineage_size": "it is cohort_size now",
     "when_not_eligible": "it is leftovers now",
     "withhold": 'it is leftovers = "withhold" now',

@@ -122,16 +122,6 @@ _ROWS = (
         beside="m",
     ),
     PromiseRow(
-        key="group_cap",
-        section=PolicySection.DEFENCE,
-        judges=PromiseSubject.SERIES,
-        limits=whole_from(1),
-        values=": different groups a person may ever be in",
-        summary="nobody is in more different groups than this",
-        home=_SERIES + "kept_over_time:group_bound",
-        beside="m",
-    ),
-    PromiseRow(
         key="j",
         judges=PromiseSubject.SERIES,
         limits=number_from(0),

@@ -94,7 +94,6 @@ def _policy(document: dict[str, Any], base: Path | None, faults: Faults) -> Poli
         remedy = "add [columns.NAME] with a role for every column of the table"
         faults.add(("columns",), "is empty: no column is declared", "at least one", remedy)
     columns = _columns(sections["columns"] or {}, base, faults)
-    notes = _named_anew(sections, faults)
     terms = stated_terms(sections["promise"], sections["columns"], columns, faults)
     defence = _defence(sections["defence"], faults)
     known = _adversary(sections["adversary"], base, faults)
@@ -117,23 +116,9 @@ def _policy(document: dict[str, Any], base: Path | None, faults: Faults) -> Poli
         epoch=series["epoch"],
         head=(base or Path()) / series["head"] if "head" in series else None,
         adversary=adversary,
-        unread=(*notes, *unread_keys(sections["defence"], terms, adversary)),
+        unread=unread_keys(sections["defence"], terms, adversary),
     )
     return recorded_policy(policy, recorded)
-
-
-def _named_anew(sections: dict[str, dict[str, Any] | None], faults: Faults) -> tuple[str, ...]:
-    """Read ``[promise] common`` as ``odds``, in its place; return the note that says so."""
-    promise = sections["promise"] or {}
-    tables = [promise, *(own for own in promise.values() if isinstance(own, dict))]
-    old = [table for table in tables if isinstance(table.get("common"), int | float)]
-    if any("odds" in table for table in old):
-        faults.add(
-            ("promise", "common"), "stands beside odds", "one of the two", "remove it: it is the old name of odds"
-        )
-    for table in old:
-        table["odds"] = table.pop("common")
-    return ("[promise] common is called odds now",) if old else ()
 
 
 def _usable(document: dict[str, Any], name: str) -> bool:

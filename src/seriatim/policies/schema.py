@@ -17,7 +17,7 @@ def policy_schema() -> dict[str, Any]:
     column, builder = (_table(rows_of(one)) for one in (PolicySection.COLUMNS, PolicySection.HIERARCHY))
     column["properties"]["hierarchy"]["anyOf"] = [{"type": "string"}, builder]
     promise = _table(rows_of(PolicySection.PROMISE))
-    promise["properties"] |= {name: {} for name in ("common", *foreign_promises())}
+    promise["properties"] |= {name: {} for name in foreign_promises()}
     promise["additionalProperties"] = _table(rows_by_column()) | {"description": "promises of one sensitive column"}
     adversary = _table(rows_of(PolicySection.ADVERSARY))
     adversary["properties"] |= _table({"file": POINTER})["properties"]

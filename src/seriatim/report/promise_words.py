@@ -131,13 +131,6 @@ PROMISE_WORDS: dict[str, PromiseWords] = {
         requires="at most {} releases per person",
         found="most often",
     ),
-    "group_cap": PromiseWords(
-        "Nobody changes groups too often",
-        "A person is in a limited number of different groups.",
-        side="at most",
-        requires="at most {} groups per person",
-        found="most",
-    ),
     "fair_cells": PromiseWords(
         "No belief exceeds its bound",
         "People who came and went together hold enough different values, so their value can only be guessed.",

@@ -83,8 +83,7 @@ def historical_groups(
     view.check_values(memory.value)
     active = invariant_lifespan(view, rules, memory)
     stuck = _stuck(memory, active, 0 if greedy else rules.n) if rules.sticky else np.zeros(len(view), dtype=np.bool_)
-    capped = active & ~stuck & _at_cap(rules, memory)
-    buckets = fill_buckets(view, rules, memory, active & ~stuck & ~capped, draw.chance("assignment"))
+    buckets = fill_buckets(view, rules, memory, active & ~stuck, draw.chance("assignment"))
     earlier = CorrelationMemory(memory.past_groups, memory.n_past_groups, memory.group_real, memory.group_size, rules.n)
     stage = _Stage(
         view=view, buckets=buckets, earlier=earlier, draw=draw, workers=workers, counters={"stuck": int(stuck.sum())}
@@ -99,7 +98,6 @@ def historical_groups(
     withheld = np.zeros(len(view), dtype=np.int8)
     withheld[made.group < 0] = rules.leftover
     withheld[(made.group < 0) & (stuck | (buckets.slot >= 0))] = WithheldReason.UNSAFE
-    withheld[capped] = WithheldReason.GROUP_CAP
     withheld[~active] = WithheldReason.LIFESPAN
     counters = {**stage.counters, "buckets": len(buckets.steps), "groups": made.n_groups}
     counters["counterfeits"] = len(made.counterfeit_group)
@@ -128,12 +126,6 @@ def _stuck(memory: GroupMemory, active: BoolArray, fewest: int) -> BoolArray:
     whole = np.append(kept, False)  # the last entry is for newcomers
     values = np.append(np.diff(memory.signature_starts), -1)[memory.signature]
     return np.asarray(whole[last] & (np.append(memory.group_size, 0)[last] == values))
-
-
-def _at_cap(rules: SerialRules, memory: GroupMemory) -> BoolArray:
-    if rules.group_cap is None:
-        return np.zeros(len(memory.n_past_groups), dtype=np.bool_)
-    return np.asarray(memory.n_past_groups >= rules.group_cap)
 
 
 def _republished(view: SerialView, memory: GroupMemory, stuck: BoolArray) -> GroupsToComplete:

@@ -41,8 +41,6 @@ class WithheldReason(IntEnum):
     """The same, and the policy says to suppress."""
     LIFESPAN = 3
     """It has been published as often as the policy allows."""
-    GROUP_CAP = 4
-    """It has been in as many different groups as the policy allows, and its last one cannot be republished."""
     UNSAFE = 5
     """No group could take it without a historical correlation below the degree."""
     SLOT_TAKEN = 6
@@ -65,8 +63,6 @@ class SerialRules:
     _: KW_ONLY
     lifespan: int | None = None
     """How often a tuple may be published at most: the paper's L."""
-    group_cap: int | None = None
-    """How many different groups a tuple may ever be in."""
     sticky: bool = True
     mode: str | None = None
     """The mode of the method, if it has several."""
@@ -82,9 +78,8 @@ class SerialRules:
             faults.append(Fault("[promise] m", f"{self.m}", "2 or more", "raise m"))
         if not 1 <= self.n <= self.m:
             faults.append(Fault("[promise] n", f"{self.n}", f"1 to m ({self.m})", "lower n or raise m"))
-        for name, limit in (("[adversary] lifespan", self.lifespan), ("[defence] group_cap", self.group_cap)):
-            if limit is not None and limit < 1:
-                faults.append(Fault(name, f"{limit}", "1 or more", "raise it"))
+        if self.lifespan is not None and self.lifespan < 1:
+            faults.append(Fault("[adversary] lifespan", f"{self.lifespan}", "1 or more", "raise it"))
         if self.odds is not None and self.when_not_eligible is WhenNotEligible.COUNTERFEIT:
             where, found = "[defence] leftovers", '"counterfeit" beside [promise] odds'
             faults.append(Fault(where, found, '"defer" or "suppress"', "remove it: odds has room for them"))

@@ -107,7 +107,6 @@ def _rules_of(policy: Policy) -> SerialRules:
         terms.m,
         1 if terms.degree is None else terms.degree,
         lifespan=policy.adversary.lifespan,
-        group_cap=options.group_cap,
         sticky=True if options.sticky is None else options.sticky,
         mode=policy.defence.mode,
         when_not_eligible=WhenNotEligible(policy.defence.leftovers or WhenNotEligible.DEFER),

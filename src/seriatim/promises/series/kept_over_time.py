@@ -1,7 +1,7 @@
-"""The promises ``m``, ``n``, ``lifespan`` and ``group_cap`` of a series, in the form that its method can keep.
+"""The promises ``m``, ``n`` and ``lifespan`` of a series, in the form that its method can keep.
 
-``m`` can stand for several rules: the row of a method says which of them judge it, and its past. The limits say how
-often, and in how many different groups, a person may be published.
+``m`` can stand for several rules: the row of a method says which of them judge it, and its past. ``lifespan`` says how
+often a person may be published.
 """
 
 from __future__ import annotations
@@ -22,7 +22,6 @@ from seriatim.model.methods import JUDGED_ANYHOW, Method, MethodDegree, method_n
 from seriatim.promises.series.fair_cells import FairnessTerms, fair_cells
 from seriatim.promises.series.historical import hc_safety, no_subtraction, union_safety
 from seriatim.promises.series.invariance import m_invariance, m_uniqueness, weak_m_invariance, weak_m_uniqueness
-from seriatim.promises.series.releases import taken_apart
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,22 +64,6 @@ def lifespan_limit(judged: JudgedHistory, most: int) -> Finding:
     for past in judged.history.releases:
         np.add.at(count, past.person[past.person >= 0], 1)
     return _finding("lifespan", count, most, "publications of one person")
-
-
-def group_limit(judged: JudgedHistory, most: int) -> Finding:
-    """Check the number of DIFFERENT groups a person is in; one republished unchanged is the same."""
-    n_people = len(judged.history.respondents)
-    salt = np.random.default_rng(20100801).integers(1, 1 << 63, size=n_people + 1, dtype=np.uint64)
-    keys = np.zeros((n_people, len(judged.history)), dtype=np.uint64)
-    for at, groups in enumerate(taken_apart(judged)):
-        key = np.zeros(len(groups.sizes), dtype=np.uint64)
-        np.add.at(key, groups.past.group, salt[groups.past.person])
-        where = groups.group_of
-        keys[where >= 0, at] = key[where[where >= 0]]
-    keys.sort(axis=1)
-    fresh = keys != 0
-    fresh[:, 1:] &= keys[:, 1:] != keys[:, :-1]
-    return _finding("group_cap", fresh.sum(axis=1), most, "different groups of one person")
 
 
 def _finding(rule: str, count: np.ndarray, most: int, detail: str) -> Finding:
@@ -171,14 +154,6 @@ def lifespan_bound(policy: Policy) -> list[KeptOverTime]:
     if most is None or policy.terms.series.m is None:
         return []
     return [_promise(policy, "lifespan", lambda judged: lifespan_limit(judged, most))]
-
-
-def group_bound(policy: Policy) -> list[KeptOverTime]:
-    """Return the limit on the different groups a person may ever be in, together with ``m``."""
-    most = policy.defence.options.group_cap if policy.defence else None
-    if most is None or policy.terms.series.m is None:
-        return []
-    return [_promise(policy, "group_cap", lambda judged: group_limit(judged, most))]
 
 
 def _promise(policy: Policy, rule: str, find: Callable[[JudgedHistory], Finding]) -> KeptOverTime:

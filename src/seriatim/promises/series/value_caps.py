@@ -70,25 +70,6 @@ def largest_shares(value: LongArray, new: npt.NDArray[np.bool_], before: LongArr
 MARK = "baseline"
 
 
-def stored_shares(judged: JudgedHistory) -> tuple[LongArray, int]:
-    """Return the largest stored share of every value, in millionths, and how many rows contradict another.
-
-    A share must be the same for all rows of a value in a release and must never fall. Releases without shares, from
-    before the series had caps, say nothing.
-    """
-    out, odd = np.zeros(max(len(judged.history.values), 1), dtype=np.int64), 0
-    for past in judged.history.releases:
-        share = past.marks.get(MARK)
-        if share is None:
-            odd += int(out.any())
-            continue
-        lowest = np.full(len(out), np.iinfo(np.int64).max)
-        np.minimum.at(lowest, past.value, share)
-        odd += int((share < out[past.value]).sum()) + int((share != lowest[past.value]).sum())
-        np.maximum.at(out, past.value, share)
-    return out, odd
-
-
 def newcomer_shares_judged(judged: JudgedHistory) -> tuple[LongArray, npt.NDArray[np.bool_], npt.NDArray[np.bool_]]:
     """Return the value of everyone in the draft's view (-1: never published), who is new, and who is withheld."""
     assert judged.draft is not None

@@ -42,8 +42,6 @@ class AdversaryQuestion:
     """
     sampled: float | None = None
     """The share of the population that is in the table, if it is a sample; None if unknown."""
-    weights: FloatArray | None = None
-    """Weights of Truta's weighted risk; None lets small classes weigh most."""
 
 
 def _as_arrow(table: pa.Table) -> Any:

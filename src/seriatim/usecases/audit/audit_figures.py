@@ -158,7 +158,7 @@ SUPPOSED = (0.1, 0.01, 0.5)
 def all_measures(audit: Audit) -> tuple[Measure, ...]:
     """Return the measures in reading order; those about one column name it in their detail."""
     risk = prosecutor_chances(audit.counts.sizes)
-    compared = audit_original.compared(audit.audited, audit.question.weights)
+    compared = audit_original.compared(audit.audited)
     return (
         Measure("prosecutor_risk", risk.highest, "chance", {"mean": risk.mean, "share_above_0.2": risk.share_at_risk}),
         _journalist(audit),

@@ -16,17 +16,15 @@ from seriatim.measures.against_original import (
     mean_of_records,
     untrue_share,
 )
-from seriatim.measures.exposure import disclosure_risk, exposed_domain_size
+from seriatim.measures.exposure import exposed_domain_size
 from seriatim.measures.information_loss import LEVELS, WIDTHS
 from seriatim.measures.query_error import errors_of_boxes
 from seriatim.model import Measure
 from seriatim.model.audited import AuditedOriginal, AuditedQuasi, AuditedTable
-from seriatim.model.classes import Classes, numbered_alike
-from seriatim.model.scale import FloatArray
 
 
-def compared(audited: AuditedTable, weights: FloatArray | None = None) -> tuple[Measure, ...]:
-    """Return no measure without an original. ``weights`` are those of Truta's weighted risk."""
+def compared(audited: AuditedTable) -> tuple[Measure, ...]:
+    """Return no measure without an original."""
     original = audited.original
     if original is None:
         return ()
@@ -34,7 +32,7 @@ def compared(audited: AuditedTable, weights: FloatArray | None = None) -> tuple[
         *_loss(original, len(audited)),
         *_queries(original),
         *_withheld(audited, original),
-        *_matched(original, weights),
+        *_matched(original),
     )
 
 
@@ -49,8 +47,8 @@ def remarks(audited: AuditedTable) -> tuple[str, ...]:
     ]  # fmt: skip
     if original.match is None:
         notes.append(
-            "records of the table and of the original were not matched, so distance linkage and Truta's risks are not "
-            "measured: use --aligned (aligned=True) if row i was made from row i, or add the respondent to both tables"
+            "records of the table and of the original were not matched, so distance linkage is not measured: "
+            "use --aligned (aligned=True) if row i was made from row i, or add the respondent to both tables"
         )
     return tuple(notes)
 
@@ -117,32 +115,14 @@ def _withheld(audited: AuditedTable, original: AuditedOriginal) -> Iterator[Meas
         yield Measure("withheld_l_d", float(np.linalg.norm(gap)), "", detail)
 
 
-def _matched(original: AuditedOriginal, weights: FloatArray | None) -> Iterator[Measure]:
+def _matched(original: AuditedOriginal) -> Iterator[Measure]:
     match = original.match
     if match is None or not (match >= 0).any():
         return
     for column in original.facing:
         yield Measure("untrue_share", untrue_share(column, match), "share", {"column": column.name})
-    risk = disclosure_risk(*_memberships(original), weights)
-    told = "1 / size once more" if weights is None else "as given"
-    yield Measure("truta_minimal", risk.minimal, "share", {"meaning": "unique before and after"})
-    yield Measure("truta_weighted", risk.weighted, "share", {"weights": told})
-    yield Measure("truta_maximal", risk.maximal, "share", {"meaning": "every class reveals one record"})
     before, after, left_out = linkage_points(original.facing, match)
     if before.shape[1]:
         found = linkage_of_points(before, after)
         detail = {"second": found.second, "by_luck": found.by_luck, "tried": found.tried, "left_out": list(left_out)}
         yield Measure("distance_linkage", found.linked, "share", detail)
-
-
-def _memberships(original: AuditedOriginal) -> tuple[Classes, Classes]:
-    """Return the classes of the matched records, before and after, each with its size in the whole table."""
-    assert original.match is not None
-    kept = original.match >= 0
-    facing, n = original.facing, len(kept)
-    before = numbered_alike([c.before.codes for c in facing], [len(c.before.scale) for c in facing], original.n_records)
-    after = numbered_alike([c.codes for c in facing], [len(c.covers) for c in facing], n)
-    return (
-        Classes(before.of_record[original.match[kept]], before.sizes),
-        Classes(after.of_record[kept], after.sizes),
-    )

@@ -32,9 +32,6 @@ FOUND_AGAIN: dict[str, tuple[str, str]] = {
         "For a sample: how often a match with a unique record is correct.",
     ),
     "special_uniques": ("Special uniques", "Singled out by three columns or fewer."),
-    "truta_minimal": ("Truta, minimal", "Unique in the original and here: certain to be matched."),
-    "truta_weighted": ("Truta, weighted", "Small classes weigh most."),
-    "truta_maximal": ("Truta, maximal", "Every class reveals one of its records."),
     "hit_chance": (
         "Best guess at a number comes near",
         "The largest share of a class within 5% of one guess, or within 15 days.",
@@ -128,8 +125,6 @@ def remark(measure: Measure) -> str:
             left_out = f"; without {', '.join(detail['left_out'])}" if detail["left_out"] else ""
             luck, second = format_percent(detail["by_luck"]), format_percent(detail["second"])
             return f"by luck {luck}; among the two nearest {second}{left_out}"
-        case "truta_weighted":
-            return f"weights: {detail['weights']}"
         case "suppressed_share":
             return f"{detail['left_out']:,} withheld, {detail['all_star']:,} with '*' in every column"
     return ""

@@ -2,7 +2,7 @@
 
 One row per person: ``last`` is the release of their newest appearance before the window, ``sure`` whether they were
 ever inferred with certainty, and a column for each value says how much it was then believed (0 for people who
-first appeared in the window). Tables of older versions have lists instead: ``values`` and ``weights``.
+first appeared in the window).
 """
 
 from __future__ import annotations
@@ -48,8 +48,7 @@ class BeliefMemory:
             return None
         held = pc.is_valid(kept.column("respondent"))  # people who were erased have no id
         kept = kept.filter(held).combine_chunks()
-        # releases of an older version keep lists; both are read, columns are written
-        values, beliefs = _of_lists(kept) if "weights" in kept.column_names else _of_columns(kept)
+        values, beliefs = _of_columns(kept)
         upto = kept.column("upto").to_pylist()[:1]
         return cls(
             people=kept.column("respondent").cast(pa.string()).combine_chunks(),
@@ -125,18 +124,6 @@ def _of_columns(kept: pa.Table) -> tuple[pa.Array, Floats]:
     for at, name in enumerate(names):
         beliefs[:, at] = kept.column(name).to_numpy()
     return pa.array(texts, pa.string()), beliefs
-
-
-def _of_lists(kept: pa.Table) -> tuple[pa.Array, Floats]:
-    lists, weights = (kept.column(name).combine_chunks() for name in ("values", "weights"))
-    owner = pc.list_parent_indices(lists).to_numpy(zero_copy_only=False)
-    texts = pc.list_flatten(lists)
-    values = pc.unique(texts)
-    beliefs = np.zeros((len(kept), len(values)))
-    if len(texts):
-        code = pc.index_in(texts, value_set=values).to_numpy(zero_copy_only=False)
-        beliefs[owner, code] = pc.list_flatten(weights).to_numpy(zero_copy_only=False)
-    return values, beliefs
 
 
 def remembered_after(
