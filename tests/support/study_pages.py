@@ -15,7 +15,7 @@ RESULT = re.compile(
 
 
 def sentences(page: Page) -> Iterator[str]:
-    """Yield every sentence of a page, with the titles and captions of its charts and tables."""
+    """Yield every sentence of a page, with the titles and captions of its charts and tables; claims are figures themselves."""
     for section in page.sections:
         texts = [section.lead]
         for block in section.blocks:
@@ -27,8 +27,6 @@ def sentences(page: Page) -> Iterator[str]:
                 texts += block.lines
             elif isinstance(block, Grid):
                 texts.append(block.caption)
-                if block.columns[-1] == "here":  # claims: what was found, not what is claimed
-                    texts += [str(row[2]) for row in block.rows]
             elif isinstance(block, Charts):
                 texts += [text for chart in block.charts.values() for text in (chart.title, chart.caption)]
         for text in texts:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from statistics import fmean
+from typing import Any
 
 import numpy as np
 
 from seriatim.report import Grid
+from seriatim.report.words import format_plain
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +81,11 @@ class Claim:
     found: str
     """The figures that it was judged by."""
     holds: bool
+
+
+def claims_record(claims: tuple[Claim, ...]) -> list[dict[str, Any]]:
+    """Return the claims for a study's JSON."""
+    return [format_plain(asdict(one)) for one in claims]
 
 
 def claims_grid(claims: tuple[Claim, ...]) -> Grid:

@@ -133,6 +133,12 @@ def study_safe_release_command(
         Optional[Path],  # noqa: UP045
         typer.Option("--baseline", help="Beside requests: a file of gate baseline (their own if omitted)."),
     ] = None,
+    plain: Annotated[
+        bool,
+        typer.Option(
+            "--plain", help="Beside requests: also mis and kld with critical values as printed, which may stop."
+        ),
+    ] = False,
     sequences: Annotated[int, typer.Option(min=2, max=10_000, help="Random sequences of 10,000 requests.")] = 200,
     out: StudyFile = Path("study-safe-release.html"),
     as_json: AsJson = False,
@@ -149,16 +155,17 @@ def study_safe_release_command(
     from seriatim_papers.safe_release_compare import compare_tests
     from seriatim_papers.safe_release_page import study_safe_release_page
 
-    if table is None and (dependency or baseline):
-        raise InputError(Fault("--dependency, --baseline", "no requests", "a table beside them"))
-    study: FiledReport
+    if table is None and (dependency or baseline or plain):
+        raise InputError(Fault("--dependency, --baseline, --plain", "no requests", "a table beside them"))
+    if table is None:
+        with _running(out, as_json, "safe-release", sequences) as run:
+            study = study_safe_release_page(sequences, run)
+        _finish(study, out, as_json, run)
+        return
+    requests = api.gate_requests(table, baseline=baseline, dependencies=dependency or ())
     with output.progress_bar(silent=as_json) as progress:
-        if table is None:
-            study = study_safe_release_page(sequences, progress)
-        else:
-            requests = api.gate_requests(table, baseline=baseline, dependencies=dependency or ())
-            study = compare_tests(requests, title=table.stem, progress=progress)
-    _finish(study, out, as_json)
+        compared = compare_tests(requests, title=table.stem, progress=progress, plain=plain)
+    _finish(compared, out, as_json)
 
 
 @app.command("js-reduce")

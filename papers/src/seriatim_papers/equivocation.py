@@ -26,7 +26,7 @@ from seriatim.report import FiledReport, chart_views
 from seriatim.report.page import Charts, Grid, Page, Prose, Section
 from seriatim.report.words import format_number, format_plain
 from seriatim.wiring import wired_workers
-from seriatim_papers.claims import Claim, Spread, claims_grid
+from seriatim_papers.claims import Claim, Spread, claims_grid, claims_record
 from seriatim_papers.equivocation_beliefs import noise_beliefs, prior_beliefs, query_beliefs, sampling_beliefs
 from seriatim_papers.equivocation_claims import APPENDIX, SALARIES, printed_claims, run_claims, table_2
 from seriatim_papers.study_run import KEEPS_NOTHING, StudyRun
@@ -77,7 +77,7 @@ class EquivocationStudy(FiledReport):
             "run": self._run(),
             "replicates": self.replicates,
             "left_out": self.left_out,
-            "claims": [asdict(claim) for claim in self.claims],
+            "claims": claims_record(self.claims),
             "table_2": [asdict(one) for one in self.described],
             "steps": [format_plain(asdict(step)) for step in self.steps],
             "salary_levels": [format_plain(asdict(level)) for level in self.levels],

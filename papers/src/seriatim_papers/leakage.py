@@ -20,7 +20,7 @@ from seriatim.report import FiledReport, chart_views
 from seriatim.report.page import Cell, Charts, Grid, Page, Prose, Section
 from seriatim.report.words import format_number, format_plain
 from seriatim_papers.adult import Adult, read_adult
-from seriatim_papers.claims import Claim, DrawnAgain, claims_grid
+from seriatim_papers.claims import Claim, DrawnAgain, claims_grid, claims_record
 from seriatim_papers.leakage_adult import (
     AnonymisedAdult,
     LeakageTerms,
@@ -146,7 +146,7 @@ class LeakageStudy(FiledReport):
         return {
             "schema": "seriatim.study.leakage/2",
             "run": self._run(),
-            "claims": [asdict(claim) for claim in self.claims],
+            "claims": claims_record(self.claims),
             "examples": [format_plain(asdict(row)) for row in self.examples],
             "tables": [_record(table) for table in adult.tables] if adult else [],
             "printed": {name: str(one) for name, one in adult.printed.items()} if adult else {},

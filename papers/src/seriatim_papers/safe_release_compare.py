@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from time import perf_counter
 from typing import Any
@@ -13,14 +13,19 @@ from seriatim.gate.decision import Outcome
 from seriatim.gate.inputs import TESTS, FloatArray, LongArray
 from seriatim.gate.results import results
 from seriatim.ports import Progress, no_progress
-from seriatim.report import Grid, Page, Prose, Section
+from seriatim.report import Grid, Note, Page, Prose, Section
 from seriatim.report.html import NO_ROWS, FiledReport
 from seriatim.report.words import format_count, format_percent, format_plain
 from seriatim.usecases.gate.requests import Question, Requests
+from seriatim_papers.safe_release import plain_tables
 
 LEVELS = (0.2, 0.05)
 SHOWN = 60
 HEAD = ("test", "level", "released", "targets at zero", "least served target", "longest wait", "requests/s")
+PLAIN = (
+    "They drop where simulation ends if bands have equal shares, and what has left by then may never fit below: a gate "
+    "that serves with them can stop for ever."
+)
 PROTECTS = (
     "A level says how sure an observer must be before the gate stops them. 15 to 20% protects against curiosity: "
     "somebody who guesses cheaply. 5% protects only against somebody for whom a wrong guess is costly."
@@ -48,6 +53,16 @@ class GateCompared:
     seconds: float
     also_safe: tuple[str, ...]
     released_by_target: tuple[tuple[int, ...], ...]
+    plain: bool = False
+    """Whether critical values are chi-square, as printed, from where simulation ends."""
+
+    @property
+    def name(self) -> str:
+        return f"{self.test}, as printed," if self.plain else self.test
+
+    @property
+    def share(self) -> float:
+        return self.released / max(self.requested, 1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,9 +86,9 @@ class GateComparison(FiledReport):
         """Return the table as texts, in the order of ``HEAD``."""
         return tuple(
             (
-                one.test,
+                one.name.rstrip(","),
                 format_percent(one.alpha),
-                format_percent(one.released / max(one.requested, 1)),
+                format_percent(one.share),
                 format_count(one.targets_at_zero),
                 format_percent(one.least_served),
                 format_count(one.longest_wait),
@@ -86,13 +101,25 @@ class GateComparison(FiledReport):
         grid = Grid("Side by side", HEAD, self.rows(), frozenset(range(1, len(HEAD))))
         names = tuple(dict.fromkeys(one.test for one in self.found))
         cross = tuple(
-            (f"{one.test} at {format_percent(one.alpha)}", *("safe" if name in one.also_safe else "" for name in names))
+            (f"{one.name} at {format_percent(one.alpha)}", *("safe" if name in one.also_safe else "" for name in names))
             for one in self.found
         )
         also = Grid("What each test releases, judged by the others", ("released by", *names), cross)
-        section = Section("Which test suits these requests", (Prose(PROTECTS), grid, also))
+        warned = tuple(self._warnings())
+        notes = (Note("Critical values as printed", (PLAIN, *warned), "warn"),) if warned else ()
+        section = Section("Which test suits these requests", (Prose(PROTECTS), *notes, grid, also))
         targets = Section("Released by target", tuple(map(self._by_target, range(len(self.dependencies)))))
         return Page(self.title, (section, targets), kicker="Gate comparison", footer=NO_ROWS)
+
+    def _warnings(self) -> Iterator[str]:
+        ours = {(one.test, one.alpha): one for one in self.found if not one.plain}
+        for one in self.found:
+            if one.plain:
+                other = ours[one.test, one.alpha]
+                yield (
+                    f"{one.test} at {format_percent(one.alpha)}: {format_percent(one.share)} released, "
+                    f"{format_percent(other.share)} with corrected values."
+                )
 
     def _by_target(self, at: int) -> Grid:
         """Return the targets of one dependency, those with most requests first."""
@@ -106,7 +133,7 @@ class GateComparison(FiledReport):
             )
             for y in order[:SHOWN]
         )
-        head = ("target", "requested", *(f"{one.test} at {format_percent(one.alpha)}" for one in self.found))
+        head = ("target", "requested", *(f"{one.name} at {format_percent(one.alpha)}" for one in self.found))
         before = f"{self.dependencies[at]}: share" if len(self.dependencies) > 1 else "Share"
         shown = f"{len(rows)} of {len(order)} shown, numbered as in the baseline"
         caption = f"{before} of each target's requests that leaves ({shown})"
@@ -119,12 +146,15 @@ def compare_tests(
     levels: Sequence[float] = LEVELS,
     title: str = "requests",
     progress: Progress = no_progress,
+    *,
+    plain: bool = False,
 ) -> GateComparison:
-    """Replay the requests under every test at every level."""
+    """Replay the requests under every test at every level; ``plain`` adds mis and kld with values as printed."""
     known, found = requests.known(), []
-    for place, (alpha, test) in enumerate((alpha, test) for alpha in levels for test in tests):
-        progress(f"{test} at {alpha:.0%}", place / (len(levels) * len(tests)))
-        found.append(_compared(known, test, alpha))
+    kinds = [(test, False) for test in tests] + [(test, True) for test in tests if plain and test in ("mis", "kld")]
+    for place, (alpha, (test, printed)) in enumerate((alpha, kind) for alpha in levels for kind in kinds):
+        progress(f"{test} at {alpha:.0%}", place / (len(levels) * len(kinds)))
+        found.append(_compared(known, test, alpha, printed))
     requested = tuple(
         tuple(np.bincount(y, minlength=len(one.targets)).tolist())
         for (_, y), one in zip(known.places, known.baseline.baselines, strict=True)
@@ -132,8 +162,10 @@ def compare_tests(
     return GateComparison(title, tuple(found), known.baseline.names, requested)
 
 
-def _compared(requests: Requests, test: str, alpha: float) -> GateCompared:
-    rules = requests.rules(Question((test,), alpha))
+def _compared(requests: Requests, test: str, alpha: float, plain: bool) -> GateCompared:
+    baselines = requests.baseline.baselines
+    tables = [plain_tables(one.probabilities, one.target_shares, alpha, (test,)) for one in baselines if plain]
+    rules = Question((test,), alpha).rules(requests.baseline, tables or None)
     requests.taken(np.arange(min(1, len(requests)))).decide(rules)
     begin = perf_counter()
     outcomes = requests.decide(rules)
@@ -147,6 +179,7 @@ def _compared(requests: Requests, test: str, alpha: float) -> GateCompared:
     outcome = outcomes[0]
     return GateCompared(
         test=test,
+        plain=plain,
         alpha=alpha,
         released=len(outcome.released),
         requested=len(requests),

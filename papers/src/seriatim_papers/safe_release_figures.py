@@ -57,8 +57,13 @@ class SafeReleaseEvolution:
 
 def safe_release_figure_2() -> tuple[FloatArray, FloatArray]:
     """Return P(Age | L_i) with P(Age) as its last column, and P(L_i), from the counts."""
-    conditional = FIGURE_2 / FIGURE_2.sum(axis=0)
-    return np.column_stack([conditional, BASELINE]), WEIGHTS
+    return shares_of(FIGURE_2)
+
+
+def shares_of(counts: LongArray) -> tuple[FloatArray, FloatArray]:
+    """Return the shares by age at each location, with those of all as the last column, and of each location."""
+    conditional = counts / counts.sum(axis=0)
+    return np.column_stack([conditional, counts.sum(axis=1) / counts.sum()]), counts.sum(axis=0) / counts.sum()
 
 
 def safe_release_figures_5_and_7(seed: int = 4) -> tuple[SafeReleaseApproximation, ...]:
