@@ -15,7 +15,7 @@ RESULT = re.compile(
 
 
 def sentences(page: Page) -> Iterator[str]:
-    """Yield every sentence of a page, with the titles and captions of its charts and tables; claims are figures themselves."""
+    """Yield every sentence of a page, with the titles and captions of its charts and tables."""
     for section in page.sections:
         texts = [section.lead]
         for block in section.blocks:
