@@ -205,7 +205,7 @@ class Joined:
         inside = weights @ self.apart
         found, variance = self.ridge.of(inside, (inside * weights).sum(axis=1))
         variance += ((weights @ self.unsure) * weights).sum(axis=1)[:, None] * self._size
-        return weights @ self.counts + found, np.sqrt(variance)
+        return weights @ self.counts + found, np.sqrt(np.maximum(variance, 0.0))
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)

@@ -7,6 +7,7 @@ group.
 
 from __future__ import annotations
 
+import csv
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -199,10 +200,20 @@ def _read(folder: Path, stem: str) -> pa.Table | None:
     path = folder / f"{stem}.csv"
     if not path.is_file():
         return None
-    names = pacsv.open_csv(path).schema.names
+    mark, names = _mark_and_names(path)
     # as text, so that postcodes keep leading zeros
     kinds = {name: pa.int64() if name in (GROUP, COUNTERFEITS) else pa.string() for name in names}
-    return pacsv.read_csv(path, convert_options=pacsv.ConvertOptions(column_types=kinds))
+    parse, convert = pacsv.ParseOptions(delimiter=mark), pacsv.ConvertOptions(column_types=kinds)
+    return pacsv.read_csv(path, parse_options=parse, convert_options=convert)
+
+
+def _mark_and_names(path: Path) -> tuple[str, list[str]]:
+    """Return the separator, which is that of the publisher's own file, and the names of the columns."""
+    heads = {}
+    for mark in ",;\t|":
+        with path.open(encoding="utf-8", newline="") as file:
+            heads[mark] = next(csv.reader(file, delimiter=mark), [])
+    return max(heads.items(), key=lambda head: len(head[1]))
 
 
 def _meant(table: pa.Table, having: Mapping[str, object]) -> pa.Array:
