@@ -16,7 +16,7 @@ tuple's distinct groups, delays the cascade of an adversary who iterates, but do
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -36,6 +36,7 @@ from seriatim.ports import Workers
 from seriatim_papers.buckets import Buckets, fill_buckets
 from seriatim_papers.completion import GroupsToComplete, complete_groups, join_completions
 from seriatim_papers.halves import cut_into_halves, shares_of_halves
+from seriatim_papers.historical.forced_equal import without_forced_equals
 from seriatim_papers.historical.safe_unions import make_unions_safe
 from seriatim_papers.invariant import invariant_lifespan
 from seriatim_papers.kernels.correlations import CorrelationMemory
@@ -63,11 +64,17 @@ def historical(
 ) -> SerialGrouping:
     """Group a view with (m, n)-historical safety (Riboni and Bettini); the default mode is ``repair``.
 
+    It searches small series for people whom chains over several releases would force to be equal.
+
     Mode ``greedy`` is as printed, for comparison: it ignores unions of groups, so its draft may break ``union_safety``
     and be refused.
     """
     memory = GroupMemory.of(pasts, view.person)
-    return historical_groups(view, rules, memory, draw, workers, greedy=rules.mode == "greedy")
+    made = historical_groups(view, rules, memory, draw, workers, greedy=rules.mode == "greedy")
+    if rules.mode == "greedy":
+        return made
+    made, counts = without_forced_equals(made, view, pasts, rules.m)
+    return replace(made, counters={**made.counters, **counts})
 
 
 def historical_groups(
