@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Optional
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -23,45 +23,38 @@ MOST_HOLDERS = 12
 
 
 HistoryFolder = Annotated[
-    Optional[Path],  # noqa: UP045
+    Path | None,
     typer.Option(
         help="Folder with a CSV or Parquet file per release, ordered by name, made by any tool; "
         "for buckets also NAME-values with the values of each group."
     ),
 ]
 RespondentsFile = Annotated[
-    Optional[Path],  # noqa: UP045
+    Path | None,
     typer.Option(
         help="Table of who was in which row; columns: release (the file's name), row, respondent "
         "(for buckets also the value; a column group may replace row)."
     ),
 ]
-Sensitive = Annotated[
-    Optional[str],  # noqa: UP045
-    typer.Option(help="Sensitive column (guessed from the names if omitted)."),
-]
+Sensitive = Annotated[str | None, typer.Option(help="Sensitive column (guessed from the names if omitted).")]
 Quasi = Annotated[
-    Optional[list[str]],  # noqa: UP045
+    list[str] | None,
     typer.Option(help="Column others may know; may be repeated (all but the sensitive one if omitted)."),
 ]
 Register = Annotated[
-    Optional[Path],  # noqa: UP045
+    Path | None,
     typer.Option(help="List of people (respondent, columns of the releases): anyone who fits a box may be in it."),
 ]
 View = Annotated[
-    Optional[Path],  # noqa: UP045
+    Path | None,
     typer.Option(help="With --series: a table that a release was made from, to attack the cuts of its method too."),
 ]
-ViewPolicy = Annotated[
-    Optional[Path],  # noqa: UP045
-    typer.Option("--policy", "-p", help="The policy of --view."),
-]
+ViewPolicy = Annotated[Path | None, typer.Option("--policy", "-p", help="The policy of --view.")]
 Recipient = Annotated[
-    Optional[str],  # noqa: UP045
-    typer.Option(help="Attack only what this recipient received, as the ledger knows it."),
+    str | None, typer.Option(help="Attack only what this recipient received, as the ledger knows it.")
 ]
 BreachedPeople = Annotated[
-    Optional[Path],  # noqa: UP045
+    Path | None,
     typer.Option(help="Write who is breached, and by which releases, to this CSV file (mode 0600). Keep it secret."),
 ]
 
@@ -73,7 +66,7 @@ def command(
     quasi: Quasi = None,
     register: Register = None,
     ledger: LedgerUrl = LEDGER,
-    series: Annotated[Optional[str], typer.Option(help="Series of the ledger, instead of --history.")] = None,  # noqa: UP045
+    series: Annotated[str | None, typer.Option(help="Series of the ledger, instead of --history.")] = None,
     view: View = None,
     policy: ViewPolicy = None,
     recipient: Recipient = None,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Optional
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -19,23 +19,19 @@ BROKEN = 3
 
 Prior = Annotated[str, typer.Option(help="Belief before the release: published, uniform, margin, conditional.")]
 Beside = Annotated[
-    Optional[Path],  # noqa: UP045
-    typer.Option(help="Table that prior margin or conditional is taken from (the original if omitted)."),
+    Path | None, typer.Option(help="Table that prior margin or conditional is taken from (the original if omitted).")
 ]
 Original = Annotated[
-    Optional[Path],  # noqa: UP045
-    typer.Option(help="Table this one was made from; adds information loss and query errors."),
+    Path | None, typer.Option(help="Table this one was made from; adds information loss and query errors.")
 ]
 Aligned = Annotated[
     bool, typer.Option("--aligned", help="Row i was made from row i of the original; adds linkage risks.")
 ]
 Sampled = Annotated[
-    Optional[float],  # noqa: UP045
-    typer.Option(help="Share of the population in the table, if it is a sample, e.g. 0.05."),
+    float | None, typer.Option(help="Share of the population in the table, if it is a sample, e.g. 0.05.")
 ]
 ExposedRecords = Annotated[
-    Optional[Path],  # noqa: UP045
-    typer.Option(help="Write which records are exposed, and by which class, to this CSV file (mode 0600)."),
+    Path | None, typer.Option(help="Write which records are exposed, and by which class, to this CSV file (mode 0600).")
 ]
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Optional
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -19,7 +19,7 @@ def command(
     ],
     policy: PolicyFile,
     method: Annotated[
-        Optional[list[str]],  # noqa: UP045
+        list[str] | None,
         typer.Option("--method", "-m", help="Method to try; may be repeated (all that fit the policy if omitted)."),
     ] = None,
     out: ReportFile = None,

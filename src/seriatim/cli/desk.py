@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from typing import Annotated, Optional
+from typing import Annotated
 
 import typer
 
@@ -13,8 +13,7 @@ from seriatim.cli.options import LEDGER, LedgerUrl, ledger_place
 def command(
     ledger: LedgerUrl = LEDGER,
     user: Annotated[
-        Optional[str],  # noqa: UP045
-        typer.Option(help="Your name, as the ledger keeps it (your login name if omitted)."),
+        str | None, typer.Option(help="Your name, as the ledger keeps it (your login name if omitted).")
     ] = None,
     port: Annotated[int, typer.Option(min=0, max=65_535, help="Port on this computer (0: a free one).")] = 0,
 ) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Optional
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -26,14 +26,10 @@ def command(
     series: Annotated[str, typer.Argument(help="Series of the ledger.")],
     releases: Annotated[int, typer.Option("--releases", "-r", min=1, max=120, help="Releases to simulate.")] = 12,
     rules: Annotated[
-        Optional[str],  # noqa: UP045
-        typer.Option(help="Promises to simulate, as in 'm = 4, odds = 1.5' (m = 3 if omitted)."),
+        str | None, typer.Option(help="Promises to simulate, as in 'm = 4, odds = 1.5' (m = 3 if omitted).")
     ] = None,
     adversary: AdversaryKeys = None,
-    sensitive: Annotated[
-        Optional[str],  # noqa: UP045
-        typer.Option(help="Sensitive column to follow (the first if omitted)."),
-    ] = None,
+    sensitive: Annotated[str | None, typer.Option(help="Sensitive column to follow (the first if omitted).")] = None,
     ledger: LedgerUrl = LEDGER,
     out: ReportFile = None,
     as_json: AsJson = False,

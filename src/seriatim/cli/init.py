@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Optional
+from typing import Annotated
 
 import typer
 
@@ -11,16 +11,15 @@ from seriatim.cli.options import AsJson, CsvForm, allowed_words, csv_form, new_f
 
 
 def command(
-    table: Annotated[Optional[Path], typer.Argument(help="CSV or Parquet file.")] = None,  # noqa: UP045
+    table: Annotated[Path | None, typer.Argument(help="CSV or Parquet file.")] = None,
     out: Annotated[Path, typer.Option("--out", "-o", callback=new_file, help="File for the policy.")] = Path(
         "policy.toml"
     ),
     series: Annotated[
-        Optional[str],  # noqa: UP045
-        typer.Option(help="Name of the series (the file's name without numbers and dates if omitted)."),
+        str | None, typer.Option(help="Name of the series (the file's name without numbers and dates if omitted).")
     ] = None,
     allow: Annotated[
-        Optional[list[str]],  # noqa: UP045
+        list[str] | None,
         typer.Option(
             help="What is refused otherwise: overwrite (an existing policy), header (names that look like data); "
             "may be repeated."

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Optional
+from typing import Annotated
 
 import typer
 
@@ -19,7 +19,7 @@ app = typer.Typer(
 @app.command("mine")
 def mine_command(
     table: Annotated[
-        Optional[Path],  # noqa: UP045
+        Path | None,
         typer.Argument(help="Long table, a row per appearance: respondent, time, value and perhaps a class."),
     ] = None,
     out: Annotated[
@@ -28,20 +28,18 @@ def mine_command(
     respondent: Annotated[str, typer.Option(help="Column with the person's id.")] = "respondent",
     time: Annotated[str, typer.Option(help="Column with the time: whole steps, or dates (needs --step).")] = "release",
     step: Annotated[
-        Optional[str],  # noqa: UP045
-        typer.Option(help="What one step is, for dates: day, week, month, quarter or year."),
+        str | None, typer.Option(help="What one step is, for dates: day, week, month, quarter or year.")
     ] = None,
     value: Annotated[str, typer.Option(help="Column with the values.")] = "sensitive",
     cls: Annotated[
-        Optional[str],  # noqa: UP045
-        typer.Option("--class", help="Column with a class of people that has its own steps."),
+        str | None, typer.Option("--class", help="Column with a class of people that has its own steps.")
     ] = None,
     order: Annotated[
-        Optional[int],  # noqa: UP045
+        int | None,
         typer.Option(min=1, max=12, help="Number of past values to use (2 if omitted and the data suffice, else 1)."),
     ] = None,
     ledger: LedgerUrl = LEDGER,
-    series: Annotated[Optional[str], typer.Option(help="Series of the ledger, instead of a table.")] = None,  # noqa: UP045
+    series: Annotated[str | None, typer.Option(help="Series of the ledger, instead of a table.")] = None,
     as_json: AsJson = False,
 ) -> None:
     """Mine how values follow each other, for [adversary] sequence = "knowledge.toml".
@@ -70,7 +68,7 @@ def mine_command(
 def show_command(
     knowledge: Annotated[Path, typer.Argument(help="TOML file of seriatim knowledge mine.")],
     epsilon: Annotated[
-        Optional[float],  # noqa: UP045
+        float | None,
         typer.Option(help="Epsilon of each differentially private release; shows what they leak together over time."),
     ] = None,
     releases: Annotated[int, typer.Option(min=1, max=1000, help="Number of these releases.")] = 10,

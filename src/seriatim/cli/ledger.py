@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Optional
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -20,8 +20,10 @@ app = typer.Typer(
     no_args_is_help=True,
 )
 
+SeriesName = Annotated[str, typer.Argument(help="Name of the series.")]
+ReleaseNumber = Annotated[int, typer.Argument(help="Number of the release.")]
 Digest = Annotated[str, typer.Option(help="Which draft, by how its digest begins; it may have been replaced.")]
-Series = Annotated[Optional[str], typer.Argument(help="Only this series.")]  # noqa: UP045
+Series = Annotated[str | None, typer.Argument(help="Only this series.")]
 
 
 def _open(address: str) -> SqlLedger:
@@ -58,8 +60,7 @@ def show_command(series: Series = None, ledger: LedgerUrl = LEDGER, as_json: AsJ
 def verify_command(
     ledger: LedgerUrl = LEDGER,
     published: Annotated[
-        Optional[list[Path]],  # noqa: UP045
-        typer.Option(help="Folder with published releases to compare with; may be repeated."),
+        list[Path] | None, typer.Option(help="Folder with published releases to compare with; may be repeated.")
     ] = None,
     as_json: AsJson = False,
 ) -> None:
@@ -85,7 +86,7 @@ def resume_command(
     series: Series = None,
     ledger: LedgerUrl = LEDGER,
     out: Annotated[
-        Optional[Path],  # noqa: UP045
+        Path | None,
         typer.Option("--out", "-o", help="Write the releases to this folder instead of their original one."),
     ] = None,
     as_json: AsJson = False,
@@ -119,13 +120,11 @@ def import_command(
     ],
     policy: PolicyFile,
     respondents: Annotated[
-        Optional[Path],  # noqa: UP045
-        typer.Option(help="Table with columns release, row, respondent, for a folder."),
+        Path | None, typer.Option(help="Table with columns release, row, respondent, for a folder.")
     ] = None,
     ledger: LedgerUrl = LEDGER,
     allow: Annotated[
-        Optional[list[str]],  # noqa: UP045
-        typer.Option(help="What is refused otherwise: again (the series already has these releases)."),
+        list[str] | None, typer.Option(help="What is refused otherwise: again (the series already has these releases).")
     ] = None,
     as_json: AsJson = False,
 ) -> None:
@@ -157,21 +156,18 @@ def import_command(
 
 @app.command("deliver")
 def deliver_command(
-    series: Annotated[str, typer.Argument(help="Name of the series.")],
-    number: Annotated[int, typer.Argument(help="Number of the release.")],
+    series: SeriesName,
+    number: ReleaseNumber,
     to: Annotated[list[str], typer.Option("--to", help="Recipient; may be repeated.")],
     out: Annotated[
-        Optional[Path],  # noqa: UP045
-        typer.Option("--out", "-o", help="Copy the public part into this folder, to hand it over."),
+        Path | None, typer.Option("--out", "-o", help="Copy the public part into this folder, to hand it over.")
     ] = None,
     policy: Annotated[
-        Optional[Path],  # noqa: UP045
-        typer.Option("--policy", "-p", help="Policy of the series; needed if its adversary has priors."),
+        Path | None, typer.Option("--policy", "-p", help="Policy of the series; needed if its adversary has priors.")
     ] = None,
-    approved_by: Annotated[Optional[str], typer.Option(help="Name of the person approving the delivery.")] = None,  # noqa: UP045
+    approved_by: Annotated[str | None, typer.Option(help="Name of the person approving the delivery.")] = None,
     override: Annotated[
-        Optional[str],  # noqa: UP045
-        typer.Option(help="Deliver despite a refusal, for this reason (needs --approved-by)."),
+        str | None, typer.Option(help="Deliver despite a refusal, for this reason (needs --approved-by).")
     ] = None,
     ledger: LedgerUrl = LEDGER,
     as_json: AsJson = False,
@@ -194,7 +190,7 @@ def deliver_command(
 
 @app.command("approve")
 def approve_command(
-    series: Annotated[str, typer.Argument(help="Name of the series.")],
+    series: SeriesName,
     approved_by: Annotated[str, typer.Option(help="Name of the person approving it: not its author.")],
     digest: Digest = "",
     ledger: LedgerUrl = LEDGER,
@@ -213,7 +209,7 @@ def approve_command(
 
 @app.command("decline")
 def decline_command(
-    series: Annotated[str, typer.Argument(help="Name of the series.")],
+    series: SeriesName,
     reason: Annotated[str, typer.Option(help="Why it is declined; the ledger keeps it.")],
     declined_by: Annotated[str, typer.Option(help="Name of the person declining it.")],
     digest: Digest = "",
@@ -236,8 +232,8 @@ def decline_command(
 
 @app.command("sign-off")
 def sign_off_command(
-    series: Annotated[str, typer.Argument(help="Name of the series.")],
-    number: Annotated[int, typer.Argument(help="Number of the release.")],
+    series: SeriesName,
+    number: ReleaseNumber,
     out: Annotated[Path, typer.Option("--out", "-o", callback=new_file, help="HTML page to write (mode 0600).")] = Path(
         "to-sign.html"
     ),
@@ -259,7 +255,7 @@ def sign_off_command(
 
 @app.command("recall")
 def recall_command(
-    series: Annotated[str, typer.Argument(help="Name of the series.")],
+    series: SeriesName,
     number: Annotated[int, typer.Argument(help="Number of the release, which must be the newest.")],
     reason: Annotated[str, typer.Option(help="Why it is recalled; the ledger keeps it.")],
     approved_by: Annotated[str, typer.Option(help="Name of the person recalling the release.")] = "",
@@ -277,7 +273,7 @@ def recall_command(
 
 @app.command("erase")
 def erase_command(
-    series: Annotated[str, typer.Argument(help="Name of the series.")],
+    series: SeriesName,
     respondent: Annotated[str, typer.Argument(help="Id of the person to forget.")],
     all_series: Annotated[bool, typer.Option("--all-series", help="Also in all other series that know them.")] = False,
     ledger: LedgerUrl = LEDGER,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 from pathlib import Path
-from typing import Annotated, Any, Optional
+from typing import Annotated, Any
 
 import typer
 
@@ -45,11 +45,11 @@ LedgerUrl = Annotated[
 ]
 PolicyFile = Annotated[Path, typer.Option("--policy", "-p", help="Policy, a TOML file.")]
 CsvForm = Annotated[
-    Optional[str],  # noqa: UP045
+    str | None,
     typer.Option("--csv", help="CSV separator, encoding or both, as ';' or 'tab cp1252' (detected if omitted)."),
 ]
 ReportFile = Annotated[
-    Optional[Path],  # noqa: UP045
+    Path | None,
     typer.Option("--out", "-o", callback=new_report, help="Write the report here as HTML, and beside it as JSON."),
 ]
 
@@ -112,6 +112,6 @@ def known_to_adversary(given: str | None) -> dict[str, Any]:
 
 
 AdversaryKeys = Annotated[
-    Optional[str],  # noqa: UP045
+    str | None,
     typer.Option(help="What the attacker knows: a file of [adversary] keys, or some, as in 'compromised = 0.04'."),
 ]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Optional
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -18,34 +18,30 @@ REFUSED = 3
 Releases = Annotated[Path, typer.Option("--out", "-o", help="Folder for the releases.")]
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Stop at the verdict: record and write nothing.")]
 Draft = Annotated[
-    Optional[str],  # noqa: UP045
+    str | None,
     typer.Option(
         help="Keep a draft until another person approves it (seriatim ledger approve); name its author.",
     ),
 ]
 Corrections = Annotated[
-    Optional[Path],  # noqa: UP045
-    typer.Option(help="Values that were published wrongly: respondent, column, old, new."),
+    Path | None, typer.Option(help="Values that were published wrongly: respondent, column, old, new.")
 ]
-Recipients = Annotated[Optional[list[str]], typer.Option("--to", help="Recipient; may be repeated.")]  # noqa: UP045
-ApprovedBy = Annotated[Optional[str], typer.Option(help="Name of the person approving the release.")]  # noqa: UP045
-Override = Annotated[
-    Optional[str],  # noqa: UP045
-    typer.Option(help="Release despite a refusal, for this reason (needs --approved-by)."),
-]
+Recipients = Annotated[list[str] | None, typer.Option("--to", help="Recipient; may be repeated.")]
+ApprovedBy = Annotated[str | None, typer.Option(help="Name of the person approving the release.")]
+Override = Annotated[str | None, typer.Option(help="Release despite a refusal, for this reason (needs --approved-by).")]
 Period = Annotated[str, typer.Option(help="The time that the table is about, as recipients are told.")]
 Date = Annotated[str, typer.Option(help="The day of publication, as recipients are told.")]
 Suggest = Annotated[
     bool, typer.Option("--suggest", help="When refused, rehearse changes of the policy and list what would pass.")
 ]
 ExposedPeople = Annotated[
-    Optional[Path],  # noqa: UP045
+    Path | None,
     typer.Option(
         help="Write who is exposed, and by which releases or class, to this CSV file (mode 0600). Keep it secret."
     ),
 ]
 Allow = Annotated[
-    Optional[list[str]],  # noqa: UP045
+    list[str] | None,
     typer.Option(
         help="What is refused otherwise: again (the series has this view, or a newer file), empty (a running series "
         "gets an empty table: everyone has left); may be repeated."
