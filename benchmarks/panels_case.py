@@ -206,7 +206,7 @@ def _figures(label: str, panel: Panel, course: Course) -> list[dict[str, Any]]:
     found += [row(f"{label}: {name}", value, target, "%") for name, value, target in targets]
     found += [
         row(f"{label}: margin against the truth, total variation", course.margin, 0.06, ""),
-        row(f"{label}: counterfeits, mean", 100 * course.counterfeits[0], None, "%"),
+        row(f"{label}: counterfeits, mean", 100 * course.counterfeits[0], 4.0, "%"),
         row(f"{label}: counterfeits, last release", 100 * course.counterfeits[1], None, "%"),
     ]
     names = ("belief, all cells", "belief, 10% of the people known")

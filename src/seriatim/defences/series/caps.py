@@ -1,9 +1,10 @@
 """Caps: how large a share of any part a value may have, also for values that are more frequent than one m-th.
 
 Without ``[promise] odds`` no value may exceed 1/m. With it, a value whose share of the table is q may have
-c q / (1 + (c - 1) q) of a part: its odds grow at most c-fold. The share q of every value is the largest seen so far, in
-a table or among 200 newcomers or more. It only grows, so nothing published earlier becomes unfair. It is kept in whole
-millionths with the rows of each release, and everything here counts in whole numbers.
+c q / (1 + (c - 1) q) of a part: its odds grow at most c-fold. The share q of every value is the largest seen so far: in
+a table, among 200 newcomers or more, or among the others of a table if they are its larger half. It only grows, so
+nothing published earlier becomes unfair. It is kept in whole millionths with the rows of each release, and everything
+here counts in whole numbers.
 """
 
 from __future__ import annotations
@@ -17,8 +18,8 @@ from seriatim.defences.series.contract import BoolArray, LongArray, SerialView
 from seriatim.errors import Fault, TableError
 
 MILLION = 10**6
-ENOUGH_NEWCOMERS = 200
-"""Fewer newcomers say too little about the values of those to come."""
+ENOUGH_PEOPLE = 200
+"""Fewer newcomers say too little about the values of those to come, and fewer others about those who stay."""
 COMMON = 50_000
 """A value with this share, in millionths, is common: in a cell its odds stay near those in the table."""
 SAYS_NOTHING = 970_000
@@ -81,13 +82,17 @@ class Caps:
 def largest_shares(view: SerialView, before: LongArray, newcomers: BoolArray) -> LongArray:
     """Return the largest share of every value so far, this view and its newcomers included, in millionths.
 
-    Raise an error if nearly everyone has the same value.
+    So are those who were there before, if they are half of it: where leaving depends on the value, those who stay are
+    no longer like the table. Half of it can have at most twice a share of the whole. Raise an error if nearly everyone
+    has the same value.
     """
     out = np.zeros(view.n_values, dtype=np.int64)
     out[: len(before)] = before
     parts = [view.sensitive]
-    if newcomers.sum() >= ENOUGH_NEWCOMERS:
+    if newcomers.sum() >= ENOUGH_PEOPLE:
         parts.append(view.sensitive[newcomers])
+    if len(view) - newcomers.sum() >= max(ENOUGH_PEOPLE, newcomers.sum()):
+        parts.append(view.sensitive[~newcomers])
     for values in parts:
         out = np.maximum(out, rounded_shares(np.bincount(values, minlength=view.n_values)))
     most = np.bincount(view.sensitive, minlength=1).max() / max(len(view), 1)

@@ -21,7 +21,7 @@ from seriatim.model.history import JudgedHistory
 LongArray = npt.NDArray[np.int64]
 PARTS = 1_000_000
 ENOUGH = 200
-"""Newcomers whose values count by themselves."""
+"""So many newcomers count by themselves, and so many others, if no fewer than newcomers."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -60,8 +60,10 @@ def largest_shares(value: LongArray, new: npt.NDArray[np.bool_], before: LongArr
     ``value`` has the code of everyone in the view, -1 for a value that was not published.
     """
     out = before.copy()
-    for part in (value, value[new] if new.sum() >= ENOUGH else value[:0]):
-        if len(part):
+    entering, others = value[new], value[~new]
+    parts = [(value, 1), (entering, ENOUGH), (others, max(ENOUGH, len(entering)))]
+    for part, least in parts:
+        if len(part) >= least:
             counts = np.bincount(part[part >= 0], minlength=len(before))
             out = np.maximum(out, -(-counts * PARTS // len(part)))
     return out

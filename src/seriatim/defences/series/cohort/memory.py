@@ -14,7 +14,7 @@ from typing import Self
 
 import numpy as np
 
-from seriatim.defences.series.caps import ENOUGH_NEWCOMERS, Caps, rounded_shares
+from seriatim.defences.series.caps import ENOUGH_PEOPLE, Caps, rounded_shares
 from seriatim.defences.series.contract import BoolArray, LongArray, PlaceArray, SerialDraw, SerialRules, SerialView
 from seriatim.defences.series.inherited import SlotsHeld
 from seriatim.defences.series.memory import RememberedRows
@@ -152,7 +152,7 @@ class SlotsInUse:
         In millionths; counterfeits count, so anybody who has the table can count the same.
         """
         table = np.bincount(self.value, minlength=self.view.n_values) + entering
-        return np.maximum(rounded_shares(table), rounded_shares(entering) if entering.sum() >= ENOUGH_NEWCOMERS else 0)
+        return np.maximum(rounded_shares(table), rounded_shares(entering) if entering.sum() >= ENOUGH_PEOPLE else 0)
 
     @property
     def has_slot(self) -> BoolArray:
