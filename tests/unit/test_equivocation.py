@@ -68,7 +68,7 @@ def test_dates_are_days_and_times_are_seconds() -> None:
     week = [DAY, DAY + datetime.timedelta(days=7)]
     found = sr.measures.equivocation(week, [0.5, 0.5])
     assert (found.range, found.area, found.unit) == (7, 7, "days")
-    assert "days x bits" in repr(found)
+    assert "H0 1 bit, area 7 days x bits" in repr(found)
     times = np.array(["2026-01-01T00:00:00", "2026-01-01T00:01:00"], dtype="datetime64[s]")
     assert sr.measures.equivocation(times, [0.5, 0.5]).unit == "seconds"
 

@@ -174,3 +174,9 @@ def test_a_promise_of_ours_needs_one_row(tmp_path: Path, monkeypatch: pytest.Mon
         with pytest.raises(sr.PolicyError, match=told):
             sr.Policy.from_dict({**shape, "promise": wrong})
     assert "at_most" in made.report.to_html()
+
+
+def test_one_bit_is_one_bit() -> None:
+    for rule in ("entropy_leakage", "min_entropy_at"):
+        told = [PROMISE_WORDS[rule].required(bits) for bits in (0.5, 1.0, 2.0)]
+        assert [text.split()[2:4] for text in told] == [["0.5", "bits"], ["1", "bit"], ["2", "bits"]]

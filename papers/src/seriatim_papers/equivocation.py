@@ -24,7 +24,7 @@ from seriatim.model.chart import Chart, ChartAxis, Line, Lines
 from seriatim.model.scale import FloatArray
 from seriatim.report import FiledReport, chart_views
 from seriatim.report.page import Charts, Grid, Page, Prose, Section
-from seriatim.report.words import format_number, format_plain
+from seriatim.report.words import format_bits, format_number, format_plain
 from seriatim.wiring import wired_workers
 from seriatim_papers.claims import Claim, Spread, claims_grid, claims_record
 from seriatim_papers.equivocation_beliefs import noise_beliefs, prior_beliefs, query_beliefs, sampling_beliefs
@@ -279,8 +279,8 @@ def _equivocation_salary_chart() -> Chart:
     lines = tuple(_steps_line(f"{low:g}K or {high:g}K", [low, high], [0.5, 0.5]) for low, high in pairs)
     found = [equivocation(list(pair), [0.5, 0.5]) for pair in pairs]
     areas = " and ".join(f"{one.area:g}" for one in found)
-    entropies = " and ".join(f"{one.initial:g}" for one in found)
-    caption = f"{entropies} bits at eps = 0, and areas of {areas} K x bits."
+    entropies = " and ".join(format_bits(one.initial) for one in found)
+    caption = f"{entropies} at eps = 0, and areas of {areas} K x bits."
     return Chart(
         "Fig. 1: the same entropy, other areas",
         Lines(lines),

@@ -8,6 +8,7 @@ from itertools import pairwise
 
 from seriatim.measures._equivocation import equivocation
 from seriatim.report import Grid
+from seriatim.report.words import format_bits
 from seriatim_papers.claims import Claim, Spread
 from seriatim_papers.worlds.pums import ColumnDescribed
 
@@ -46,7 +47,7 @@ def printed_claims() -> tuple[Claim, ...]:
     cover = -sum(p * math.log2(p) for p in OTHER_COVER)
     return (
         Claim("Fig. 1: both pairs of salaries leave the same entropy", "1 bit each",
-              f"{one.initial:g} and {other.initial:g} bits", one.initial == other.initial == 1.0),
+              f"{format_bits(one.initial)} and {format_bits(other.initial)}", one.initial == other.initial == 1.0),
         Claim("Fig. 1: the area is much larger for Layla", "larger",
               f"{one.area:g} and {other.area:g} K x bits", one.area > 2 * other.area),
         Claim("appendix: H at 0 to 8", ", ".join(f"{h:g}" for h in APPENDIX_H.values()),

@@ -51,7 +51,8 @@ class Equivocation:
         low, high = self.area_bounds
         area = f"{low:.6g}" if self.exact else f"{low:.6g} to {high:.6g}"
         unit = f"{self.unit} x bits" if self.unit else "value units x bits"
-        return f"Equivocation(H0 {self.initial:.4g} bits, area {area} {unit}, range {self.range:.6g})"
+        h0 = "1 bit" if self.initial == 1 else f"{self.initial:.4g} bits"
+        return f"Equivocation(H0 {h0}, area {area} {unit}, range {self.range:.6g})"
 
     @property
     def exact(self) -> bool:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import KW_ONLY, dataclass
 from typing import Literal
 
-from seriatim.report.words import format_number, format_percent
+from seriatim.report.words import format_bits, format_number, format_percent
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,9 +23,10 @@ class PromiseWords:
     found: str
     """What the worst figure describes."""
     share: bool = False
+    bits: bool = False
 
     def required(self, threshold: float) -> str:
-        return self.requires.format(self.write(threshold))
+        return self.requires.format(format_bits(threshold) if self.bits else self.write(threshold))
 
     def write(self, value: float) -> str:
         return format_percent(value) if self.share else format_number(value)
@@ -231,8 +232,9 @@ PROMISE_WORDS: dict[str, PromiseWords] = {
         "No class makes anyone much surer",
         "Seeing a class adds or removes only a little certainty.",
         side="at most",
-        requires="at most {} bits gained or lost",
+        requires="at most {} gained or lost",
         found="worst class, in bits",
+        bits=True,
     ),
     "max_hit_chance_at": PromiseWords(
         "No one comes near a number",
@@ -246,8 +248,9 @@ PROMISE_WORDS: dict[str, PromiseWords] = {
         "Even an approximate guess stays uncertain",
         "Even someone content with a rough number still faces several that are far apart.",
         side="at least",
-        requires="at least {} bits in each class",
+        requires="at least {} in each class",
         found="least uncertain class",
+        bits=True,
     ),
     "min_area": PromiseWords(
         "Numbers of a class are far apart",

@@ -33,6 +33,10 @@ def format_percent(share: float) -> str:
     return (text.rstrip("0").rstrip(".") if "." in text else text) + "%"
 
 
+def format_bits(value: float) -> str:
+    return "1 bit" if value == 1 else f"{format_number(value)} bits"
+
+
 def format_number(value: float) -> str:
     """Write whole numbers whole and others with three significant digits."""
     if math.isnan(value):

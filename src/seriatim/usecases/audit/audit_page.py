@@ -11,7 +11,7 @@ from seriatim.model import Finding, Measure
 from seriatim.report import NO_ROWS, FiledReport, chart_views
 from seriatim.report.page import Banner, Cell, Charts, Definitions, Grid, Note, Page, Prose, Section, Tile, Tiles
 from seriatim.report.page import Block as PageBlock
-from seriatim.report.words import format_count, format_number, format_people, format_percent, format_plain
+from seriatim.report.words import format_bits, format_count, format_number, format_people, format_percent, format_plain
 from seriatim.usecases.audit import audit_charts, audit_figures
 from seriatim.usecases.audit import audit_words as words
 
@@ -144,7 +144,7 @@ def _story(audit: Audit) -> str:
     )
     learnt = (
         f"About {column}, the worst class moves belief by {format_number(worst['l_d'])} and certainty by "
-        f"{format_number(worst['l_e'])} bits; {_ruled_out(worst['n_missing'])}."
+        f"{format_bits(worst['l_e'])}; {_ruled_out(worst['n_missing'])}."
         for column, worst in audit.summary.items()
     )
     return " ".join((alike, *learnt))
