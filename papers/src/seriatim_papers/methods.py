@@ -23,7 +23,7 @@ HISTORICAL = Method(
     family=MethodFamily.SERIES,
     summary="groups people so that groups of different releases have little in common",
     options=(
-        Setting(key="mode", words=("repair", "greedy"), summary="how the method looks for groups"),
+        Setting(key="mode", words=("repair", "greedy", "printed"), summary="how the method looks for groups"),
         Setting(key="sticky", form=Form.FLAG, summary="groups whose members all remain stay as they are"),
         FALLBACK,
     ),

@@ -9,8 +9,8 @@ about unions.
 The printed algorithm needs these repairs: the check is symmetric in the two groups' sizes; a discarded tuple is a
 random member of the offending old group, and discards are bounded; a tuple replaced by a counterfeit stays in the
 bucket, which is then padded; merging with earlier groups (lines 10-12) is omitted, since a larger group is no safer
-once the check is symmetric. Groups whose members all remain are republished unchanged (sticky). That, and the cap on a
-tuple's distinct groups, delays the cascade of an adversary who iterates, but does not stop it.
+once the check is symmetric. Mode ``printed`` has none of them (see ``as_printed``). Groups whose members all remain
+are republished unchanged (sticky). That delays the cascade of an adversary who iterates, but does not stop it.
 """
 
 from __future__ import annotations
@@ -36,6 +36,7 @@ from seriatim.ports import Workers
 from seriatim_papers.buckets import Buckets, fill_buckets
 from seriatim_papers.completion import GroupsToComplete, complete_groups, join_completions
 from seriatim_papers.halves import cut_into_halves, shares_of_halves
+from seriatim_papers.historical.as_printed import printed_groups
 from seriatim_papers.historical.forced_equal import without_forced_equals
 from seriatim_papers.historical.safe_unions import make_unions_safe
 from seriatim_papers.invariant import invariant_lifespan
@@ -66,10 +67,12 @@ def historical(
 
     It searches small series for people whom chains over several releases would force to be equal.
 
-    Mode ``greedy`` is as printed, for comparison: it ignores unions of groups, so its draft may break ``union_safety``
-    and be refused.
+    Mode ``greedy`` is the paper's with its check mended, and ``printed`` the paper's as it stands, both for comparison:
+    they ignore unions of groups, so their drafts may break ``union_safety`` and be refused.
     """
     memory = GroupMemory.of(pasts, view.person)
+    if rules.mode == "printed":
+        return printed_groups(view, rules, memory, draw, workers)
     made = historical_groups(view, rules, memory, draw, workers, greedy=rules.mode == "greedy")
     if rules.mode == "greedy":
         return made
