@@ -163,7 +163,8 @@ def pytest_collection_finish() -> None:
 def kernels_compiled_once() -> Iterator[None]:
     """Every kernel is compiled for one set of types: an array of another layout costs seconds at a first use."""
     yield
-    modules = [module for name, module in list(sys.modules.items()) if name.startswith("seriatim.kernels.")]
+    rooms = ("seriatim.kernels.", "seriatim_gate.kernels.")
+    modules = [module for name, module in list(sys.modules.items()) if name.startswith(rooms)]
     named = [one for module in modules for one in vars(module).values()]
     kernels = [one for one in named if isinstance(getattr(one, "_cache", None), KernelCache)]
     often = {one.py_func.__name__: one.signatures for one in kernels if len(one.signatures) > 1}

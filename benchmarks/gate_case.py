@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from benchmarks.timing import keep, row
-from seriatim.gate import critical_tables
-from seriatim.gate.intake import decided
-from seriatim.gate.rules import Rules
+from seriatim_gate import critical_tables
+from seriatim_gate.engine.intake import decided
+from seriatim_gate.engine.rules import Rules
 from seriatim_papers.safe_release_counts import BASELINE, FIGURE_2
 
 LongArray = np.ndarray[Any, np.dtype[np.int64]]

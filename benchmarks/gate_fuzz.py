@@ -18,7 +18,7 @@ def run(options: list[str]) -> None:
     from support.gate_services import ROLES, served_journal, serving
     from support.schema_fuzz import schema_fuzz
 
-    from seriatim.ports.journal import JournalRecord
+    from seriatim_gate.ports import JournalRecord
     from seriatim_papers.safe_release_counts import AGES
 
     sent, errors = 0, 0

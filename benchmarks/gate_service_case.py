@@ -107,7 +107,7 @@ def _restart(url: str, n: int) -> list[dict[str, Any]]:
     from support.gate_services import served_journal, start_service
     from support.gates import AT, GATE, ask, drawn, rules
 
-    from seriatim.usecases.gate.request_book import RequestBook
+    from seriatim_gate.usecases.request_book import RequestBook
 
     journal = served_journal(url)
     (xs, ys), book, writer = drawn(n, 3), RequestBook(rules), journal.writer(GATE)

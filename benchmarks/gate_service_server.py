@@ -11,11 +11,11 @@ import sys
 import uvicorn
 from fastapi import Request, Response
 
-from seriatim.journal.sql_journal import open_journal
-from seriatim.web.answers import Accepted
-from seriatim.web.request_routes import accepted, wanted_by
-from seriatim.web.service import application, assembled
-from seriatim.web.settings import DAY, Settings
+from seriatim_gate.journal.sql_journal import open_journal
+from seriatim_gate.web.answers import Accepted
+from seriatim_gate.web.request_routes import accepted, wanted_by
+from seriatim_gate.web.service import application, assembled
+from seriatim_gate.web.settings import DAY, Settings
 
 
 def main(url: str, port: int) -> None:

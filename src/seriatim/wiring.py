@@ -1,4 +1,4 @@
-"""The only file that picks concrete adapters: which ledger and journal, which workers, which writer."""
+"""The only file that picks concrete adapters: which ledger, which workers, which writer."""
 
 from __future__ import annotations
 
@@ -16,7 +16,6 @@ from seriatim.storage.durable_files import sqlite_file
 from seriatim.tables.writer import same_format_as
 
 if TYPE_CHECKING:
-    from seriatim.journal.sql_journal import SqlJournal
     from seriatim.ledger.sql_ledger import SqlLedger
     from seriatim.usecases.publish.publish import ReleaseParts
 
@@ -51,13 +50,6 @@ def wired_ledger(url: str | Path, shelf: str | Path | None = None, create: bool 
     from seriatim.ledger.sql_ledger import open_ledger
 
     return open_ledger(url, shelf, create)
-
-
-def wired_journal(url: str | Path, create: bool = False) -> SqlJournal:
-    """Open the journal of a gate, or make one."""
-    from seriatim.journal.sql_journal import open_journal
-
-    return open_journal(url, create=create)
 
 
 def wired_standing_ledger(url: str | Path, shelf: str | Path | None = None) -> Ledger | None:

@@ -74,7 +74,7 @@ def test_a_package_brings_a_command_and_a_group(home: Path) -> None:
     assert ran(home, "wards", "weigh", "--out", "x") == (2, "", "error: --out: x\n")
 
 
-@pytest.mark.parametrize(("command", "extra"), [("study", "papers")])
+@pytest.mark.parametrize(("command", "extra"), [("gate", "gate"), ("study", "papers")])
 @pytest.mark.parametrize("words", [(), ("--help",), ("anything", "--of", "its", "-o", "wn")])
 def test_without_the_package_the_error_says_what_to_install(
     home: Path, command: str, extra: str, words: tuple[str, ...]

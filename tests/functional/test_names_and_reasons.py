@@ -13,8 +13,8 @@ from support.ledgers import publish
 import seriatim as sr
 from seriatim import api
 from seriatim.errors import InputError
-from seriatim.journal.tokens import TokenBook
 from seriatim.ledger.sql_ledger import SqlLedger, open_ledger
+from seriatim_gate.journal.tokens import TokenBook
 
 UNSEEN = {
     "nothing": "",

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from seriatim.gate import critical_tables, replay
-from seriatim.gate.limits import beyond_table, chi_square
+from seriatim_gate import critical_tables, replay
+from seriatim_gate.engine.limits import beyond_table, chi_square
 from seriatim_papers.safe_release_counts import BASELINE, FIGURE_2
 
 WEIGHTS = FIGURE_2.sum(axis=0) / FIGURE_2.sum()

@@ -187,15 +187,15 @@ def import_everything() -> None:
     from support.gates import rules
 
     import seriatim.cli.app
-    import seriatim.cli.gate
     import seriatim.ledger.sql_ledger
     import seriatim.report.html
-    import seriatim.usecases.gate.officer_view
-    import seriatim.usecases.publish.publish
-    import seriatim.web.server
-    import seriatim.web.service  # noqa: F401
-    from seriatim.usecases.gate.request_book import RequestBook
-    from seriatim.web.decision_loop import rehearse
+    import seriatim.usecases.publish.publish  # noqa: F401
+    import seriatim_gate.cli.gate
+    import seriatim_gate.usecases.officer_view
+    import seriatim_gate.web.server
+    import seriatim_gate.web.service  # noqa: F401
+    from seriatim_gate.usecases.request_book import RequestBook
+    from seriatim_gate.web.decision_loop import rehearse
 
     rehearse(RequestBook(rules))
 

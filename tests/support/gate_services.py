@@ -17,7 +17,7 @@ from typing import Any
 from support.command_nursery import ForkedProcess, nursery
 from support.gates import GATE, stored
 
-from seriatim.journal.sql_journal import SqlJournal, open_journal
+from seriatim_gate.journal.sql_journal import SqlJournal, open_journal
 
 
 def served_journal(url: str | Path, versions: int = 1) -> SqlJournal:

@@ -9,16 +9,16 @@ from typing import Any
 
 import numpy as np
 
-from seriatim.gate.attribute import Attribute
-from seriatim.gate.baseline import Baseline
-from seriatim.gate.dependencies import Dependencies
-from seriatim.gate.results import results
-from seriatim.gate.rules import Rules
-from seriatim.journal.sql_journal import SqlJournal, open_journal
-from seriatim.ports.journal import JournalWriter, Past, StoredBaseline
-from seriatim.usecases.gate.request_book import Ask, RequestBook
-from seriatim.usecases.gate.requests import Question
-from seriatim.usecases.gate.serving import read_rules, rules_json
+from seriatim_gate.engine.attribute import Attribute
+from seriatim_gate.engine.baseline import Baseline
+from seriatim_gate.engine.dependencies import Dependencies
+from seriatim_gate.engine.results import results
+from seriatim_gate.engine.rules import Rules
+from seriatim_gate.journal.sql_journal import SqlJournal, open_journal
+from seriatim_gate.ports import JournalWriter, Past, StoredBaseline
+from seriatim_gate.usecases.request_book import Ask, RequestBook
+from seriatim_gate.usecases.requests import Question
+from seriatim_gate.usecases.serving import read_rules, rules_json
 from seriatim_papers.safe_release_counts import AGES, FIGURE_2, LOCATIONS
 
 GATE = "soldiers"

@@ -25,11 +25,11 @@ from support.gate_clients import GateClient
 from support.gate_services import free_port, served_journal
 from support.gates import GATE, drawn, past_of
 
-from seriatim.gate import replay
-from seriatim.journal.sql_journal import open_journal
-from seriatim.ports.journal import REQUEST
-from seriatim.web.server import serve
-from seriatim.web.settings import DAY, Settings
+from seriatim_gate import replay
+from seriatim_gate.journal.sql_journal import open_journal
+from seriatim_gate.ports import REQUEST
+from seriatim_gate.web.server import serve
+from seriatim_gate.web.settings import DAY, Settings
 from seriatim_papers.safe_release_counts import AGES, BASELINE, LOCATIONS
 
 CLIENTS, ANSWERS = 8, 100

@@ -10,7 +10,7 @@ from math import log, log2
 import numpy as np
 from scipy.special import gammaincinv  # scipy.stats takes a second to load
 
-from seriatim.gate import dixon_critical
+from seriatim_gate import dixon_critical
 
 Counts = list[list[int]]
 """counts[y][x]"""

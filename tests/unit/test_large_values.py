@@ -14,7 +14,8 @@ LARGE, LEADING = 5, 4
 @cache
 def trees() -> dict[Path, ast.Module]:
     """All Python files of the project but kernels, whose tuples of arrays the compiler takes by position."""
-    found = [*ROOT.glob("src/**/*.py"), *ROOT.glob("tests/**/*.py"), *ROOT.glob("benchmarks/*.py")]
+    folders = ("src/**", "gate/**", "tests/**", "benchmarks")
+    found = [path for folder in folders for path in ROOT.glob(f"{folder}/*.py")]
     return {path: ast.parse(path.read_text()) for path in found if "kernels" not in path.parent.parts[-2:]}
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import ast
 from pathlib import Path
 
-SOURCE = Path(__file__).parents[2] / "src" / "seriatim"
+ROOT = Path(__file__).parents[2]
+SOURCES = (ROOT / "src" / "seriatim", ROOT / "gate" / "src" / "seriatim_gate")
 OF_ZERO = {
     "os.cpu_count() or 1": "no machine has none",
     "float(old.std()) or 1.0": "nothing is divided by a spread of zero",
@@ -19,7 +20,7 @@ OF_ZERO = {
 def defaults_by_or() -> dict[str, str]:
     """Every ``x or NUMBER`` by its text, with its file; ``x or 0`` says the same of zero and of None."""
     found = {}
-    for path in sorted(SOURCE.rglob("*.py")):
+    for path in (path for source in SOURCES for path in sorted(source.rglob("*.py"))):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if isinstance(node, ast.BoolOp) and isinstance(node.op, ast.Or) and _is_number(node.values[-1]):
                 found[ast.unparse(node)] = path.name

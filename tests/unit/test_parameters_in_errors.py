@@ -12,14 +12,15 @@ from seriatim.cli.app import typer_for
 from seriatim.cli.failure import end_with_faults, failed_options
 from seriatim.errors import Fault, InputError, SeriatimError
 
-SOURCE = Path(__file__).parents[2] / "src" / "seriatim"
+ROOT = Path(__file__).parents[2]
+SOURCES = (ROOT / "src" / "seriatim", ROOT / "gate" / "src" / "seriatim_gate")
 
 
 def faults_below_the_command_line() -> list[str]:
     """Every text that a Fault or an error of ours is made of, outside ``cli``."""
     found = []
-    for path in sorted(SOURCE.rglob("*.py")):
-        if "cli" in path.relative_to(SOURCE).parts:
+    for path in (path for source in SOURCES for path in sorted(source.rglob("*.py"))):
+        if "cli" in path.relative_to(ROOT).parts:
             continue
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if isinstance(node, ast.Call) and getattr(node.func, "id", "").endswith(("Fault", "Error", "Refused")):

@@ -98,26 +98,32 @@ def test_nothing_depends_on_who_else_installs_a_package_named_tests() -> None:
     """A spawned process imports its work by name: it must be in support, which the path names, and not in a test."""
     spawned = re.compile(r"target=(\w+)")
     found = []
-    for path in sorted((ROOT / "tests").rglob("test_*.py")):
+    for path in sorted([*(ROOT / "tests").rglob("test_*.py"), *(ROOT / "gate/tests").glob("test_*.py")]):
         text = path.read_text(encoding="utf-8")
         assert not re.search(r"^\s*(from|import) tests\b", text, re.MULTILINE), path
         found += [f"{path.name}: {name}" for name in spawned.findall(text) if f"def {name}(" in text]
     assert found == []
 
 
+def sources() -> list[Path]:
+    """The files of the product, and of the gate next door."""
+    return sorted([*(ROOT / "src").rglob("*.py"), *(ROOT / "gate/src").rglob("*.py")])
+
+
 def room_of(path: Path) -> str:
-    return path.relative_to(ROOT / "src" / "seriatim").parts[0]
+    package, room = path.parts[path.parts.index("src") + 1 :][:2]
+    return room if package == "seriatim" else f"{package}/{room}"
 
 
 def test_a_class_has_a_name_of_its_own_in_its_room() -> None:
     """The module is the qualifier; in one room nobody should have to ask which one is meant."""
     homes = defaultdict(list)
-    for path in sorted((ROOT / "src").rglob("*.py")):
+    for path in sources():
         for node in ast.parse(path.read_text(encoding="utf-8")).body:
             if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
                 homes[room_of(path), node.name].append(str(path.relative_to(ROOT)))
     assert len(homes) > 300
-    found = {name: files for (room, name), files in homes.items() if len(files) > 1 and room != "kernels"}
+    found = {name: files for (room, name), files in homes.items() if len(files) > 1 and not room.endswith("kernels")}
     assert found == {}
 
 
@@ -129,7 +135,7 @@ TWINS = {
 
 def test_a_file_has_a_name_of_its_own_in_its_room_unless_it_is_the_same_idea() -> None:
     homes = defaultdict(list)
-    for path in sorted((ROOT / "src").rglob("*.py")):
+    for path in sources():
         if not path.stem.startswith("__") and path.stem != "env":  # alembic's own name
             homes[room_of(path), path.stem.removeprefix("_")].append(str(path.relative_to(ROOT)))
     allowed = {name for names in TWINS.values() for name in names.split()}
@@ -138,7 +144,7 @@ def test_a_file_has_a_name_of_its_own_in_its_room_unless_it_is_the_same_idea() -
 
 def test_no_module_assigns_a_name_twice() -> None:
     """Two modules that both had a FEW became one: the limit of one look was then that of the other."""
-    for path in sorted((ROOT / "src").rglob("*.py")):
+    for path in sources():
         body = ast.parse(path.read_text(encoding="utf-8")).body
         stored = [target for node in body if isinstance(node, ast.Assign) for target in node.targets]
         stored += [node.target for node in body if isinstance(node, ast.AnnAssign)]

@@ -14,14 +14,14 @@ from seriatim import api
 from seriatim.cli.app import typer_for
 from seriatim.cli.demo import publish_months
 from seriatim.cli.options import csv_form
-from seriatim.journal.sql_journal import SqlJournal, open_journal
-from seriatim.journal.tokens import TokenBook
 from seriatim.ledger.sql_ledger import SqlLedger
 from seriatim.model.policy_keys import ARGUMENT_LIMITS, LARGEST, LARGEST_WORD
 from seriatim.policies.questions import LEAST
 from seriatim.web.desk.application import serve as serve_desk
-from seriatim.web.server import serve
-from seriatim.web.settings import Settings
+from seriatim_gate.journal.sql_journal import SqlJournal, open_journal
+from seriatim_gate.journal.tokens import TokenBook
+from seriatim_gate.web.server import serve
+from seriatim_gate.web.settings import Settings
 from seriatim_papers.cor_split_page import study_cor_split_page
 from seriatim_papers.equivocation import study_equivocation
 from seriatim_papers.js_reduce_page import study_js_reduce_page, write_js_reduce_page_data

@@ -8,12 +8,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
-from seriatim.gate.intake import decided
-from seriatim.gate.limits import chi_square, critical_tables
-from seriatim.gate.results import results
-from seriatim.gate.rules import Rules
-from seriatim.gate.statistics import divergences, dixon, mutual_information, pearson
 from seriatim.model.chance import open_chance
+from seriatim_gate.engine.intake import decided
+from seriatim_gate.engine.limits import chi_square, critical_tables
+from seriatim_gate.engine.results import results
+from seriatim_gate.engine.rules import Rules
+from seriatim_gate.engine.statistics import divergences, dixon, mutual_information, pearson
 from seriatim_papers.claims import Spread
 from seriatim_papers.safe_release_counts import BASELINE, FIGURE_2, FIGURE_6, FIGURE_8, FIGURE_9, FIGURE_11
 

@@ -9,14 +9,14 @@ from typing import Any
 
 import numpy as np
 
-from seriatim.gate.decision import Outcome
-from seriatim.gate.inputs import TESTS, FloatArray, LongArray
-from seriatim.gate.results import results
 from seriatim.ports import Progress, no_progress
 from seriatim.report import Grid, Note, Page, Prose, Section
 from seriatim.report.html import NO_ROWS, FiledReport
 from seriatim.report.words import format_count, format_percent, format_plain
-from seriatim.usecases.gate.requests import Question, Requests
+from seriatim_gate.engine.decision import Outcome
+from seriatim_gate.engine.inputs import TESTS, FloatArray, LongArray
+from seriatim_gate.engine.results import results
+from seriatim_gate.usecases.requests import Question, Requests
 from seriatim_papers.safe_release import plain_tables
 
 LEVELS = (0.2, 0.05)

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from seriatim.gate.intake import decided
-from seriatim.gate.limits import chi_square, dixon_critical
-from seriatim.gate.results import results
 from seriatim.model.chance import open_chance
+from seriatim_gate.engine.intake import decided
+from seriatim_gate.engine.limits import chi_square, dixon_critical
+from seriatim_gate.engine.results import results
 from seriatim_papers.safe_release import PAPER_TESTS, WEIGHTS, safe_release_requests, safe_release_rules
 from seriatim_papers.safe_release_counts import BASELINE, FIGURE_2, LOCATIONS
 

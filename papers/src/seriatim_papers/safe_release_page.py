@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from seriatim.gate.results import Result, results
 from seriatim.model.chart import Bars, Chart, ChartAxis, Line, Lines
 from seriatim.report import Cell, Charts, FiledReport, Grid, Page, Points, Prose, Section
 from seriatim.report.words import format_percent, format_plain
+from seriatim_gate.engine.results import Result, results
 from seriatim_papers.claims import Claim, claims_grid, claims_record
 from seriatim_papers.safe_release import (
     FIGURE_16,

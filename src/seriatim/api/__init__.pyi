@@ -3,16 +3,6 @@ from seriatim.api.audits import audit
 from seriatim.api.comparisons import compare
 from seriatim.api.first_policies import first_policy
 from seriatim.api.forecasts import forecast, forecast_report
-from seriatim.api.gates import (
-    gate_baseline,
-    gate_hold,
-    gate_replay,
-    gate_requests,
-    gate_show,
-    gate_store,
-    gate_suggest,
-    gate_verify,
-)
 from seriatim.api.knowledge_files import mine_knowledge_file, show_knowledge_file
 from seriatim.api.ledgers import (
     ledger_history,
@@ -26,6 +16,16 @@ from seriatim.api.ledgers import (
 )
 from seriatim.api.prepared import Prepared, checked_as_policy, prepare, refuse_other_than_ledger
 from seriatim.api.publications import Published, ledger_to_publish, publish
+from seriatim.gate import (
+    gate_baseline,
+    gate_hold,
+    gate_replay,
+    gate_requests,
+    gate_show,
+    gate_store,
+    gate_suggest,
+    gate_verify,
+)
 from seriatim.policies import guess_policy, load_adversary, load_policy, policy_from_dict, policy_schema, sketch_columns
 from seriatim.storage.durable_files import refuse_private_list, write_private_list
 from seriatim.tables.reader import read_table

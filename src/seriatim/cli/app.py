@@ -21,13 +21,12 @@ _COMMANDS = {
     "compare": "compare:command",
     "forecast": "forecast:command",
     "desk": "desk:command",
-    "gate": "gate:app",
     "knowledge": "knowledge:app",
     "ledger": "ledger:app",
 }
 GROUP = "seriatim.commands"
 """Entry points of other packages: a name, and a function that is made a command, or a typer application of several."""
-_NEXT_DOOR = {"study": "papers"}
+_NEXT_DOOR = {"gate": "gate", "study": "papers"}
 """Commands that are in distributions of ours, and the extra that brings each."""
 
 

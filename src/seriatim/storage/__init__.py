@@ -1,1 +1,1 @@
-"""The database of ledger and journal: opens, migrates and locks it."""
+"""The database of ledger, desk and, next door, journal: opens, migrates and locks it."""

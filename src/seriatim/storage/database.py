@@ -10,7 +10,6 @@ import hashlib
 import os
 import re
 import sqlite3
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -22,7 +21,7 @@ import sqlalchemy as sa
 from sqlalchemy import event, exc
 from sqlalchemy.engine import URL, Connection, Engine, make_url
 
-from seriatim.errors import Fault, InputError, JournalHeld, LedgerDamaged, LedgerError, LedgerMissing, SeriatimError
+from seriatim.errors import Fault, InputError, LedgerDamaged, LedgerError, LedgerMissing, SeriatimError
 from seriatim.storage.durable_files import disk_errors, refuse_kept_folder
 from seriatim.storage.schema import LEDGER, Revisions
 
@@ -238,8 +237,10 @@ def _migrate(connection: Connection, kind: Revisions) -> None:
 
     config = Config()
     config.set_main_option("script_location", str(Path(__file__).with_name("migrations")))
+    config.set_main_option("path_separator", "newline")
+    config.set_main_option("version_locations", str(kind.versions))
     config.attributes["connection"], config.attributes["kind"] = connection, kind
-    command.upgrade(config, kind.head)  # ledger, journal and desk have no revision in common
+    command.upgrade(config, kind.head)
 
 
 @contextmanager
@@ -283,56 +284,6 @@ def _sqlite_translation(name: str, error: BaseException, said: str) -> SeriatimE
     return LedgerDamaged(
         f"{name}: not a readable SQLite file; restore a backup (seriatim ledger verify checks a ledger)"
     )
-
-
-def file_beside(database: Path, purpose: str, name: str) -> Path:
-    """Return the file beside a SQLite journal that serves one of its gates."""
-    return database.with_name(f"{database.name}-{purpose}-{hashlib.sha256(name.encode()).hexdigest()[:12]}")
-
-
-class SeriesLock:
-    """Held until ``close``, or until the process ends."""
-
-    def __init__(self, database: Database, name: str) -> None:
-        self._database, self._name = database, name
-        self._file: sqlite3.Connection | None = None
-        self._session: Connection | None = None
-
-    def take_lock(self, patience: float = 0.0) -> None:
-        """Take the lock, trying for ``patience`` seconds; raise JournalHeld if another process has it."""
-        until = time.monotonic() + patience
-        while not self._try():
-            if time.monotonic() >= until:
-                raise JournalHeld(f"{self._database.name}: another service writes to this gate; stop it first")
-            time.sleep(0.05)
-
-    def close(self) -> None:
-        if self._file is not None:
-            self._file.close()
-        if self._session is not None:
-            self._session.close()
-        self._file = self._session = None
-
-    def _try(self) -> bool:
-        return self._try_file() if self._database.path is not None else self._try_session()
-
-    def _try_file(self) -> bool:
-        assert self._database.path is not None
-        path = file_beside(self._database.path, "writer", self._name)
-        # only the kind of lock matters: nothing is ever stored in the file
-        file = sqlite3.connect(path, isolation_level=None, timeout=0, check_same_thread=False)
-        try:
-            file.execute("BEGIN EXCLUSIVE")
-        except sqlite3.OperationalError:
-            file.close()
-            return False
-        path.chmod(0o600)
-        self._file = file
-        return True
-
-    def _try_session(self) -> bool:
-        self._session = held_session(self._database, self._name)
-        return self._session is not None
 
 
 def held_session(database: Database, name: str) -> Connection | None:

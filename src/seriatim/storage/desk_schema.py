@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import sqlalchemy as sa
 
-from seriatim.storage.schema import Revisions
+from seriatim.storage.schema import VERSIONS, Revisions
 
-DESK = Revisions("desk", "0003", "desk_version")
+DESK = Revisions("desk", "0003", "desk_version", VERSIONS)
 desk_metadata = sa.MetaData()
 
 sessions = sa.Table(

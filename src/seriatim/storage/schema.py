@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 
 import sqlalchemy as sa
 
@@ -10,6 +11,7 @@ HEAD = "0001"
 """The newest revision of a ledger in ``migrations/versions``. Revisions are numbers of four digits, in order."""
 
 VERSION_TABLE = "ledger_version"
+VERSIONS = Path(__file__).parent / "migrations" / "versions"
 
 metadata = sa.MetaData()
 
@@ -68,7 +70,8 @@ class Revisions:
     noun: str
     head: str
     version_table: str
+    versions: Path
+    """The folder of its revisions."""
 
 
-LEDGER = Revisions("ledger", HEAD, VERSION_TABLE)
-JOURNAL = Revisions("journal", "0002", "journal_version")
+LEDGER = Revisions("ledger", HEAD, VERSION_TABLE, VERSIONS)

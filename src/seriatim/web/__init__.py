@@ -1,1 +1,1 @@
-"""The gate as a service: requests over HTTP, decided one after another, on disk before they are answered."""
+"""What serves in a browser or over HTTP: how connections are bounded and requests framed, and the desk."""

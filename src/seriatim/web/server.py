@@ -1,4 +1,4 @@
-"""Runs the service until it is told to stop: uvicorn with one process, since a gate has one writer."""
+"""Runs an application until it is told to stop: uvicorn on a socket of its own, bounded connections, a log in JSON."""
 
 from __future__ import annotations
 
@@ -12,14 +12,13 @@ from functools import partial
 from typing import TYPE_CHECKING, cast
 
 from seriatim.errors import SeriatimError
-from seriatim.journal.sql_journal import SqlJournal
-from seriatim.web.decision_loop import opening_gate
-from seriatim.web.settings import Settings
 
 if TYPE_CHECKING:
     import asyncio
 
-    from seriatim.web.service import Service
+    from starlette.types import ASGIApp
+
+    from seriatim.web.connections import Connections
 
 _PLAIN = frozenset(vars(logging.makeLogRecord({}))) | {"message", "asctime", "taskName", "color_message"}
 
@@ -49,29 +48,6 @@ def log_lines(levels: Mapping[str, int]) -> None:
         logger.setLevel(level)
 
 
-def serve(journal: SqlJournal, settings: Settings, quiet: bool = False) -> None:
-    """Serve until SIGTERM or Ctrl-C. Raise SeriatimError if nobody can be heard at this address."""
-    log_lines({"seriatim.gate": logging.WARNING if quiet else logging.INFO})
-    opened = opening_gate(journal, settings)  # the journal is read while the libraries of the web are loaded
-    import uvicorn
-
-    from seriatim.web.connections import Connection, Connections, most_open
-    from seriatim.web.service import application, assembled
-
-    service = assembled(journal, settings, opened.result())
-    with listening(settings.host, settings.port) as door:
-        _tell_of_service(service, door.getsockname()[1])
-        counted = partial(Connection, Connections(settings.largest_body, most_open()))
-        config = uvicorn.Config(
-            application(service), http=cast("type[asyncio.Protocol]", counted), log_config=None, access_log=False,
-            server_header=False, timeout_keep_alive=60, timeout_graceful_shutdown=10,
-        )  # fmt: skip
-        server = uvicorn.Server(config)
-        server.run([door])
-    if not server.started:
-        raise SeriatimError("the service could not start; its log says why")
-
-
 def listening(host: str, port: int) -> socket.socket:
     """Return a socket at an address; only after a gate is open, since a standby may share its port."""
     try:
@@ -87,16 +63,17 @@ def listening(host: str, port: int) -> socket.socket:
     return door
 
 
-def _tell_of_service(service: Service, port: int) -> None:
-    """Log where it listens, and what an officer should know about that."""
-    settings, log = service.settings, logging.getLogger("seriatim.gate")
-    told = {"host": settings.host, "port": port, "entries": service.decisions.book.n_entries}
-    log.info("serving", extra=told | {"records_held": service.n_held})
-    if not service.access.any_tokens():
-        log.warning("no tokens yet; create one with 'seriatim gate token make'")
-    if not _is_loopback(settings.host):
-        log.warning("others can reach this address: put a TLS proxy in front of it")
+def run(application: ASGIApp, heard: socket.socket, connections: Connections, farewell: int) -> None:
+    """Serve until SIGTERM or Ctrl-C, then let requests end for ``farewell`` seconds."""
+    import uvicorn
 
+    from seriatim.web.connections import Connection
 
-def _is_loopback(host: str) -> bool:
-    return host == "localhost" or host == "::1" or host.startswith("127.")
+    config = uvicorn.Config(
+        application, http=cast("type[asyncio.Protocol]", partial(Connection, connections)), log_config=None,
+        access_log=False, server_header=False, timeout_keep_alive=60, timeout_graceful_shutdown=farewell,
+    )  # fmt: skip
+    server = uvicorn.Server(config)
+    server.run([heard])
+    if not server.started:
+        raise SeriatimError("the service could not start; its log says why")

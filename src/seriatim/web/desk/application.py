@@ -6,10 +6,10 @@ import getpass
 import hashlib
 import logging
 from collections.abc import Callable
-from functools import cache, partial
+from functools import cache
 from importlib.resources import files
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 import python_multipart  # noqa: F401 - FastAPI would miss it only at the first form
 from fastapi import FastAPI, Request
@@ -21,18 +21,16 @@ from starlette.types import ASGIApp
 from seriatim.errors import InputError, SeriatimError
 from seriatim.model.names import visible_text
 from seriatim.report.html import asset_text
-from seriatim.web.connections import Connection, Connections, most_open
+from seriatim.web.connections import Connections, most_open
 from seriatim.web.desk import screens
 from seriatim.web.desk.book import HOURS, Book
 from seriatim.web.desk.door import HEADERS, LARGEST_TABLE, Door
 from seriatim.web.desk.jobs import Jobs
 from seriatim.web.desk.routes import Desk, routes
-from seriatim.web.guard import Counters, Guard
-from seriatim.web.server import listening, log_lines
+from seriatim.web.guard import Guard
+from seriatim.web.server import listening, log_lines, run
 
 if TYPE_CHECKING:
-    import asyncio
-
     from seriatim.ledger.sql_ledger import SqlLedger
 
 PATIENCE = 600.0
@@ -55,7 +53,7 @@ def application(ledger: SqlLedger, address: str, person: str, folder: Path) -> t
     app.add_exception_handler(RequestValidationError, _not_here)
     app.add_exception_handler(SeriatimError, _faults)
     app.add_exception_handler(Exception, _bug)
-    return Guard(app, Counters(), LARGEST_TABLE, HEADERS, log), door
+    return Guard(app, LARGEST_TABLE, HEADERS, log), door
 
 
 def _own_folder(ledger: SqlLedger) -> Path:
@@ -126,18 +124,8 @@ async def _bug(_: Request, error: Exception) -> Response:
 
 def serve(ledger: SqlLedger, address: str, told: Callable[[str], None], user: str | None = None, port: int = 0) -> None:
     """Serve until SIGTERM or Ctrl-C; ``told`` gets the address that opens the desk."""
-    import uvicorn
-
     log_lines({"seriatim.desk": logging.WARNING})
     app, door = application(ledger, address, user or getpass.getuser(), Path.cwd())
     with listening("127.0.0.1", port) as heard:
-        counted = partial(Connection, Connections(LARGEST_TABLE, most_open(), PATIENCE))
-        config = uvicorn.Config(
-            app, http=cast("type[asyncio.Protocol]", counted), log_config=None, access_log=False, server_header=False,
-            timeout_keep_alive=60, timeout_graceful_shutdown=3,
-        )  # fmt: skip
-        server = uvicorn.Server(config)
         told(f"http://127.0.0.1:{heard.getsockname()[1]}{door.path}")
-        server.run([heard])
-    if not server.started:
-        raise SeriatimError("the desk could not start; its log says why")
+        run(app, heard, Connections(LARGEST_TABLE, most_open(), PATIENCE), farewell=3)

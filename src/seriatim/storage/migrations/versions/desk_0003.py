@@ -1,4 +1,4 @@
-"""The first desk: sessions, forms, jobs and the trail. Revisions of ledger, journal and desk count together."""
+"""The first desk: sessions, forms, jobs and the trail. Revisions of ledger, gate's journal and desk count together."""
 
 from alembic import op
 

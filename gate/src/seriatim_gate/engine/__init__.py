@@ -1,0 +1,1 @@
+"""Decides about single records on demand, while everything released stays unremarkable."""

@@ -1,0 +1,1 @@
+from seriatim_gate import *  # noqa: F403 - a stub hands on what the package has
