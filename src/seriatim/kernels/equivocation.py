@@ -35,11 +35,13 @@ def window_hit_chances(matrix: Floats, reach: Longs) -> Floats:
     for row in range(len(matrix)):
         held, last = 0.0, -1
         for first in range(matrix.shape[1]):
+            # both ends only move on: every value enters the window once and leaves it once
             while last < reach[first]:
                 last += 1
                 held += matrix[row, last]
             found[row] = max(found[row], held)
             held -= matrix[row, first]
+        # adding and taking away may leave a little more than everything
         found[row] = min(found[row], 1.0)
     return found
 
@@ -55,6 +57,7 @@ def _window_entropy(shares: Floats, reach: Longs, best: Floats) -> float:
         held = 0.0
         for last in range(first, reach[first] + 1):
             held += shares[last]
+            # a block with all of the mass, or none of it, leaves nothing open
             cost = -held * math.log2(held) if 0.0 < held < 1.0 else 0.0
             best[last + 1] = min(best[last + 1], best[first] + cost)
     return best[n_values] if best[n_values] > 1e-12 else 0.0
@@ -89,6 +92,7 @@ def areas_by_lanes(pairs: Any, matrix: Floats, areas: Floats) -> None:
         reached = 0
         for group in range(len(pairs.ends)):
             for lane in range(_LANES):
+                # the entropy stays the same up to the next difference: the area is a sum of rectangles
                 lanes.area[lane] += lanes.best[n_values, lane] * (pairs.widths[group] - reached)
             reached = pairs.widths[group]
             _allow_group(lanes, pairs, group)
@@ -158,6 +162,7 @@ def _improves(lanes: Any, j: int, i: int) -> bool:
     cost, best, fell = lanes.cost, lanes.best, 0
     for lane in range(_LANES):
         tried, known = best[j, lane] + cost[j, i, lane], best[i + 1, lane]
+        # a gain within rounding would be carried on for nothing
         less = tried < known - _LEAST_GAIN
         best[i + 1, lane] = tried if less else known
         fell |= less

@@ -62,6 +62,7 @@ def _hash_block(texts: Texts, begin: int, end: int, key: np.uint64, table: Words
     """Write the hashes of some texts into ``hashes``; return what stands in the table where they begin to look."""
     looks, mask = np.uint64(0), np.uint64(len(table) - 1)
     for i in range(begin, end):
+        # many looks side by side: memory answers them together, where one alone would wait for it
         hashes[i - begin] = _hash(texts, i, key)
         looks ^= table[hashes[i - begin] & mask]
     return looks
@@ -87,6 +88,7 @@ def number_texts(known: Texts, wanted: Texts, key: np.uint64) -> tuple[Ints, Int
     """
     n_known, n_wanted = len(known.starts) - 1, len(wanted.starts) - 1
     width = 16
+    # at most half full, so that searches stay short
     while width < 2 * n_wanted:
         width *= 2
     table = np.full(width, EMPTY, dtype=np.uint64)

@@ -50,6 +50,7 @@ def _make_move(counts: Longs, moves: Moves, move: int, values: Longs, sign: int,
     gain, total = 0.0, 0
     for at in range(moves.ptr[move], moves.ptr[move + 1]):
         cell, step = moves.cell[at], sign * moves.step[at]
+        # a table weighs as many ways as its people can be dealt: counts stand below, as factorials
         gain += _log_factorial(counts[cell, gains], weights) + _log_factorial(counts[cell, loses], weights)
         counts[cell, gains] += step
         counts[cell, loses] -= step
@@ -84,11 +85,14 @@ def random_walk(
             gain += _make_move(counts, moves, drawn.moves[step, one], pair, 1, weights)
         for one in range(drawn.made[step]):
             pair = drawn.values[step, 2 * one : 2 * one + 2]
+            # asked after all of them: on the way a cell may lack people that the next move brings
             fits = fits and not _below_zero(counts, moves, drawn.moves[step, one], pair)
+        # taken as often as the new table weighs against the old one; else all is undone
         if not fits or drawn.log_chance[step] >= gain:
             for one in range(drawn.made[step]):
                 pair = drawn.values[step, 2 * one : 2 * one + 2]
                 _make_move(counts, moves, drawn.moves[step, one], pair, -1, weights)
+        # the first steps only lead away from where the walk began
         if counted[step]:
             for cell in range(counts.shape[0]):
                 for value in range(counts.shape[1]):

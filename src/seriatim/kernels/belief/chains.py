@@ -69,6 +69,7 @@ def _step(chain: Chain, cls: int, gap: int, state: Any, out: Any, room: Any) -> 
             out[at] = 0.0
         for at in range(n_states):
             weight = room[at]
+            # most states are out of the question for any one person
             if weight > 0.0:
                 for value in range(n_values):
                     out[chain.then[at, value]] += weight * matrix[at, value]
@@ -128,6 +129,7 @@ def filter_states(chain: Chain, state: Floats, posterior: Floats, out: Floats) -
             before[chain.value_of[at]] += state[i, at]
         for at in range(state.shape[1]):
             value = chain.value_of[at]
+            # what the group says is about the value: older values keep their shares
             out[i, at] = state[i, at] * posterior[i, value] / before[value] if before[value] > 0.0 else 0.0
         for value in range(n_values):
             # the group says a value that the chain held impossible: begin anew with it
@@ -176,6 +178,7 @@ def smooth_messages(
             for at in range(n_states):
                 through[at] = through[at] / total if total > 0.0 else forward[step, at]
         for at in range(n_states):
+            # nothing is known of what comes after the last appearance
             later[at] = 1.0
         for step in range(end - begin - 1, -1, -1):
             row = people.rows[begin + step]
@@ -217,6 +220,7 @@ def _spread(own: Floats, psi: Any, evidence: Any, log_lam: Any, to_group: Any, b
         total += belief[value]
     if not total > 0.0:
         for value in range(len(own)):
+            # the chain rules out all that the evidence allows: the evidence alone is left
             belief[value] = psi[value]
             total += psi[value]
     for value in range(len(own)):
@@ -257,6 +261,7 @@ def repeated_meeting_weights(
         for j in range(n_seen):
             w = shared[seen[j]]
             shared[seen[j]] = 0
+            # one person who meets another group brings nobody's message back
             if w > 1:
                 total += c ** abs(when[j] - now) * w * (w - 1.0)
         if n > 1 and total > n * (n - 1.0):

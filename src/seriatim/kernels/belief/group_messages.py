@@ -62,6 +62,7 @@ def group_messages(groups: MessageGroups, beliefs: Any, limit: int, out: Any) ->
                 chances[i, j] = beliefs[ptr[group] + i, val[val_ptr[group] + j]]
         size = 1
         for j in range(n_values):
+            # it stops once it is too large: the product could leave the range of whole numbers
             size = size * (counts[j] + 1) if size <= limit else size
         fine = _balance_group_messages(chances, counts, scale)
         if fine and size <= limit:
@@ -77,6 +78,7 @@ def group_messages(groups: MessageGroups, beliefs: Any, limit: int, out: Any) ->
                 out[row, value] = 0.0
             top = 0.0
             for j in range(n_values):
+                # columns were scaled to stay within floats; a message needs its column's factor back
                 lam[i, j] = lam[i, j] * scale[j] if fine else float(counts[j])
                 top = max(top, lam[i, j])
             for j in range(n_values):  # what underflowed says nothing
@@ -133,11 +135,13 @@ def _count(chances: Floats, counts: Ints, size: int, forward: Floats, backward: 
     n_people, n_values = chances.shape
     stride, digit = np.ones(n_values, dtype=np.int64), np.zeros(n_values, dtype=np.int64)
     for j in range(1, n_values):
+        # a vector of used counts is a number: place j has the base m_j + 1
         stride[j] = stride[j - 1] * (counts[j - 1] + 1)
     for used in range(size):
         forward[used] = 0.0
     forward[0] = 1.0
     layer = 0
+    # a vector follows only from smaller numbers, so one pass meets each after all it follows from
     for used in range(size - 1):
         weight = forward[used]
         if weight > 0.0:
@@ -145,6 +149,7 @@ def _count(chances: Floats, counts: Ints, size: int, forward: Floats, backward: 
                 if digit[j] < counts[j]:
                     forward[used + stride[j]] += weight * chances[layer, j]
         j = 0
+        # count on by one: full places carry over, and the layer is the sum of all places
         while digit[j] == counts[j]:
             layer -= digit[j]
             digit[j] = 0
@@ -157,6 +162,7 @@ def _count(chances: Floats, counts: Ints, size: int, forward: Floats, backward: 
     for j in range(n_values):
         digit[j] = counts[j]
     layer = n_people
+    # backward holds what is still to be placed: forward times backward is the weight of every way through
     for used in range(size - 2, -1, -1):
         j = 0
         while digit[j] == 0:
@@ -189,7 +195,9 @@ def _propagate(chances: Floats, counts: Ints, lam: Floats) -> None:
                 total += counts[j] * chances[i, j] * beta[i, j]
             for j in range(n_values):
                 own = chances[i, j] * beta[i, j]
+                # what the other values leave: where this one has nearly all of it, the difference may round to 0
                 alpha[i, j] = chances[i, j] / max(total - own, _LEAST * total, _TINY)
+                # messages may circle for ever while beliefs stand still: beliefs say when it is over
                 share = own / max(total, _TINY)
                 change = max(change, abs(share - before[i, j]))
                 before[i, j] = share

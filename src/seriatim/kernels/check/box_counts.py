@@ -33,6 +33,7 @@ def expected_inside(lows: Ints, highs: Ints, weights: Floats, asked: Ints, low: 
         first, last = low[column], high[column]
         for group in range(lows.shape[1]):
             begin, end = lows[column, group], highs[column, group]
+            # the share of the box's codes that are asked about, if its people are spread evenly
             common = max(min(end, last) - max(begin, first) + 1, 0)
             expected[group] *= common / (end - begin + 1)
     total = 0.0
@@ -60,6 +61,7 @@ def fit_box(codes: Ints, sizes: Longs, asked: Ints, centre: Ints, split: Floats,
             if reached[first + width - 1] < 0:
                 reached[first + width - 1] = step
         for record in range(codes.shape[1]):
+            # a record is inside once every column has reached it
             entered[record] = max(entered[record], reached[codes[column, record]])
     counts = np.zeros(STEPS + 1, dtype=np.int64)
     for record in range(len(entered)):
@@ -67,6 +69,7 @@ def fit_box(codes: Ints, sizes: Longs, asked: Ints, centre: Ints, split: Floats,
     inside, best, nearest = 0, 0, 0
     for step in range(STEPS + 1):
         inside += counts[step]
+        # every step holds all records of the one before: counting on is enough
         if step == 0 or abs(inside - wanted) < abs(nearest - wanted):
             best, nearest = step, inside
     ends = np.empty((2, len(asked)), dtype=np.int32)
@@ -88,6 +91,7 @@ def expected_in_ranges(low: Ints, high: Ints, people: Floats, from_: Ints, to: I
             share = people[box]
             for column in range(low.shape[1]):
                 inside = min(high[box, column], to[query, column]) - max(low[box, column], from_[query, column]) + 1
+                # one column without anything in common is enough
                 if inside <= 0:
                     share = 0.0
                     break

@@ -58,6 +58,7 @@ def class_figures(starts: Longs, value: Ints, count: Ints, totals: Longs, prior:
     for code in range(len(prior)):
         squares += prior[code] * prior[code]
         n_possible += prior[code] > 0.0
+        # a value without a prior occurs in no class: its logarithm is never read
         log_prior[code] = math.log(max(prior[code], 1e-300))
     for held in range(_SMALL):
         log_of[held] = math.log(max(held, 1))
@@ -70,6 +71,7 @@ def class_figures(starts: Longs, value: Ints, count: Ints, totals: Longs, prior:
         figures[SIZE, each] = size
         if size == 0:
             continue
+        # logarithms are most of the work
         log_size = log_of[size] if size < _SMALL else math.log(size)
         kl = tv = near = touched = beta = delta = entropy = 0.0
         largest = exclusive = 0
@@ -85,10 +87,13 @@ def class_figures(starts: Longs, value: Ints, count: Ints, totals: Longs, prior:
             touched += expected * expected
             delta = max(delta, abs(ratio))
             largest = max(largest, held)
+            # all of its records are here: whoever has it is in this class
             exclusive += held == totals[value[i]]
             if share > expected:
+                # gains and losses are equally large in all, so half of the distance is the gains
                 tv += share - expected
                 beta = max(beta, (share - expected) / expected)
+                # the bound of the definition, -ln of the prior
                 enhanced = enhanced and (share - expected) / expected <= -log_prior[value[i]] + 1e-12
         missing = n_possible - (last - first)
         # a value that the class lacks is off by its whole prior: all squares of the prior but those that were visited
@@ -284,6 +289,7 @@ def leakage_of_random_classes(pool: Ints, prior: Floats, uniforms: Floats) -> Fl
             j = i + int(uniforms[draw, i] * (len(pool) - i))
             pool[i], pool[j] = pool[j], pool[i]
             value = pool[i]
+            # the square of a count grows by this when one record comes in
             same += 2 * counts[value] + 1
             counts[value] += 1
             along += prior[value]

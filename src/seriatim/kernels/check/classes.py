@@ -33,6 +33,7 @@ def class_ids(columns: Iterable[tuple[Ints, int]], n_records: int) -> tuple[Ints
 
 
 def _number(keys: Longs, space: int) -> tuple[Ints, int]:
+    # a table with a place for each key is sooner searched while it stays near the size of the data
     if space <= max(_DIRECT * len(keys), 1 << 16):
         return number_directly(keys, space)
     return number_by_hash(keys)
@@ -72,6 +73,7 @@ def number_by_hash(keys: Longs) -> tuple[Ints, int]:
     for i in range(len(keys)):
         key = keys[i]
         place = _place(key, bits)
+        # 0 is a free place, so numbers are kept one higher
         while heads[place] != 0 and key_of[heads[place] - 1] != key:
             place = (place + 1) & (len(heads) - 1)
         if heads[place] == 0:
@@ -172,6 +174,7 @@ def _runs(ends: Longs, sorted_values: Ints, n_values: int) -> tuple[Longs, Ints,
                 sorted_values[out] = value
                 out += 1
             scratch[value] += 1
+        # in order, as windows over near values and distances on ranks need them
         sort_array_part(sorted_values, first, out)
         for i in range(first, out):
             count[i] = scratch[sorted_values[i]]

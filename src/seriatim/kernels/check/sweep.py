@@ -87,6 +87,7 @@ def _area(steps: Longs, shares: Floats, state: Any) -> float:
     _begin(state, shares)
     last = state.last
     area, reached, left = 0.0, 0, state.best[n_values]
+    # where nothing is left to find out, wider spans add no area
     while left > _NOTHING:
         span = -1
         for j in range(n_values):
@@ -168,6 +169,7 @@ def _carry_on(state: Any, first: int, top: int, n_values: int) -> None:
                     dirty[i + 1] = True
                     top = max(top, i + 1)
         k += 1
+    # no block begins behind the last value
     dirty[n_values] = False
 
 

@@ -107,6 +107,7 @@ def solve_dense(matrix: Longs, vector: Longs) -> None:
     rank = 0
     for column in range(n_cols):
         row = rank
+        # any row with an entry will do: in whole numbers modulo a prime nothing is lost to rounding
         while row < n_rows and matrix[row, column] == 0:
             row += 1
         if row == n_rows:
@@ -121,6 +122,7 @@ def solve_dense(matrix: Longs, vector: Longs) -> None:
             factor = matrix[row, column]
             if row != rank and factor != 0:
                 for k in range(column, n_cols):
+                    # these matrices stay mostly empty
                     if matrix[rank, k] != 0:
                         matrix[row, k] = (matrix[row, k] - factor * matrix[rank, k]) % PRIME
         pivot_of[column] = rank

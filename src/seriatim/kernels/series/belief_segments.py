@@ -57,6 +57,7 @@ def _clear(segment: _Segment) -> None:
         segment.counts[value] = 0
         segment.sums[value] = 0.0
     for axis in range(len(segment.low)):
+        # outside 0 to 1: the first person sets both ends
         segment.low[axis] = 2.0
         segment.high[axis] = -1.0
 
@@ -84,11 +85,14 @@ def _passes(segment: _Segment, rules: SegmentRules, size: int, entropies: float)
         return False
     if rules.t < 1.0:
         for value in range(n_values):
+            # shares times both sizes stay whole numbers
             running += segment.counts[value] * n_whole - rules.whole[value] * size
             off += abs(running) if rules.ordered else abs(segment.counts[value] * n_whole - rules.whole[value] * size)
+        # ordered values are n - 1 steps apart; otherwise whoever moves is counted where they left and where they came
         scale = max(n_values - 1, 1) if rules.ordered else 2
         if off > rules.t * scale * n_whole * size:
             return False
+    # no promise of j is written as a number beyond any divergence
     if rules.j < 1e9:
         mixed = 0.0
         for value in range(n_values):
@@ -148,6 +152,7 @@ def cut_optimally(rows: SegmentRows, rules: SegmentRules) -> Longs:
             sums[now, value] = sums[before, value] + rows.beliefs[i - 1, value]
             counts[now, value] = counts[before, value]
         counts[now, rows.value[i - 1]] += 1
+        # this person can always be dropped
         best[i] = best[i - 1] + rules.skip
         for axis in range(n_axes):
             segment.low[axis] = 2.0
@@ -160,10 +165,12 @@ def cut_optimally(rows: SegmentRows, rules: SegmentRules) -> Longs:
             if size < rules.k:
                 continue
             cost = best[first] + _width(segment) * size
+            # the box is cheap to know and the rules are not: what cannot win is not summed up
             if cost >= best[i]:
                 continue
             then = first % ring
             for value in range(n_values):
+                # the difference of two running sums may fall below 0
                 segment.sums[value] = max(sums[now, value] - sums[then, value], 0.0)
                 segment.counts[value] = counts[now, value] - counts[then, value]
             if _passes(segment, rules, size, entropies[now] - entropies[then]):
@@ -209,6 +216,7 @@ def cut_with_leftovers(rows: SegmentRows, rules: SegmentRules, end: Longs, reach
     for i in range(n_rows):
         if found[i] >= 0:
             continue
+        # never dearer than dropping
         here, best, least = int(np.searchsorted(ends, i)), -1, rules.skip
         for at in range(max(here - reach, 0), min(here + reach, n_segments)):
             own = _Segment(counts[at], sums[at], low[at], high[at])
@@ -218,6 +226,7 @@ def cut_with_leftovers(rows: SegmentRows, rules: SegmentRules, end: Longs, reach
             if cost < least and _passes(room, rules, sizes[at] + 1, entropies[at] + rows.entropy[i]):
                 best, least = at, cost
         if best >= 0:
+            # whoever is asked about next finds this person in the segment
             found[i] = ends[best]
             sizes[best] += 1
             entropies[best] += rows.entropy[i]

@@ -44,6 +44,7 @@ class BoxSpread(NamedTuple):
 def _common_node(column: int, low: int, high: int, trees: BoxTrees) -> int:
     """Return where the lowest node with both codes begins in ``starts`` and ``ends``, less the code."""
     at = trees.meta[column, 0]
+    # one height up is a whole column of codes further on
     while trees.starts[at + low] != trees.starts[at + high]:
         at += trees.meta[column, 1]
     return int(at)
@@ -64,6 +65,7 @@ def _width(column: int, low: int, high: int, trees: BoxTrees) -> float:
 @inner
 def _median_code(codes: Ints, n_codes: int, low: int, high: int, counts: Longs) -> int:
     """Return the middle one of ``codes[:n_codes]``; sorts them if they are fewer than the values from low to high."""
+    # few codes are sooner sorted, many sooner counted
     if n_codes <= high - low:
         sort_array_part(codes, 0, n_codes)
         return int(codes[n_codes // 2])
@@ -82,6 +84,7 @@ def _median_code(codes: Ints, n_codes: int, low: int, high: int, counts: Longs) 
 @inner
 def _tree_edge(codes: Ints, n_people: int, spread: BoxSpread, middle: int, trees: BoxTrees, least: int) -> int:
     """Return the boundary of the median's child nearest to half that leaves both sides ``least``; -1 for none."""
+    # one height below the common node, where the codes part for the first time
     child = _common_node(spread.column, spread.low, spread.high, trees) - trees.meta[spread.column, 1] + middle
     start, stop = trees.starts[child], trees.ends[child]
     below, upto = 0, 0
@@ -89,6 +92,7 @@ def _tree_edge(codes: Ints, n_people: int, spread: BoxSpread, middle: int, trees
         below += codes[i] < start
         upto += codes[i] < stop
     best, off = -1, n_people
+    # a cut before the child that holds the median, or behind it: no other boundary of a child is nearer to half
     if least <= below <= n_people - least:
         best, off = start, abs(2 * below - n_people)
     if least <= upto <= n_people - least and abs(2 * upto - n_people) < off:
@@ -104,6 +108,7 @@ def _lost(column: int, low: int, high: int, trees: BoxTrees) -> float:
     if trees.spans[column] > 0.0:
         return _width(column, low, high, trees)
     node = _common_node(column, low, high, trees) + low
+    # a label of n values leaves n - 1 besides the true one
     return float((trees.ends[node] - trees.starts[node] - 1) / max(trees.meta[column, 1] - 1, 1))
 
 
@@ -136,6 +141,7 @@ class BoxRanges(NamedTuple):
 def _order_along(people: BoxPeople, lo: int, n_people: int, column: int, ahead: BoxCutScratch) -> None:
     """Write into ``ahead.keys`` the positions of a box's people from ``lo`` on, by their code in a column."""
     for i in range(n_people):
+        # code and position in one number: sorting needs no second array
         ahead.keys[i] = people.codes[people.ids[lo + i], column] * n_people + i
     sort_array_part(ahead.keys, 0, n_people)
     for i in range(n_people):
@@ -154,6 +160,7 @@ def _losses_along(people: BoxPeople, n_people: int, trees: BoxTrees, ahead: BoxC
         for i in range(1, n_people):
             code = codes[ids[keys[i]], column]
             ahead.left[i] += lost
+            # most people lie within the range so far and widen nothing
             if code < low or code > high:
                 low, high = min(low, code), max(high, code)
                 lost = _lost(column, low, high, trees)
@@ -184,6 +191,7 @@ def _cut_ahead(
         _losses_along(people, n_people, trees, ahead)
         better = False
         for i in range(least, n_people - least + 1):
+            # per head: a wide box of few people may lose less than a narrower one of many
             lost = i * ahead.left[i] + (n_people - i) * ahead.right[i]
             if lost < fewest or (lost == fewest and abs(2 * i - n_people) < abs(2 * n_left - n_people)):
                 fewest, n_left, better = lost, i, True
@@ -218,6 +226,7 @@ class BoxHalving(NamedTuple):
 def _ties_cut(own: Ints, n_people: int, spread: BoxSpread, middle: int, trees: BoxTrees) -> int:
     """Return how many people with the median's code go left to cut a plain column exactly in half; -1 for a tree."""
     top = _common_node(spread.column, spread.low, spread.high, trees)
+    # where nodes lie between the values and what they have in common, boundaries of nodes are the cuts
     if trees.spans[spread.column] == 0.0 or top != trees.meta[spread.column, 0] + trees.meta[spread.column, 1]:
         return -1
     below = 0
@@ -255,6 +264,7 @@ def _halve_box(
     """
     lo, hi = piece
     own, n_people, n_columns = work.own, hi - lo, people.codes.shape[1]
+    # dividing people with one code comes last, since both sides then show it
     for divided in (False, True):
         for column in range(n_columns):
             ranges.untried[column] = ranges.width[column]
@@ -323,6 +333,7 @@ def cut_at_nodes(ids: Ints, runs: Longs, codes: Ints, trees: BoxTrees, least: in
                     box[i] = n_boxes
                 n_boxes += 1
             else:
+                # the second side is cut first: the stack never holds more than one open side for each cut above it
                 stack[depth, 0], stack[depth, 1] = lo, lo + n_left
                 stack[depth + 1, 0], stack[depth + 1, 1] = lo + n_left, hi
                 depth += 2

@@ -44,6 +44,7 @@ def entropy_of_near_values(counts: Longs, size: int, reach: Longs, scratch: Floa
         held, far = 0, reach[int(scratch[n_values + 1 + first])]
         for last in range(first, n_held):
             value = int(scratch[n_values + 1 + last])
+            # values come in order: all further ones lie outside the window too
             if value > far:
                 break
             held += counts[value]
@@ -89,7 +90,9 @@ def passes_test(kind: int, limit: float, second: float, counts: Longs, prior: Lo
         elif kind == DELTA:
             if before > 0.0 and (share == 0.0 or abs(math.log(share / before)) > limit + LIKENESS_SLACK):
                 return False
+        # only gains count: a value that became rarer is no disclosure
         elif share > before:
+            # enhanced: a frequent value may gain less, or nearly everyone of a class could have it
             gain = limit if kind == BETA_BASIC else min(limit, -math.log(before))
             if share - before > (gain + LIKENESS_SLACK) * before:
                 return False
@@ -176,6 +179,7 @@ def _passes(
         return bool(_recursive(counts, size, math.ceil(limit), tests.seconds[index], scratch))
     total = total_count(prior)
     if kind == T_EQUAL:
+        # in whole numbers, times both sizes: floats would tie at the threshold
         apart, allowed = 0, 2.0 * limit * total * size * (1.0 + SLACK)
         for value in range(len(counts)):
             apart += abs(counts[value] * total - prior[value] * size)
@@ -185,6 +189,7 @@ def _passes(
     if kind == T_ORDERED:
         carried, moved, steps = 0, 0, -1
         for value in range(len(counts)):
+            # a value that nobody has is no step on the way, unless the policy lists it
             if prior[value] > 0 or tests.seconds[index] == DECLARED:
                 moved += abs(carried)
                 carried += counts[value] * total - prior[value] * size
@@ -229,6 +234,7 @@ def _recursive(counts: Longs, size: int, depth: int, c: float, scratch: Floats) 
     for value in range(n_values):
         scratch[value] = counts[value]
     most, tail = 0.0, float(size)
+    # only the largest few are wanted: selecting them is sooner done than sorting
     for rank in range(max(depth - 1, 1)):
         largest = rank
         for value in range(rank + 1, n_values):
@@ -269,6 +275,7 @@ def _tree_distance(
                     else:
                         lack -= scratch[value]
                 value += 1
+            # what can be evened out below this node need not go higher; the rest is carried up
             cost += height / top * min(gain, lack)
             scratch[child] = gain - lack
     return cost

@@ -92,6 +92,7 @@ def curve_keys(words: Any, layout: Any, axes: Any, scramble: Any, first: int, ke
         place = keys[begin:end]
         place[:] = 0
         for axis in range(n_axes):
+            # the first axis has the highest bit of each group
             by, own = np.uint64(n_axes - 1 - axis), codes[axis]
             for row in range(len(place)):
                 place[row] |= axes.spread[own[row] ^ turn[row]] << by
@@ -111,6 +112,7 @@ def _turned_back(codes: Shorts, turn: Shorts, bits: int) -> None:
     for bit in range(bits - 1, 0, -1):
         below, at = np.uint16((1 << bit) - 1), np.uint16(bit)
         for row in range(_TOGETHER):
+            # the first axis against itself: exchanging would change nothing, so only inverting is left
             top[row] ^= below & np.uint16(0 - ((top[row] >> at) & np.uint16(1)))
         for axis in range(1, n_axes):
             own = codes[axis]
@@ -137,6 +139,7 @@ def _scrambled(number: Any, scramble: Any) -> Any:
     mask = (np.uint64(1) << np.uint64(scramble.width)) - np.uint64(1)
     shift = np.uint64((scramble.width + 1) // 2)
     for place in range(len(scramble.factors)):
+        # each step can be undone, so no two rows share a number
         number = (number * scramble.factors[place] + scramble.summands[place]) & mask
         number ^= number >> shift
     return number

@@ -112,6 +112,7 @@ def cut_rows(rows: Any, bounds: tuple[int, int], trees: Any, rules: Any, tests: 
     work = np.zeros((2, n_quasi + LANES), dtype=np.int64)
     width = np.zeros(n_quasi)
     codes = np.empty(end - begin, dtype=np.int32)
+    # one table serves every column, so it is as long as the longest
     histogram = np.zeros(_largest(trees.meta) + 1, dtype=np.int32)
     few = np.empty(FEW, dtype=np.int64)
     judged = len(tests.kinds) > 0
@@ -298,9 +299,11 @@ def _edge(codes: Ints, n_rows: int, span: CodeSpan, attempt: int, trees: ColumnS
     """Return the boundary of the median's child nearer to half (attempt 0) or the other, and how many lie below."""
     column, low, high, middle, below, equal = span.column, span.low, span.high, span.middle, span.below, span.equal
     starts, ends, meta = trees.starts, trees.ends, trees.meta
+    # one height below the lowest common node: its children are what a cut may divide
     child = _node(column, low, high, starts, meta) - low - meta[column, SIZE] + middle
     start, stop = starts[child], ends[child]
     upto = below + equal
+    # a child of one value is the median itself, which is counted already
     if stop - start > 1:
         below, upto = _count_below(codes, n_rows, start, stop)
     at_start = (abs(2 * below - n_rows) <= abs(2 * upto - n_rows)) == (attempt == 0)
@@ -344,6 +347,7 @@ def _accepted(
     if not passes_tests(tests, left, n_left, scratch):
         return False
     for value in range(len(left)):
+        # the table of the left part is not needed again
         left[value] = whole[value] - left[value]
     return bool(passes_tests(tests, left, n_rows - n_left, scratch))
 
@@ -355,6 +359,7 @@ def _move(words: Words, piece: CutPiece, cut: ColumnCut) -> None:
     go_left, go_right, other = first, first + cut.n_left, 1 - side
     for row in range(piece.last - first):
         is_left = codes[row] < edge
+        # no branch on where a row goes: half of them would be guessed wrong
         to = go_left if is_left else go_right
         for word in range(words.shape[2]):
             words[other, to, word] = words[side, first + row, word]
@@ -368,6 +373,7 @@ def _move_ties(words: Words, piece: CutPiece, cut: ColumnCut) -> None:
     codes, edge, ties = cut.codes, cut.edge, cut.ties
     for row in range(piece.last - piece.first):
         if codes[row] == edge and ties > 0:
+            # moved below the edge, so that moving needs no second rule
             codes[row] = edge - 1
             ties -= 1
     _move(words, piece, cut)

@@ -95,6 +95,7 @@ def numbered_alike(codes: Ints, lookups: Any, node: Any, ids: Ints) -> int:
         # as many chunks as fit into 64 bits before keys must be numbered
         while chunk < n_chunks and room <= _ROOM // node.cards[chunk]:
             card = node.cards[chunk]
+            # a chunk in which everyone is alike by now tells nobody apart
             if card > 1:
                 _fold(keys, codes[chunk], lookups.local[node.at[chunk] :], card)
             room *= card
@@ -158,6 +159,7 @@ def join_classes(finer: Any, ids: Ints, n_ids: int, n_values: int) -> Any:
     sizes = np.zeros(n_ids, dtype=np.int64)
     member = np.empty(n_ids, dtype=np.int32)
     for row in range(len(ids)):
+        # any record will do: ranges are nested, so all of a class stay together higher up
         member[ids[row]] = row
         sizes[ids[row]] += finer.sizes[row]
     codes = np.empty((finer.codes.shape[0], n_ids), dtype=np.int32)
@@ -221,6 +223,7 @@ def _by_class(ids: Ints, n_ids: int) -> tuple[Ints, Longs]:
     """Return rows class by class, and where each class begins."""
     begins = np.zeros(n_ids + 2, dtype=np.int64)
     for row in range(len(ids)):
+        # two places further on, so that filling in the order below moves each beginning to where it belongs
         begins[ids[row] + 2] += 1
     for joined in range(n_ids):
         begins[joined + 2] += begins[joined + 1]
@@ -270,6 +273,7 @@ def _sift(classes: Any, bars: Any, kept: Marks) -> None:
     against the margin of what is kept, until no class falls any more.
     """
     for index in range(len(classes.sizes)):
+        # too small a class stays small in every finer node
         kept[index] = 2 if classes.sizes[index] >= bars.k else 0
     if len(bars.lasting.kinds) == 0 and len(bars.other.kinds) == 0:
         return
@@ -280,6 +284,7 @@ def _sift(classes: Any, bars: Any, kept: Marks) -> None:
     fallen += _drop(classes, bars.other, 1, kept, tally, scratch)
     # without a budget these are among the lasting ones
     lasting_of_margin, other_of_margin = (bars.lasting.kinds >= T_EQUAL).any(), (bars.other.kinds >= T_EQUAL).any()
+    # once at least: the margin of all records was that of the withheld too
     everyone = True
     while (lasting_of_margin or other_of_margin) and (fallen > 0 or everyone):
         everyone = False
@@ -349,6 +354,7 @@ def raise_levels(low: Any, high: Any, strides: Any, floor: int, levels: Any) -> 
         levels[place] = max(levels[place], floor)
         column = n_columns - 1
         while column >= 0 and at[column] == high[column]:
+            # count on like the digits of a number, each between its ends
             place -= (at[column] - low[column]) * strides[column]
             at[column] = low[column]
             column -= 1

@@ -52,6 +52,7 @@ def window_cost_lanes(words: Words, layout: Any, widths: Any) -> Any:
     """Return the lanes of packed rows in their order, each a run of its own."""
     n_rows = words.shape[1]
     high = np.zeros((len(layout.words), n_rows), dtype=np.float32)
+    # of a single record the least place is the largest: one array serves both, unless hierarchies need zeros in one
     low = high
     for column in range(len(widths.nested)):
         if widths.nested[column]:
@@ -74,6 +75,7 @@ def window_cost_lanes(words: Words, layout: Any, widths: Any) -> Any:
 @inner
 def _joint(starts: Ints, tables: Singles, here: Any, there: Any, size: Any) -> Any:
     """Return the width of the smallest range that holds both codes."""
+    # heights lie one after the other: `size` further on is the same code one height up
     while starts[here] != starts[there]:
         here += size
         there += size
@@ -98,6 +100,7 @@ def window_cost_runs(lanes: Any, step: int) -> Any:
 @inner
 def _run(lanes: Any, column: int, first: int, end: int) -> tuple[Any, Any]:
     """Return the lowest and the highest code of a column in a window of runs."""
+    # the last run counts without its step to the next one, which lies outside the window
     low, high = lanes.low[column, end - 1], lanes.high[column, end - 1]
     for run in range(first, end - 1):
         if lanes.nested[column]:
@@ -135,6 +138,7 @@ def window_cost_widths(
     for column in range(len(lanes.nested)):
         nested = lanes.nested[column]
         lows, highs = lanes.low[column], lanes.high[column]
+        # every lane starts with the window of one run; longer windows add a run in front
         copy_array(high, lows[ends - 1 : ends - 1 + n_windows] if nested else highs[ends - 1 : ends - 1 + n_windows])
         if nested:
             for window in range(n_windows):
@@ -142,6 +146,7 @@ def window_cost_widths(
         else:
             copy_array(low, lows[ends - 1 : ends - 1 + n_windows])
         for length in range(1, most + 1):
+            # windows that would begin before the first run stay as they are: nobody reads them
             skip = max(length - ends, 0)
             if skip >= n_windows:
                 break
@@ -158,6 +163,7 @@ def window_cost_widths(
 def _raise(into: Singles, by: Singles) -> None:
     """Raise ``into`` to ``by`` where that is more."""
     for place in range(len(into)):
+        # a choice and no branch: many are done with one instruction
         into[place] = by[place] if by[place] > into[place] else into[place]
 
 
@@ -200,8 +206,10 @@ def cut_by_size(lanes: Any, k: int) -> Longs:
         for place in range(n_windows):
             upto = ends + place
             least, start = np.inf, NONE
+            # 2k records could be cut in two at no loss, so no segment is longer
             for length in range(k, min(2 * k - 1, upto) + 1):
                 cost = best[upto - length] + length * widths[length - k, place]
+                # costs go up and down at random: a branch would be guessed wrong half of the time
                 better = cost <= least
                 least, start = cost if better else least, upto - length if better else start
             best[upto], last[upto] = least, start
@@ -240,9 +248,12 @@ def cut_by_tests(records: Any, values: Ints, k: int, step: int, most: int, tests
                     tally[values[sensitive, record]] += 1
             size = stop - start * step
             cost = best[start] + size * widths[length - 1, place]
+            # the tests cost most by far: only what would win is tested
             if size >= k and cost < np.inf and cost <= best[upto] and passes_tests(tests, tally, size, scratch):
                 best[upto], last[upto] = cost, start
+        # not at every border: a stretch looks at many records, and one way to go on is enough
         if last[upto] == NONE and longest < upto and (upto % most == 0 or upto == n_runs):
+            # the end must be reached, however far back its segment begins
             back = upto if upto == n_runs else min(upto, _STRETCH * most)
             stretch = SegmentStretch(upto - longest, upto - back, stop)
             start = _stretched(values, SegmentScratch(best, tally, scratch), stretch, SegmentSteps(step, k), tests)
@@ -286,6 +297,7 @@ def _stretched(values: Ints, work: SegmentScratch, stretch: SegmentStretch, step
             for record in range(start * step, (start + 1) * step):
                 tally[values[sensitive, record]] += 1
         size = stretch.stop - start * step
+        # a test costs as much as counting a segment anew: the size tried grows by an eighth each time
         if size >= steps.k and work.best[start] < np.inf and (size >= wanted or start == 0):
             if passes_tests(tests, tally, size, work.scratch):
                 return start
@@ -300,6 +312,7 @@ def _traced(last: Ints) -> Longs:
     while at > 0 and last[at] != NONE:
         at = last[at]
         n_found += 1
+    # a trace that does not come to the start is no cut
     found = np.empty(n_found if at == 0 else 0, dtype=np.int64)
     at = len(last) - 1
     for place in range(len(found) - 1, -1, -1):
