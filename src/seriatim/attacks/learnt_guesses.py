@@ -127,6 +127,7 @@ class NaiveBayes:
             if len(found):
                 counts[found] = np.add.reduceat(held[there][order], first, axis=0)
             n_codes = int(codes.max(initial=-1)) + 1
+            # one is added everywhere, so that a code nobody had rules nothing out
             columns.append(np.log((counts + 1) / (counts.sum(axis=0) + max(n_codes, 1))))
         return cls(np.log((total + 1e-9) / (total.sum() + 1e-9 * len(total))), tuple(columns))
 
@@ -135,6 +136,7 @@ class NaiveBayes:
         logs = np.tile(self.values, (len(features), 1))
         for codes, column in zip(features.T, self.columns, strict=True):
             logs += np.where(codes[:, None] >= 0, column[np.minimum(codes, len(column) - 1)], 0.0)
+        # the largest is made 1 first: products of many columns run out of digits
         shares = np.exp(logs - logs.max(axis=1, keepdims=True, initial=-np.inf))
         return np.asarray(shares / shares.sum(axis=1, keepdims=True))
 
@@ -147,6 +149,7 @@ def _learnt_from(steps: list[_Step], features: Longs, taught: _Taught) -> tuple[
         believed = NaiveBayes.of(*taught).prior(features)
     believed = _matched(steps, believed, _SWEEPS)
     everyone = np.concatenate([features, taught.features])
+    # as when classes are unknown (EM): each turn makes what the releases show more likely
     for _ in range(_ROUNDS):
         model = NaiveBayes.of(everyone, np.concatenate([believed, taught.held]))
         believed = _matched(steps, model.prior(features), _SWEEPS)
@@ -159,6 +162,7 @@ def _nothing_learnt(inside: Longs, traces: Traces) -> Doubles:
 
 def _matched(steps: list[_Step], prior: Doubles, sweeps: int) -> Doubles:
     """Scale beliefs until every group of every release holds the values it shows (Sinkhorn); the prior is kept."""
+    # a zero could never be scaled up to what a group shows
     held = np.maximum(prior, 1e-30)
     for _ in range(sweeps):
         for step in steps:
@@ -209,6 +213,7 @@ def _drawn(traces: Traces, known: Flags, chance: np.random.Generator, sample: in
         n_records = int(np.diff(traces.group_ptr)[chosen].sum())
         if n_records * traces.n_values <= MOST_CELLS or not len(drawn):
             return np.sort(drawn), inside
+        # fewer people, but whole groups: half a group would say nothing
         drawn = drawn[: len(drawn) // 2]
 
 
@@ -224,6 +229,7 @@ def _steps(traces: Traces, inside: Longs, gone: Longs | None = None) -> list[_St
     around[gone] = True
     of_group = np.repeat(np.arange(traces.n_groups), np.diff(traces.group_ptr))
     here = np.bincount(of_group[around[traces.people]], minlength=traces.n_groups)
+    # a group some of whose people are not looked at says too little about the others
     whole = (here == np.diff(traces.group_ptr)) & (
         np.bincount(of_group[there[traces.people] >= 0], minlength=traces.n_groups) > 0
     )
@@ -239,6 +245,7 @@ def _steps(traces: Traces, inside: Longs, gone: Longs | None = None) -> list[_St
         sig_group = place[np.repeat(np.arange(traces.n_groups), np.diff(traces.sig_ptr))]
         shown[sig_group[sig_group >= 0], traces.sig_val[sig_group >= 0]] = traces.sig_cnt[sig_group >= 0]
         left = (place[of_group] >= 0) & (there[traces.people] < 0)
+        # by their true values, which no attacker has: this is the control
         np.subtract.at(shown, (place[of_group[left]], traces.value[traces.people[left]]), 1.0)
         sizes = np.bincount(place[of_group[member]], minlength=len(groups))
         share = traces.counterfeits[groups] / np.maximum(shown.sum(axis=1), 1)

@@ -93,6 +93,7 @@ class Equivocation:
         """
         ends = np.append(self.widths[1:], self.widths[-1])
         whole = float((self.entropies * (ends - self.widths)).sum())
+        # within the distance that values were moved, nothing is certain about H
         near = np.minimum(ends, self.apart) - np.minimum(self.widths, self.apart)
         low = whole - float((self.entropies * near).sum())
         return max(low, 0.0) * self.given.grid.step, (whole + self.apart * self.initial) * self.given.grid.step
@@ -106,6 +107,7 @@ class Equivocation:
         steps = self.given.grid.within(checked_width(eps))
         if not self.exact:
             reach = np.searchsorted(self.given.steps, self.given.steps + steps, side="right") - 1
+            # one width alone is exact where it has few enough blocks
             if int(reach.sum()) - len(reach) * (len(reach) - 1) // 2 <= MOST_BLOCKS:
                 whole = float(window_entropies(self.given.shares[None, :], reach)[0])
                 return whole, whole
@@ -162,6 +164,7 @@ def pairs_by_difference(steps: LongArray, slack: int = 0) -> ValuePairs:
     gaps = steps[high] - steps[low]
     order = np.argsort(gaps, kind="stable")
     rising = gaps[order]
+    # pairs of one difference are allowed together: the order among them must not count
     ends = np.append(np.flatnonzero(np.diff(rising) > slack) + 1, len(gaps))[: len(gaps)]
     return ValuePairs(low[order].astype(np.int32), high[order].astype(np.int32), ends, rising[ends - 1])
 
@@ -169,6 +172,7 @@ def pairs_by_difference(steps: LongArray, slack: int = 0) -> ValuePairs:
 def _coarser(given: ProbableValues, most: int) -> tuple[LongArray, FloatArray, int]:
     """Merge neighbouring values into at most this many, none moved farther than needed; also return that distance."""
     steps, low, high = given.steps, 0, int(given.steps[-1] - given.steps[0])
+    # the least distance at which runs are few enough, by bisection
     while low < high:
         middle = (low + high) // 2
         if len(_cover(steps, middle, most)) <= most:

@@ -104,6 +104,7 @@ class Answering:
     def _must_be_its_rule(self, entries: Sequence[Mapping[str, Any]], approved_by: str) -> None:
         """Raise an error if the book was kept under another rule, unless somebody stands for the change."""
         before = [entry["rule"] for entry in entries if "rule" in entry]
+        # as the book has it, where a tuple is a list
         terms = json.loads(json.dumps(self._terms))
         if not before or before[-1] == terms:
             return
@@ -116,6 +117,7 @@ class Answering:
         """Raise an error if an answer on record is not what this table gives: it would be about other people."""
         if max(query.records) < len(self._values):
             true = query.answer(self._values)
+            # a refusal says nothing about the table
             if answer is None or abs(true - answer) <= 1e-9 * max(abs(true), 1.0):
                 return
         raise InputError(Fault("book", "answers about another table", "the table they are about", "use a new book"))
@@ -123,6 +125,7 @@ class Answering:
     def _answer(self, query: Query) -> float:
         """Return the true answer, whose last digits hide no order of adding; of decimals the decimal sum itself."""
         signs = query.counted.tolist()
+        # decimals add up exactly as whole steps: their float sum would tell the order of adding
         if self._grid.slack == 0:
             steps = self._grid.steps[list(query.records)].tolist()
             whole = sum(int(sign) * step for sign, step in zip(signs, steps, strict=True))
@@ -261,6 +264,7 @@ class SpreadRefusals:
         """
         column = np.sort(values[self.unknown])
         width = self.spread * float(np.sort(values).std())
+        # how many lie within the width above each value
         near = np.searchsorted(column, column + width, side="right") - np.arange(len(column)) - 1
         logs = np.concatenate(([0.0], np.cumsum(np.log(np.arange(1, len(column) + 1)))))
 
@@ -271,6 +275,7 @@ class SpreadRefusals:
             every = logs[-1] - logs[len(column) - size + 1] - logs[size - 1]
             return len(column) * size * float(np.exp(sets - every).sum()) <= _SLIP
 
+        # fewer could be told by a straight line through all answers, however unlike they are
         low = max(self.least_records, 1 + math.ceil(1 / (1 - self.spread**2) - 1e-9))
         high = len(column)
         if low > high or not is_enough(high):

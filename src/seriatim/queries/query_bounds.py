@@ -78,6 +78,7 @@ def bounds(
     sums = [(query, query.total(answer)) for query, answer in asked if query.is_sum]
     linear, totals = [query for query, _ in sums], np.array([total for _, total in sums], dtype=np.float64)
     found = _by(way, linear, totals, low, high)
+    # a record that alone can reach a maximum is known, and that may leave another one alone
     while extremes and _pin(extremes, found, low, high):
         found = _by(way, linear, totals, low, high)
     return replace(found, tight=not extremes or _is_tight(extremes, linear, found))
@@ -136,6 +137,7 @@ def _pin(extremes: list[tuple[Query, float]], found: Bounds, low: FloatArray, hi
 
 def _by(way: Way | None, queries: list[Query], totals: FloatArray, low: FloatArray, high: FloatArray) -> Bounds:
     half = _chain_half(queries)
+    # the closed form knows one domain for all: a maximum has narrowed some
     plain = len(set(low.tolist())) <= 1 and len(set(high.tolist())) <= 1
     if way == "closed form" and not (half and plain):
         raise InputError(Fault("way", "closed form for other queries", "chained sums of equal size, from the first"))
@@ -177,11 +179,13 @@ def chained_sums(totals: FloatArray, half: int, n: int, domain: tuple[float, flo
     d_low, d_high = float(first.max()), float(last.min())
     if d_low > d_high + rounding_width(half * least, half * most) + _chain_blur(c, half, domain):
         raise no_such_table()
+    # rounding may turn the ends around where d is known exactly
     d_low, d_high = min(d_low, d_high), max(d_low, d_high)
     block_low = np.where(sign > 0, c + d_low, c - d_high)
     block_high = np.where(sign > 0, c + d_high, c - d_low)
     low, high = np.full(n, least), np.full(n, most)
     held = len(c) * half
+    # a block's sum less the most that the others of the block can hold
     low[:held] = np.repeat(np.maximum(least, block_low - (half - 1) * most), half)
     high[:held] = np.repeat(np.minimum(most, block_high - (half - 1) * least), half)
     return Bounds(low, high, "closed form", _chain_blur(c, half, domain))

@@ -168,6 +168,7 @@ def distinct_cells(series: Sequence[Cells]) -> list[Cells]:
         here: dict[bytes, int] = {}
         chosen = []
         for at, content in enumerate(np.column_stack((cells.slots, cells.outcomes.round(6)))):
+            # by content: cells have no name that lasts from release to release
             key = content.tobytes()
             here[key] = here.get(key, 0) + 1
             if here[key] > seen.get(key, 0):
@@ -267,7 +268,9 @@ def own_part(cells: Cells, fit: Ridge) -> FloatArray:
     rows = [one[::each_of] for one in np.split(order, np.cumsum(np.bincount(cells.cell, minlength=len(weight)))[:-1])]
     found = []
     for at in np.unique(np.linspace(0, len(weight) - 1, MOST_OWN).astype(np.int64)):
+        # leaving a cell out changes its own residual by its leverage: no second fit is needed
         lost = wrong[at] / max(1 - held[at], 1e-3)
+        # and so does what it takes out of the effects
         others = fit.effects - cells.sizes[at] * np.outer(fit.turned @ (x[at] / known), lost)
         effects = fit.features @ others
         own = [label[cells.box[rows[at]]] for label in cells.labels]
@@ -275,6 +278,7 @@ def own_part(cells: Cells, fit: Ridge) -> FloatArray:
         before = np.maximum(fit.middle[1] - weight[at] * lost + (each - fit.middle[0]) @ effects, RARE * fit.middle[1])
         before /= before.sum(axis=1, keepdims=True)
         after = before.copy()
+        # the cell shows its values exactly, whatever the fit believes of its people
         for _ in range(RAKES):
             after *= cells.means[at] * len(own[0]) / np.maximum(after.sum(axis=0), 1e-300)
             after /= after.sum(axis=1, keepdims=True)
@@ -289,6 +293,7 @@ def value_features(cells: Cells, regressors: Sequence[FloatArray] | None = None)
     blocks = []
     for at, (chances, ranked) in enumerate(zip(cells.chances, cells.ranked, strict=True)):
         n = chances.shape[1]
+        # drawing steps to 0 makes neighbours alike; drawing values to 0 would make all alike
         steps = np.tri(n, n - 1, -1) * (2 / np.sqrt(max(n - 1, 1)))
         own = [steps if ranked else np.eye(n)]
         if regressors is not None:
@@ -315,12 +320,15 @@ def _ridge(features: FloatArray, fitted: Sequence[Cells]) -> Ridge:
     ridges = RIDGES * len(fitted[-1].labels)
     seen = x @ turned
     met = seen.T @ y
+    # each cell's leverage, for every ridge at once
     own = (seen[None] ** 2 @ (1 / (known + ridges[:, None]))[:, :, None])[..., 0] + weight
     wrong = np.array([y - seen @ (met / (known + penalty)[:, None]) for penalty in ridges])
     lost = ((wrong / (1 - np.minimum(own, 0.999))[..., None]) ** 2).sum(axis=(1, 2))
+    # few cells: the largest ridge finds no relation at all
     best = int(lost.argmin()) if len(sizes) >= FEWEST else len(ridges) - 1
     penalty = float(ridges[best])
     free = max(len(sizes) - 1 - float((known / (known + penalty)).sum()), 0.0)
+    # a handful of cells may fit by luck: the spread of single values counts as a few of them
     spread = ((wrong[best] ** 2).sum(axis=0) + FEW * fitted[-1].variances) / (free + FEW)
     likelihoods = _log_likelihoods(ridges, known, met, y)
     likely = ridges[likelihoods >= likelihoods.max() - LIKELY].min()

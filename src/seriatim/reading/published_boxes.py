@@ -90,6 +90,7 @@ class Axis:
             days = sorted(date.fromisoformat(member) for member in members)
         except ValueError:
             days = []
+        # days between those that occur are values too: a label may begin or end on one
         if days:
             return cls.dates(days[0], days[-1])
         known = [*order, *sorted(members - {*order})]
@@ -102,6 +103,7 @@ class Axis:
         ends = sorted({end for span in spans if span for end in (span.low, span.high) if math.isfinite(end)})
         if not ends or not all(spans):
             return None
+        # whole numbers stand for all between them, unless that is more than can be listed
         if all(end.is_integer() for end in ends) and ends[-1] - ends[0] <= MOST_NUMBERS:
             return cls.whole_numbers(int(ends[0]), int(ends[-1]))
         return cls([f"{end:.12g}" for end in ends], {}, ranked=True)
@@ -112,6 +114,7 @@ class Axis:
         used = {label: {*members} for label, members in nodes.items() if label in shown or label == TOP}
         leaves = set().union(*used.values()) | (shown - used.keys())
         wide = sorted(used.values(), key=len, reverse=True)
+        # by the widest label first, so that labels inside it stay together as well
         values = sorted(leaves, key=lambda leaf: ([leaf not in one for one in wide], leaf))
         if numbers := not any(math.isnan(span_point(leaf)) for leaf in leaves):
             values = sorted(leaves, key=span_point)
@@ -154,6 +157,7 @@ class Axis:
             low = bisect_right if span.low_open else bisect_left
             high = bisect_left if span.high_open else bisect_right
             return low(self.numbers, span.low), high(self.numbers, span.high)
+        # a prefix is a stretch of the axis only where texts rise
         if not self._sorted:
             return 0, 0
         ends = box_members(label) if label.startswith("[") else ()
@@ -189,6 +193,7 @@ def box_members(label: str) -> tuple[str, ...]:
     members, at, text = [""], 0, label[1:-1]
     quoted = False
     while at < len(text):
+        # a doubled quote inside quotes is one of the text
         if text[at] == '"' and quoted and text[at : at + 2] == '""':
             members[-1] += '"'
             at += 1
@@ -241,6 +246,7 @@ def _texts(column: pa.ChunkedArray) -> pa.ChunkedArray:
 def _counted(table: pa.Table, keys: list[str], weight: str | None) -> pa.Table:
     columns = {key: table.column(key) if key == GROUP else _texts(table.column(key)) for key in keys}
     n = table.num_rows
+    # a table has a row per record, a table of counterfeits their number
     columns["people"] = table.column(weight) if weight else pa.chunked_array([pa.array(np.ones(n, dtype=np.int64))])
     counted = pa.table(columns).group_by(keys, use_threads=False).aggregate([("people", "sum")])
     return counted.rename_columns([*keys, "people"])

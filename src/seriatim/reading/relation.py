@@ -141,8 +141,10 @@ class Relation:
         middle = float(outcome[self._codes].mean())
         read = self._joined((outcome - middle)[:, None], regressors)
         weights = np.array(rows)
+        # terms may say the same, as a value and its only other one do: the pseudo-inverse shares it out
         weights = np.linalg.pinv(weights @ read.together @ weights.T, hermitian=True) @ weights
         found, error = read.sums(weights)
+        # outcomes were taken from their mean, so that ridges draw towards it and not towards 0
         found[0] += middle
         return pa.table({"term": names, "estimate": found[:, 0], "error": error[:, 0]})
 
@@ -256,6 +258,7 @@ class Relation:
             chosen[at] = np.bincount(of_position[first : last + 1], minlength=n) / np.bincount(of_position)
         read = self._joined(outcomes, part=chosen)
         people = float(read.together[-2, -2])
+        # people in a part are expected, not counted: half of one is nobody
         if people < 0.5:
             raise TableError(Fault("where", "nobody is in this part of the table", "a part with people"))
         found, error = read.sums(np.eye(len(read.together))[-2:-1])

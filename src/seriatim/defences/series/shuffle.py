@@ -51,6 +51,7 @@ def value_scale(column: CodedColumn, domain: pa.Array) -> tuple[Scale, IntArray]
     place = np.empty(len(order), dtype=np.int32)
     place[order] = np.arange(len(order), dtype=np.int32)
     known = len(domain) - domain.null_count
+    # a missing value is near to no other
     beyond = np.arange(1, domain.null_count + 1) + np.nanmax(positions, initial=0.0)
     rising = np.append(positions[order][:known], beyond)
     scale = scale_of(column.scale.form, texts.take(pa.array(order)), rising)
@@ -67,6 +68,7 @@ def _positions(scale: Scale, domain: pa.Array, texts: pa.StringArray) -> FloatAr
         except (pa.ArrowInvalid, pa.ArrowNotImplementedError):  # codes of earlier releases that are no numbers
             return None
     ranks = pc.index_in(texts, value_set=scale.texts)
+    # one value of an earlier release that the order lacks, and the ranks mean nothing
     return _floats(ranks) if scale.ranked and ranks.null_count == 0 else None
 
 
@@ -115,6 +117,7 @@ def code_view(
     cells = _plain(view.cells(view.sensitive[0].name, rows))
     past = _in_type(past_values, cells.type)
     cells = cells if past.type == cells.type else pc.cast(cells, past.type)
+    # those of the history come first, so that their codes are positions in it
     domain = pc.unique(pa.chunked_array([past, cells]))
     sensitive = pc.index_in(cells, value_set=domain).to_numpy(zero_copy_only=False).astype(np.int32)
     quasi = np.empty((len(rows), len(view.quasi)), dtype=np.int32)
@@ -178,10 +181,12 @@ def shuffled_draft(view: View, stage: ShuffledView, made: SerialGrouping, draw: 
     order = chance.permutation(len(published.record))
     number = draw.chance("group ids").permutation(made.n_groups)
     mixed = _Rows(published.record[order], published.box[order], published.group[order], value[order])
+    # records that the policy suppressed are in no box
     box_of_record = np.full(len(view), -1, dtype=np.int32)
     box_of_record[stage.rows] = made.box
     name = view.sensitive[0].name
     scale, place = value_scale(view.sensitive[0], stage.domain)
+    # groups of cohorts last: plain cells beside them could be followed from release to release
     apart = bool(view.plain) and made.slots is not None
     inside = replace(view, plain=()) if apart else view
     files = {
@@ -218,6 +223,7 @@ def _with_counterfeits(stage: ShuffledView, made: SerialGrouping, draw: SerialDr
     real = np.flatnonzero(made.group >= 0)
     starts, members = rows_by_key(made.group, made.n_groups)
     size = np.diff(starts)[made.counterfeit_group]
+    # a box and plain cells of its own would show that a row is nobody's
     pick = (draw.chance("counterfeit rows").random(len(size)) * size).astype(np.int64)
     at = np.concatenate((real, members[starts[made.counterfeit_group] + pick]))
     value = np.concatenate((stage.codes.sensitive[real], made.counterfeit_value))
@@ -227,6 +233,7 @@ def _with_counterfeits(stage: ShuffledView, made: SerialGrouping, draw: SerialDr
 
 def _shuffled_inside(group: LongArray, value: IntArray, n_groups: int, chance: np.random.Generator) -> IntArray:
     """Shuffle the values inside every group."""
+    # two orders of the same rows by group, one of them shuffled before: the n-th here takes the value of the n-th there
     key: IntArray = group.astype(np.int32)
     mixed = np.argsort(chance.random(len(key)), kind="stable")
     out = np.empty_like(value)
@@ -255,6 +262,7 @@ def _side_table(
     both, count = np.unique(published.box[made_up] * n_groups + published.group[made_up], return_counts=True)
     box, group = both // n_groups, both % n_groups
     shown = number[group]
+    # groups as they are numbered inside come in the order in which they were made
     order = np.argsort(shown, kind="stable")
     columns = {GROUP: pa.array(shown[order])}
     columns |= {g.name: label_column(g, box[order]) for g in generalised}
@@ -281,6 +289,7 @@ def _shuffled_groups(view: View, stage: ShuffledView, made: SerialGrouping, numb
     group = np.full(n + n_made_up, -1, dtype=np.int64)
     group[stage.rows], group[n:] = made.group, made.counterfeit_group
     hidden = group < 0
+    # any number will do for them: they are masked
     shown = np.where(hidden, 0, number[group]) if made.n_groups else group
     sensitive = view.sensitive[0].name
     who = _plain(view.cells(view.respondent)) if view.respondent else pa.nulls(n, pa.string())

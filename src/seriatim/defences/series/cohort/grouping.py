@@ -71,6 +71,7 @@ def update_groups(view: SerialView, rules: SerialRules, memory: SlotHistory, dra
     view.check(rules)
     view.check_values(memory.values_of(view.person))
     aside = np.zeros(len(view), dtype=np.bool_)
+    # whoever suits no cohort waits, and the cohorts are made anew without them
     for _ in range(TRIES):
         making = _standing(view, rules, memory, draw)
         exit_cohorts(making)
@@ -98,6 +99,7 @@ def _standing(view: SerialView, rules: SerialRules, memory: SlotHistory, draw: S
     active = np.ones(len(view), dtype=np.bool_)
     if rules.lifespan is not None:
         active = memory.look_up(memory.publications, view.person, 0) < rules.lifespan
+    # one place more: a counterfeit's slot has the holder -1, which reads the last
     record_of = np.full(max(int(view.person.max(initial=-1)) + 1, len(memory.newest)) + 1, -1, dtype=np.int64)
     record_of[view.person[active]] = np.flatnonzero(active)
     slot = memory.standing
@@ -128,6 +130,7 @@ def _baseline(view: SerialView, rules: SerialRules, memory: SlotHistory) -> Long
 
 def _grouping(making: SlotsInUse) -> SerialGrouping:
     view, starts = making.view, making.starts
+    # slots stand cohort by cohort
     group_of_slot = np.repeat(np.arange(len(starts) - 1, dtype=np.int32), np.diff(starts))
     real = making.record >= 0
     group = np.full(len(view), -1, dtype=np.int32)
@@ -150,6 +153,7 @@ def _grouping(making: SlotsInUse) -> SerialGrouping:
 def _withheld(making: SlotsInUse) -> np.ndarray:
     known = making.memory.look_up(making.memory.newest, making.view.person, -1) >= 0
     out = np.zeros(len(making.view), dtype=np.int8)
+    # where several reasons fit the last line's is told: it is the one that lasts
     out[~making.has_slot] = making.rules.leftover
     out[~making.has_slot & known] = WithheldReason.SLOT_TAKEN
     out[~making.active] = WithheldReason.LIFESPAN

@@ -94,14 +94,17 @@ class Sources:
         missing: dict[bytes, tuple[Heights, Source]] = {}
         for heights in wanted:
             raised, finer = self._raised(heights), self.smallest(heights)
+            # few classes are sooner rolled up again than kept
             if finer.n_classes > SMALL and raised.tobytes() not in self.made:
                 missing[raised.tobytes()] = raised, self.smallest(raised)
         self.made |= missing.keys()
         for source, (_, finer) in zip(
             self.workers.map(self._rolled_up, missing.values()) if missing else (), missing.values(), strict=True
         ):
+            # nearly as many classes as before save no work later
             if source.n_classes <= _WORTH * finer.n_classes:
                 self.kept[source.heights.tobytes()] = source
+        # asked again: what was just made may serve several of them
         used = [self.smallest(heights) for heights in wanted]
         self._trim({source.heights.tobytes() for source in used})
         return [source.classes for source in used]
@@ -119,6 +122,7 @@ class Sources:
     def _trim(self, used: set[bytes]) -> None:
         """Discard the sources unused for longest, never the finest, until the rest fits."""
         for key in sorted(used - {self.finest.heights.tobytes()}):
+            # put last: the mapping is in order of use
             self.kept[key] = self.kept.pop(key)
         total = sum(source.n_classes for source in self.kept.values())
         for key in list(self.kept)[1:]:
@@ -207,6 +211,7 @@ def find_best(search: NodeSearch) -> AllowedNode | None:
     floor = np.zeros(lattice.n_nodes, dtype=np.int64)
     best: AllowedNode | None = None
     while True:
+        # what suppression costs adds up; sizes of classes only bound the loss from below
         bound = lattice.generalisation + extra if demand.loss.additive else np.maximum(floor, extra)
         if best is not None:
             search.closed[bound >= best.cost] = 1
