@@ -30,6 +30,7 @@ from seriatim.attacks.traces_by_person import PriorValues, trace_flags
 from seriatim.kernels.arrays import Flags, Ints
 from seriatim.model.candidate_values import Candidates, candidates_of
 from seriatim.model.chance import open_chance
+from seriatim.model.doors import share_argument
 from seriatim.model.history import History
 from seriatim.model.verdict import Estimate
 
@@ -149,6 +150,8 @@ def complete_share(
     The interval is that of the rules, widened by what the solver can have found in the people not asked about. With a
     ``bound`` the sample is so large that it can be kept, if nobody asked about is certain.
     """
+    if bound is not None:
+        share_argument("bound", bound)
     rules = estimate_share(ground, share, seeds)
     drawn = seeds if share > 0 else seeds[:1]  # with nobody compromised every draw is the same
     runs = [ground.compromise(ground.draw(share, seed), keep_log=False) for seed in drawn]

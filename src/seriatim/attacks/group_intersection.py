@@ -18,6 +18,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from seriatim.attacks.traces_by_person import PriorValues, Traces, trace, trace_bit_words, trace_flags
+from seriatim.errors import AdversaryError, Fault
 from seriatim.kernels.arrays import Words
 from seriatim.model.classes import class_text_codes
 from seriatim.model.history import History
@@ -84,6 +85,7 @@ def shrinking_by_register(
     history: History, tables: Sequence[pa.Table], register: pa.Table, least: int
 ) -> tuple[ShrinkingCounts, ...]:
     """Count like :func:`shrinking`, for an adversary with a register; only people who fit some box are counted."""
+    refuse_other_register(history, tables, register)
     traces = trace(history)
     found = []
     listed = _register_rows(traces, register) < register.num_rows
@@ -96,13 +98,29 @@ def shrinking_by_register(
     return tuple(found)
 
 
+def refuse_other_register(history: History, tables: Sequence[pa.Table], register: pa.Table) -> None:
+    """Refuse tables that are not these releases, and a register without ids."""
+    if [table.num_rows for table in tables] != [len(past.person) for past in history]:
+        raise AdversaryError(Fault("tables", "other releases, or other rows", "each release as published, in order"))
+    if "respondent" not in register.column_names:
+        raise AdversaryError(Fault("register", "no column 'respondent'", "ids and quasi-identifiers"))
+    if missing := sum(name not in table.column_names for table in tables for name in quasi_of(register)):
+        raise AdversaryError(Fault("register", f"{missing} columns that a release lacks", "columns of the releases"))
+
+
+def quasi_of(register: pa.Table) -> list[str]:
+    """Return the columns of a register that may be matched."""
+    return [name for name in register.column_names if name != "respondent"]
+
+
 def _register_by_release(
     traces: Traces, tables: Sequence[pa.Table], register: pa.Table, known: Mapping[str, Mapping[str, set[str]]]
 ) -> Iterator[tuple[Words, npt.NDArray[np.int64]]]:
     """Yield for each release the possible values, and the episodes in it that fit some box."""
+    refuse_other_register(traces.history, tables, register)
     words, masks = traces.everything(), _masks(traces)
     spot = _register_rows(traces, register)
-    quasi = [name for name in register.column_names if name != "respondent"]
+    quasi = quasi_of(register)
     for at, (past, table) in enumerate(zip(traces.history.releases, tables, strict=True)):
         episodes = _episodes_in(traces, at)
         may = np.zeros_like(words)

@@ -23,6 +23,7 @@ from seriatim.attacks.traces_by_person import Traces, trace
 from seriatim.errors import Fault, TableError
 from seriatim.kernels.arrays import Longs
 from seriatim.model.classes import class_text_codes
+from seriatim.model.doors import whole_argument
 from seriatim.model.history import History
 from seriatim.model.verdict import Estimate
 from seriatim.model.view import View
@@ -75,6 +76,7 @@ def learnt(
     ``people`` has a column ``respondent`` and their quasi-identifiers. The model is learnt from the releases, and from
     ``others`` if given, a table of other people with the same columns and ``sensitive``.
     """
+    whole_argument("seed", seed, 0)
     names = _quasi_names(people, others)
     traces = trace(history)
     row = _rows_of(traces, people)

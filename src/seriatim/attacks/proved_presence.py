@@ -15,7 +15,13 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from seriatim.attacks.group_intersection import fits, people_who_fit, register_texts
+from seriatim.attacks.group_intersection import (
+    fits,
+    people_who_fit,
+    quasi_of,
+    refuse_other_register,
+    register_texts,
+)
 from seriatim.kernels.arrays import Longs
 from seriatim.model.classes import class_text_codes, classes_of
 from seriatim.model.history import History, PastRelease
@@ -70,12 +76,13 @@ def presence(history: History, tables: Sequence[pa.Table], register: pa.Table, *
     the quasi-identifiers to match. Ends of labels are not used with ``tight = False``, nor in columns where some are
     nobody's, as those of hierarchies may be: a codebook tells the attacker which these are.
     """
-    used = [name for name in _quasi(register) if tight and _ends_occur(history, tables, register, name)]
+    refuse_other_register(history, tables, register)
+    used = [name for name in quasi_of(register) if tight and _ends_occur(history, tables, register, name)]
     return _presence(history, tables, register, used)
 
 
 def _presence(history: History, tables: Sequence[pa.Table], register: pa.Table, tight: list[str]) -> ProvedPresence:
-    ids, names = register_texts(register.column("respondent")), _quasi(register)
+    ids, names = register_texts(register.column("respondent")), quasi_of(register)
     since: dict[str, int] = {}
     listed, there, wrong, undecided, unexplained = set(ids), set[str](), 0, 0, 0
     for past, table in zip(history, tables, strict=True):
@@ -91,10 +98,6 @@ def _presence(history: History, tables: Sequence[pa.Table], register: pa.Table, 
     return ProvedPresence(
         since=since, n_listed=len(there), wrong=wrong, undecided=undecided, tight=tuple(tight), unexplained=unexplained
     )
-
-
-def _quasi(register: pa.Table) -> list[str]:
-    return [name for name in register.column_names if name != "respondent"]
 
 
 def _classes(past: PastRelease, table: pa.Table, register: pa.Table, tight: list[str]) -> list[_Class]:
@@ -123,7 +126,7 @@ def _ends_occur(history: History, tables: Sequence[pa.Table], register: pa.Table
     rows = np.array([row_of.get(str(who), -1) for who in history.respondents.to_pylist()], dtype=np.int64)
     codes, values = _cells(register.column(name))
     for past, table in zip(history, tables, strict=True):
-        classes = classes_of(table, _quasi(register))
+        classes = classes_of(table, quasi_of(register))
         labels = register_texts(table.column(name).take(classes.first))
         row = np.where(past.person >= 0, rows[past.person], -1)
         for number, label in enumerate(labels):

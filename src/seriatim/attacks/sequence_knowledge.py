@@ -7,7 +7,7 @@ values that never change are the identity step, with the findings of the exclusi
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Literal
@@ -81,9 +81,11 @@ class SequenceBeliefs:
 
     def in_truth(self, beliefs: Floats) -> Floats:
         """Return the belief in the true value of each judged row."""
+        if beliefs.shape != (len(self.rows.person), len(self.values)):
+            raise AdversaryError(Fault("beliefs", f"shape {beliefs.shape}", "a row per row, a column per value"))
         return beliefs[self.judged, self.rows.value[self.judged]]
 
-    def of(self, respondent: Any) -> list[dict[Any, float]]:
+    def of(self, respondent: Hashable) -> list[dict[Any, float]]:
         """Return what is believed about each appearance of a person, in order of time."""
         ids = self.rows.respondents.to_pylist()
         if respondent not in ids:

@@ -142,7 +142,7 @@ def _alike(respondents: pa.Array, ids: list[Any]) -> tuple[pa.Array, pa.Array]:
     try:
         return respondents, pa.array(ids, type=respondents.type)
     except (pa.ArrowException, TypeError, ValueError, OverflowError):
-        return pc.cast(respondents, pa.string()), pa.array([str(one) for one in ids], pa.string())
+        return pc.cast(respondents, pa.string()), pa.array([str(one).encode(errors="replace").decode() for one in ids])
 
 
 def trace_bit_words(flags: npt.NDArray[np.bool_]) -> Words:

@@ -20,6 +20,7 @@ from seriatim.errors import AdversaryError, Fault
 from seriatim.kernels.arrays import Floats, Ints
 from seriatim.kernels.belief.chains import Chain, filter_states, start_states, step_forward
 from seriatim.knowledge.value_texts import value_texts
+from seriatim.model.doors import whole_argument
 
 Unseen = Literal["backoff", "zero"]
 Denominators = Literal["continued", "printed"]
@@ -235,6 +236,8 @@ class SequenceModel:
 
     def carried(self, state: Floats, cls: Ints, gap: Ints) -> Floats:
         """Return states carried over everyone's gap; rows are not rescaled."""
+        if state.shape != (len(cls), self.n_states) or len(gap) != len(cls):
+            raise AdversaryError(Fault("state", f"shape {state.shape}", "a row per person, a column per state"))
         out = np.empty_like(state)
         if self.n_states != len(self.values):
             step_forward(self.chain, state, cls, gap, out)
@@ -271,13 +274,15 @@ class SequenceModel:
 
     def class_numbers(self, n_people: int, classes: npt.ArrayLike | None) -> Ints:
         """Return everyone's class as a number; names that the model does not know are errors."""
+        whole_argument("n_people", n_people, 0)
         if classes is None:
             return np.zeros(n_people, dtype=np.int32)
         given = np.array(classes)
         if given.dtype.kind in "US":
             known = {name: at for at, name in enumerate(self.classes)}
             given = np.array([known.get(str(name), -1) for name in given.tolist()])
-        if given.shape != (n_people,) or ((given < 0) | (given >= len(self.classes))).any():
+        numbers = given.dtype.kind in "iu" or not given.size
+        if not numbers or given.shape != (n_people,) or ((given < 0) | (given >= len(self.classes))).any():
             raise AdversaryError(Fault("classes", "not one known class per person", f"one of {len(self.classes)}"))
         return given.astype(np.int32)
 
@@ -289,6 +294,8 @@ class SequenceModel:
         """
         if tuple(values) == self.values:
             return self
+        if not len(values):
+            raise AdversaryError(Fault("values", "none", "one or more"))
         missing = len(set(value_texts(values)) - set(value_texts(self.values)))
         given = self.kind.startswith("matrix") or (self.n_states != len(self.values) and not self.runs)
         if missing and (given or missing == len(values)):

@@ -12,6 +12,6 @@ def value_texts(values: Iterable[Hashable]) -> list[str]:
     held = list(values)
     try:
         texts = pa.array(held).cast(pa.string()).to_pylist()
-    except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError):
+    except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError, OverflowError, UnicodeEncodeError):
         texts = [str(value) for value in held]
     return ["" if text is None else str(text) for text in texts]

@@ -7,10 +7,12 @@ from typing import Any
 
 from seriatim.errors import LedgerMoved
 from seriatim.ledger import catalogue, chain
+from seriatim.model.doors import at_door
 from seriatim.queries.answer_service import terms_in_words
 from seriatim.storage.database import Database
 
 
+@at_door
 class AnswerBook:
     """The answers of one series, in order. Two services cannot both add the next one."""
 

@@ -14,6 +14,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from seriatim.model.doors import whole_argument
 from seriatim.model.scale import FloatArray
 from seriatim.model.view import View
 
@@ -22,6 +23,7 @@ _WORDS = float(1 << 53)
 
 def open_chance(seed: int, purpose: str = "") -> np.random.Generator:
     """Return a generator for attacks and measures: anyone who reads the seed in the report can repeat it."""
+    whole_argument("seed", seed, 0)
     return np.random.Generator(np.random.PCG64(np.random.SeedSequence([seed, *purpose.encode()])))
 
 

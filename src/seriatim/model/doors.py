@@ -45,7 +45,13 @@ def shown_argument(value: Any) -> str:
     """Write a number as it is and anything else by its type, since it may be a cell of a person's record."""
     if isinstance(value, Integral | float) and not isinstance(value, bool):
         return f"{value}" if not isinstance(value, float) or math.isfinite(value) else "not a finite number"
+    if isinstance(value, str) and not _is_whole_text(value):
+        return "a text with a NUL or half a character"
     return f"a {type(value).__name__}"
+
+
+def _is_whole_text(text: str) -> bool:
+    return "\0" not in text and (text.isascii() or not any("\ud800" <= letter <= "\udfff" for letter in text))
 
 
 Opened = TypeVar("Opened")
@@ -58,17 +64,23 @@ _PLAIN: dict[Any, Demand] = {
     bool: (lambda value: isinstance(value, bool | np.bool_), "True or False"),
     int: (lambda value: isinstance(value, Integral) and not isinstance(value, bool), "a whole number"),
     float: (lambda value: isinstance(value, Real) and not isinstance(value, bool), "a number"),
-    str: (lambda value: isinstance(value, str), "a text"),
-    Path: (lambda value: isinstance(value, os.PathLike), "a path"),
-    os.PathLike: (lambda value: isinstance(value, os.PathLike), "a path"),
+    str: (lambda value: isinstance(value, str) and _is_whole_text(value), "a text"),
+    Path: (lambda value: _is_path(value) and not isinstance(value, str), "a path"),
+    os.PathLike: (lambda value: _is_path(value) and not isinstance(value, str), "a path"),
     Hashable: (lambda value: isinstance(value, Hashable), "a name or a number"),
 }
+_PATHS = {Path, os.PathLike}
 _REMEDIES = {
     "Policy": "sr.Policy.load or sr.Policy.from_dict makes one",
     "History": "sr.History.from_frame makes one",
     "Ledger": "sr.Ledger.open opens one",
     "Approval": "sr.Approval(by, override) makes one",
 }
+
+
+def _is_path(value: Any) -> bool:
+    """Return whether it may name a file; names of files may hold what is half a character elsewhere."""
+    return isinstance(value, str | os.PathLike) and "\0" not in str(value)
 
 
 def at_door(public: Opened) -> Opened:
@@ -139,7 +151,7 @@ def _demand_of(annotation: Any) -> Demand | None:
     if origin is Callable:
         return callable, "a function"
     if origin is np.ndarray:
-        return (lambda value: isinstance(value, np.ndarray)), "an array"
+        return (lambda value: isinstance(value, np.ndarray) and (value.dtype.kind in "biuf")), "an array of numbers"
     if isinstance(origin, type) and issubclass(origin, Mapping):
         each = _demand_of(inner[1])  # keys may be spelled as TOML has them
         return (lambda value: isinstance(value, Mapping) and _all(each, value.values())), "a mapping"
@@ -151,7 +163,9 @@ def _demand_of(annotation: Any) -> Demand | None:
 
 
 def _demand_of_one(kinds: Iterable[Any]) -> Demand | None:
-    demands = [_demand_of(kind) for kind in kinds]
+    kinds = tuple(kinds)
+    named = any(kind in _PATHS or typing.get_origin(kind) in _PATHS for kind in kinds)
+    demands = [(_is_path, "a text") if kind is str and named else _demand_of(kind) for kind in kinds]
     if None in demands:
         return None
     known = [demand for demand in demands if demand is not None]
@@ -163,7 +177,7 @@ def _demand_of_many(kind: type, inner: Sequence[Any]) -> Demand:
     apart = issubclass(kind, tuple) and Ellipsis not in inner
     each = None if apart else _demand_of(inner[0])
     words = f"{len(inner)} values" if apart else f"a list, each {each[1]}" if each is not None else "a list"
-    one_text = kind is Iterable or each is None or each is _PLAIN[Hashable]
+    one_text = each is None or each is _PLAIN[Hashable] or (kind is Iterable and each is _PLAIN[str])
 
     def check(value: Any) -> bool:
         if isinstance(value, str):

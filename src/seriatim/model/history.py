@@ -15,6 +15,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from seriatim.model.doors import at_door
 from seriatim.model.draft import Draft
 from seriatim.model.methods import Method
 from seriatim.model.scale import IntArray
@@ -69,6 +70,7 @@ class PastRelease:
         return int(self.group.max()) + 1 if len(self.group) else 0
 
 
+@at_door
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class History:
     """All releases of a series, with the true values: what an attack works on."""

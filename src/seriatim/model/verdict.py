@@ -9,6 +9,7 @@ from typing import Any, Literal
 
 from seriatim.errors import Fault, InputError
 from seriatim.model.chart import Chart
+from seriatim.model.doors import at_door
 from seriatim.model.names import visible_text
 
 
@@ -93,6 +94,7 @@ def checked_approval(approval: Approval) -> Approval:
     return approval
 
 
+@at_door
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class Verdict:
     """Findings, estimates and measures of a draft: release or refuse, with reasons and what would pass."""
@@ -135,4 +137,7 @@ class Verdict:
         return tuple(finding for finding in self.findings if finding.result in ("partly judged", "not judged"))
 
     def measure(self, name: str) -> Measure:
-        return next(m for m in self.measures if m.name == name)
+        known = {measure.name: measure for measure in self.measures}
+        if name not in known:
+            raise InputError(Fault("name", "not a measure of this verdict", ", ".join(known)))
+        return known[name]

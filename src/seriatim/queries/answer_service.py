@@ -262,6 +262,8 @@ class SpreadRefusals:
         values of a group, without one member's (whoever asks knows their own), lie within ``spread`` standard
         deviations. Also a straight line through all answers errs by ``spread`` of them.
         """
+        if values.shape != (self.n,):
+            raise InputError(Fault("values", f"shape {values.shape}", f"{self.n} numbers"))
         column = np.sort(values[self.unknown])
         width = self.spread * float(np.sort(values).std())
         # how many lie within the width above each value

@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from seriatim.errors import Fault, InputError
+from seriatim.model.doors import whole_argument
 from seriatim.queries.query_kinds import FloatArray, Query, check_records, rounding_width
 
 Way = Literal["closed form", "paths", "programme"]
@@ -51,6 +52,8 @@ class Bounds:
 
     def candidates(self, domain: FloatArray) -> FloatArray:
         """Return for each record a distribution, uniform over the values of the domain within its bounds."""
+        if domain.ndim != 1 or not len(domain):
+            raise InputError(Fault("domain", f"shape {domain.shape}", "a list of values"))
         slack = rounding_width(float(domain.min()), float(domain.max()))
         inside = (domain >= self.low[:, None] - slack) & (domain <= self.high[:, None] + slack)
         return np.asarray(inside / np.maximum(inside.sum(axis=1, keepdims=True), 1))
@@ -113,6 +116,7 @@ def _check(
         raise InputError(Fault("answers", f"{len(answers)} to {len(queries)} queries", "one to each"))
     if not np.isfinite(np.asarray(answers, dtype=np.float64)).all():
         raise InputError(Fault("answers", "some are missing or infinite", "numbers"))
+    whole_argument("n", n)
     if not domain[0] <= domain[1]:
         raise InputError(Fault("domain", "its end is below its start", "the least and the largest value"))
     if not np.isfinite(domain).all():

@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from seriatim.errors import Fault, InputError
+from seriatim.model.policy_keys import LARGEST_WORD
 
 LongArray = npt.NDArray[np.int64]
 FloatArray = npt.NDArray[np.float64]
@@ -90,6 +91,8 @@ class Query:
 
     def row(self, n: int) -> FloatArray:
         """Return what each record counts: 0 if it is not asked about, else 1 or its weight."""
+        if not self._ends[1] < n <= LARGEST_WORD:
+            raise InputError(Fault("n", f"{n} records", f"from {self._ends[1] + 1}: the query asks about so many"))
         found = np.zeros(n)
         found[self._places] = self.counted
         return found
@@ -101,6 +104,8 @@ class Query:
 
     def answer(self, values: FloatArray) -> float:
         """Return the true answer."""
+        if values.ndim != 1 or len(values) <= self._ends[1]:
+            raise InputError(Fault("values", "fewer than the query asks about", "one for each record"))
         chosen = values[self._places]
         if self.kind == "sum":
             return float((chosen * self.counted).sum())

@@ -15,7 +15,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from seriatim.errors import Fault, TableError
+from seriatim.errors import Fault, InputError, TableError
 from seriatim.model.scale import span_of, span_point
 
 IntArray = npt.NDArray[np.int32]
@@ -26,6 +26,7 @@ Range = tuple[object, object] | object
 MOST_NUMBERS = 20_000
 """Whole numbers over a wider range are read at the ends of the boxes alone."""
 _LAST = chr(0x10FFFF)
+_MOST = 10_000_000
 """Sorts after every text with the same beginning."""
 
 
@@ -55,6 +56,8 @@ class Axis:
 
     @classmethod
     def whole_numbers(cls, low: int, high: int) -> Axis:
+        if high - low >= _MOST:
+            raise InputError(Fault("high", "too many numbers", f"at most {_MOST:,} from low to high"))
         return cls([str(number) for number in range(low, high + 1)], {}, ranked=True)
 
     @classmethod
@@ -209,6 +212,9 @@ def box_members(label: str) -> tuple[str, ...]:
 
 def read_boxes(table: pa.Table, counterfeits: pa.Table | None, axes: Mapping[str, Axis]) -> Boxes:
     """Return the boxes of a published table over the columns of ``axes``, with the number of real people in each."""
+    for told in (table, *([] if counterfeits is None else [counterfeits])):
+        if missing := len(set(axes).difference(told.column_names)):
+            raise TableError(Fault("axes", f"{missing} columns that the table lacks", "columns of the table"))
     return covered_boxes(box_real_rows(table, counterfeits, list(axes)), axes)
 
 

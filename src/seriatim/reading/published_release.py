@@ -91,7 +91,7 @@ class PublishedRelease:
         not named then span the labels of all of them.
         """
         newest = self
-        if earlier and self.told is not None and all(one.told is not None for one in earlier):
+        if len(earlier) and self.told is not None and all(one.told is not None for one in earlier):
             newest = replace(self, axes=_axes_told([*earlier, self]))
         return Relation((*earlier, newest), sensitive)
 

@@ -14,12 +14,12 @@ import pyarrow.compute as pc
 
 from seriatim.errors import Fault, TableError
 from seriatim.model.classes import class_text_codes, classes_of
+from seriatim.model.doors import at_door
 from seriatim.model.scale import FloatArray, IntArray, span_point
 from seriatim.reading.joined import Cells, Joined, joined
-from seriatim.reading.published_boxes import GROUP, Axis, box_real_rows
+from seriatim.reading.published_boxes import GROUP, Axis, Range, box_real_rows
 
 if TYPE_CHECKING:
-    from seriatim.reading.published_boxes import Range
     from seriatim.reading.published_release import PublishedRelease
 
 MOST_VALUES = 100
@@ -72,6 +72,7 @@ class Quality(NamedTuple):
     """The terms of all columns of numbers with their standard errors; None without any."""
 
 
+@at_door
 @dataclass(frozen=True, eq=False, repr=False)
 class Relation:
     """How the values of a sensitive column go with the other columns, read from all cells of one release or several."""

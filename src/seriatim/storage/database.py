@@ -252,6 +252,8 @@ def _translated(name: str) -> Iterator[None]:
         raise _translation(name, error.orig) from None
     except exc.SQLAlchemyError as error:
         raise LedgerError(f"{name}: {type(error).__name__}") from None
+    except UnicodeEncodeError:
+        raise InputError(Fault("name", "holds half a character", "text that UTF-8 can carry")) from None
     except OverflowError:
         raise InputError(Fault("number", "too large", "a whole number below 2^63")) from None
     except (sqlite3.Error, UnicodeDecodeError) as error:  # from the driver itself, while it connects

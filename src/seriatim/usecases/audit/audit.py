@@ -18,6 +18,7 @@ from seriatim.model import Chart, Finding, Measure, Policy
 from seriatim.model.audited import AuditedTable, PriorKind, conditional_beside, margin_beside
 from seriatim.model.class_counts import ClassCounts, ValueCounts
 from seriatim.model.classes import Classes
+from seriatim.model.doors import at_door, whole_argument
 from seriatim.model.scale import FloatArray
 from seriatim.ports import TablePromise, Workers
 from seriatim.usecases.audit import (
@@ -60,6 +61,7 @@ class ColumnBlock:
     """Whether the prior is the published margin, as the null hypothesis and its p-values assume."""
 
 
+@at_door
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class Audit:
     """What an audit found. Tables and charts are made on demand."""
@@ -138,6 +140,7 @@ class Audit:
         """Return for each record the smallest set of known columns that reveals most about it: row, given, l_d."""
         if column not in self.summary:
             raise InputError(Fault(f"column {column!r}", "not a sensitive column", ", ".join(self.summary)))
+        whole_argument("up_to", up_to)
         return self.dress(audit_figures.worst_sets(self.audited, column, up_to))
 
     def equivocation(self, column: str, near: str | None = None) -> Any:
