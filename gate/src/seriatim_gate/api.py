@@ -102,12 +102,17 @@ def gate_replay(
     tests: str | Sequence[str] = ("kld",),
     alpha: float = 0.2,
     *,
+    merge: str = "smallest",
+    distance: str = "kl",
+    few: str = "simulated",
     queue: bool = True,
     joint: bool = False,
     title: str = "requests",
 ) -> ReplayReport:
     """Show what a gate would have released of these requests, and what an observer would learn from it.
 
+    ``merge`` says how cst joins cells of fewer than 5 records (``smallest`` or ``forward``), ``distance`` what dqt
+    compares (``kl`` or ``pearson``), ``few`` how mis and kld judge few records (``simulated`` or ``asymptotic``).
     Without ``queue`` an unsafe request is denied for good. With ``joint`` a set of waiting records may leave together
     where none is safe alone.
     """
@@ -116,7 +121,8 @@ def gate_replay(
     from seriatim_gate.usecases.requests import Question
 
     chosen = (tests,) if isinstance(tests, str) else tuple(tests)
-    found = replayed(requests, Question(chosen, alpha, queue=queue, joint=joint))
+    question = Question(chosen, alpha, merge=merge, distance=distance, few=few, queue=queue, joint=joint)
+    found = replayed(requests, question)
     return ReplayReport(title, requests.baseline.version, found)
 
 

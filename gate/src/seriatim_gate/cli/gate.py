@@ -110,6 +110,13 @@ def replay_command(
         float, typer.Option(help="Level: 0.2 stops casual guessing, 0.05 only attackers who must be sure.")
     ] = 0.2,
     baseline: BaselineFile = None,
+    merge: Annotated[
+        str, typer.Option(help="How cst joins cells of fewer than 5 records: smallest, or forward.")
+    ] = "smallest",
+    distance: Annotated[str, typer.Option(help="What dqt compares: kl, or pearson.")] = "kl",
+    few: Annotated[
+        str, typer.Option(help="How mis and kld judge few records: simulated, or asymptotic.")
+    ] = "simulated",
     queue: Annotated[bool, typer.Option(help="Queue unsafe requests (--no-queue: deny them).")] = True,
     joint: Annotated[bool, typer.Option("--joint", help="Also release sets that are safe only together.")] = False,
     journal: Annotated[
@@ -136,7 +143,10 @@ def replay_command(
         progress("reading", 0.0)
         requests = api.gate_requests(table, x or (), y, baseline, *csv_form(csv), dependency or ())
         progress("replaying", 0.3)
-        found = api.gate_replay(requests, test or ("kld",), alpha, queue=queue, joint=joint, title=table.stem)
+        found = api.gate_replay(
+            requests, test or ("kld",), alpha, merge=merge, distance=distance, few=few, queue=queue, joint=joint,
+            title=table.stem,
+        )  # fmt: skip
     output.write_report(found, out)
     if journal is not None or gate is not None:
         number = _stored(found, requests, journal, gate)

@@ -116,8 +116,10 @@ class ReplayReport(FiledReport):
             ),
         )
         question = found.question
+        read = "".join(f", {name} {value}" for name, value in question.unusual.items())
+        level = format_percent(question.alpha)
         story = (
-            f"Tests {', '.join(question.tests)} at {format_percent(question.alpha)}, baseline version {self.version}. "
+            f"Tests {', '.join(question.tests)} at {level}{read}, baseline version {self.version}. "
             f"{format_count(found.n_refused)} requests had an empty cell, or one that the baseline does not know.",
         )
         notes = (Note("Before this gate serves", self.advice, "warn"),) if self.advice else ()

@@ -39,17 +39,25 @@ class Question:
     _: KW_ONLY
     merge: str = "smallest"
     few: str = "simulated"
+    distance: str = "kl"
     queue: bool = True
     """False denies an unsafe request for good."""
     joint: bool = False
     """Whether a set of waiting records may leave together where none is safe alone."""
+
+    @property
+    def unusual(self) -> dict[str, str]:
+        """Return the readings of tests that are not the usual ones."""
+        usual = Question()
+        chosen = {name: str(getattr(self, name)) for name in ("merge", "distance", "few")}
+        return {name: value for name, value in chosen.items() if value != getattr(usual, name)}
 
     def rules(self, baseline: Dependencies, tables: Sequence[Any] | None = None) -> tuple[Rules, ...]:
         """Return the rules for each dependency; P(Y) is its baseline's."""
         return tuple(
             Rules.of(
                 one, None, self.tests, self.alpha, self.merge, self.few, None, None if tables is None else tables[at],
-                queue=self.queue, joint=self.joint,
+                self.distance, self.queue, self.joint,
             )
             for at, one in enumerate(baseline.baselines)
         )  # fmt: skip

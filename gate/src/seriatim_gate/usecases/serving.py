@@ -21,7 +21,7 @@ from seriatim_gate.usecases.requests import Question
 SCHEMA = "seriatim.gate.rules/1"
 
 
-_LATER = {"queue": True, "joint": False}
+_LATER: dict[str, Any] = {"queue": True, "joint": False, "distance": "kl"}
 """Written down only where they differ: gates of before have none of them."""
 
 
@@ -72,7 +72,7 @@ def read_rules(stored: StoredBaseline) -> Served:
     baseline = Dependencies.from_json(stored.content)
     try:
         told: dict[str, Any] = json.loads(stored.rules)
-        later = {name: bool(told.get(name, value)) for name, value in _LATER.items()}
+        later: dict[str, Any] = {name: type(value)(told.get(name, value)) for name, value in _LATER.items()}
         question = Question(tuple(told["tests"]), float(told["alpha"]), merge=told["merge"], few=told["few"], **later)
         parts = told["tables"] if isinstance(told["tables"], list) else [told["tables"]]
         tables = [{name: np.array([np.nan, *values]) for name, values in part.items()} or None for part in parts]
