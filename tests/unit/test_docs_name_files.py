@@ -119,3 +119,16 @@ def test_rooms_on_one_line_of_the_map_are_layers_of_the_import_contract() -> Non
         lines = re.findall(r"^\| (`[^|]+) \|", table, re.MULTILINE)
         shown = [{name.rstrip("/").removesuffix(".py") for name in named_in(line)} for line in lines]
         assert shown == [set(layer.split(" | ")) for layer in layers if layer != "__main__"]
+
+
+def test_the_papers_are_listed_item_by_item() -> None:
+    """144 items, numbered through; each names what does it, a test of it that exists, and what it was compared with."""
+    rows = re.findall(r"^\| (\d+) \| (.+) \| (.+) \| (.+) \| (.+) \|$", (ROOT / "docs/papers.md").read_text(), re.M)
+    assert [int(number) for number, *_ in rows] == list(range(1, 145))
+    assert len({item for _, item, *_ in rows}) == 144
+    for number, _, modules, tests, how in rows:
+        assert named_in(modules), number
+        assert all(name.rpartition("/")[2].startswith("test_") for name in named_in(tests)), number
+        assert named_in(tests), number
+        assert how.strip(), number
+    assert [number for number, *_, how in rows if "**open" in how] == ["23", "28"]
