@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable
 from pathlib import Path
 
-from seriatim.model.methods import installed_rows
+from seriatim.model.methods import CHOOSING, installed_rows
 from seriatim.model.policy_keys import PolicySection, Setting
 from seriatim.policies.shapes import rows_of
 
@@ -31,7 +31,7 @@ def _table(section: PolicySection) -> str:
 def _options() -> dict[str, list[tuple[str, Setting]]]:
     """Return the rows of every option with the methods that read it, those of strange packages left out."""
     found: dict[str, list[tuple[str, Setting]]] = {}
-    for name, row in installed_rows().items():
+    for name, row in {**installed_rows(), CHOOSING.name: CHOOSING}.items():
         for option in row.options if row.home.startswith(("seriatim.", "seriatim_papers.")) else ():
             found.setdefault(option.key, []).append((f"`{name}`", option))
     return found

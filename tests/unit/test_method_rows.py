@@ -39,7 +39,6 @@ ELSEWHERE = {
     ("policies/load.py", "sequence"): KNOWLEDGE,
     ("promises/series/fair_cells.py", "lineage"): MARK,
     ("promises/series/value_caps.py", "lineage"): MARK,
-    ("usecases/publish/suggestions.py", "cohort"): "the one method recommended for a series, tried after a refusal",
     ("model/history.py", "lineage"): MARK,
     ("report/words.py", "sequence"): ATTACK,
     ("testing/ledger.py", "median"): "any method will do: a ledger is checked with a release of it",

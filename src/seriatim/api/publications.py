@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -26,6 +26,8 @@ from seriatim.wiring import wired_rehearsal, wired_standing_ledger
 if TYPE_CHECKING:
     from seriatim.report import Report, SigningFacts, SignOff
     from seriatim.usecases.publish.corrections import Corrections
+    from seriatim.usecases.publish.plan import Plan
+    from seriatim.usecases.publish.publish import ReleaseOrder, ReleaseParts
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -195,7 +197,7 @@ def publish(
         input_sha256=ready.source.sha256,
     )
     parts = wiring.wired_publishing(ledger, ready.view.source, progress)
-    made = publish_case.publish(order, parts)
+    made = _publishing(ready.plan)(order, parts)
     if suggest and isinstance(made, Refusal) and not all(finding.kept for finding in made.verdict.findings):
         from seriatim.usecases.publish.suggestions import with_all_remedies
 
@@ -207,6 +209,16 @@ def publish(
     published = Published(made, ready.plan.policy, ready.view, _signed(made, policy.series, ledger))
     no_papers = destination is None or dry_run or published.draft_digest is not None
     return published if destination is None or no_papers else _with_papers(published, destination, ledger)
+
+
+def _publishing(plan: Plan) -> Callable[[ReleaseOrder, ReleaseParts], Release | Refusal]:
+    if plan.chooses:
+        from seriatim.usecases.publish.auto import publish_chosen  # brings compiled kernels
+
+        return publish_chosen
+    from seriatim.usecases.publish.publish import publish as publish_case
+
+    return publish_case
 
 
 def _check_draft(author: str | None, dry_run: bool, approval: Approval | None) -> None:

@@ -148,6 +148,7 @@ class SqlLedger:
             "policy": policy.digest,
             "rows": reservation.n_published,
             "view": reservation.view_digest,
+            **({"choice": {**reservation.choice}} if reservation.choice else {}),
             "corrected": retired,
             "recipients": list(reservation.recipients),
             "approval": {"by": approval.by, "override": approval.override} if approval else None,

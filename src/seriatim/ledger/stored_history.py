@@ -112,7 +112,7 @@ def stored_history(
             value=code,
             marks=_marks(table),
             withheld=_withheld(out, column),
-            method=methods.get(one["policy"], ""),
+            method=one.get("choice", {}).get("method") or methods.get(one["policy"], ""),
         )
         for one, (table, out), code in zip(facts, read, codes, strict=True)
     )

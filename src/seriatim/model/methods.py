@@ -258,6 +258,28 @@ _WITHDRAWN = {
     ),
 }
 """Methods whose releases ledgers still hold."""
+AUTO, RELEASES = "auto", "releases"
+AUTO_ALONE, AUTO_LASTING = "median", "cohort"
+"""What it chooses from: larger and larger k, and what lasts where no k does."""
+CHOOSING = Method(
+    name=AUTO,
+    home="seriatim.usecases.publish.auto:publish_chosen",
+    family=MethodFamily.FOLLOWING,
+    summary="chooses median with a k, or cohort: what keeps most of the relation and lasts if the series goes on so",
+    options=(
+        Setting(
+            key=RELEASES,
+            limits=whole_from(1, 1000),
+            values=": how many releases the series shall have (default 12)",
+            summary="the choice looks ahead to so many releases",
+        ),
+        _mode("strict", "relaxed"),
+        _CUTS,
+        _CLASSES,
+    ),
+    compiled_ahead=("cutting", "accepting"),
+)
+"""Chooses one of the others before each release, and makes no draft itself."""
 JUDGED_ANYHOW = _WEAK
 """What [promise] m stands for under a method that does not look back over all releases."""
 OF_IMPORTED = "median"
@@ -265,8 +287,8 @@ OF_IMPORTED = "median"
 
 
 def method_named(name: str) -> Method | None:
-    """Return the row of a method: one of ours, also if it was withdrawn, or of an installed package."""
-    return METHODS.get(name) or _WITHDRAWN.get(name) or _installed(name)
+    """Return the row of a method: one of ours, also if it was withdrawn or only chooses, or of an installed package."""
+    return (METHODS | _WITHDRAWN | {AUTO: CHOOSING}).get(name) or _installed(name)
 
 
 def installed_rows() -> dict[str, Method]:

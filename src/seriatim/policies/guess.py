@@ -96,7 +96,7 @@ def guess_policy(columns: Sequence[ColumnSketch], series: str, *, header_is_righ
     protected = any(guess.role == "sensitive" for guess in guesses)
     bound = [_OVER_TIME] if respondent is not None and protected else []
     several = sum(guess.role == "sensitive" for guess in guesses) > 1 and respondent is not None
-    defence = _DEFENCE + (_AGAIN if bound else "") + (_SEVERAL if several else "")
+    defence = _DEFENCE.format(_AUTO if bound else _MEDIAN) + (_SEVERAL if several else "")
     return "\n\n".join([_HEAD, *blocks, _promise_block(guesses), defence, *bound]) + "\n"
 
 
@@ -122,11 +122,13 @@ _HEAD = """\
 
 _DEFENCE = """\
 [defence]
-method = "median"             # guess: a good start for most tables
+{}
 suppress = 0.05               # guess: at most this share of the records may be withheld; else nothing is released"""
 
-_AGAIN = """
-# For a table that is published again and again: method = "cohort", and only m = 3 and odds = 2 in [promise]."""
+_MEDIAN = 'method = "median"             # guess: a good start for most tables'
+_AUTO = """\
+method = "auto"               # guess: before each release it chooses what keeps most and lasts for the releases to come
+# releases = 12               # how many releases the series shall have, if not a dozen"""
 
 _SEVERAL = """
 # A method for a series of releases (cohort) publishes a table for each sensitive column."""

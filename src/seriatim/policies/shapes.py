@@ -20,7 +20,7 @@ from pydantic import (
     create_model,
 )
 
-from seriatim.model.methods import METHODS, Method, installed_rows, method_named
+from seriatim.model.methods import AUTO, CHOOSING, METHODS, Method, installed_rows, method_named
 from seriatim.model.names import is_visible_text
 from seriatim.model.nearness import window_of
 from seriatim.model.policy_keys import LARGEST, PLAIN_KEYS, Form, PolicySection, Setting, are_times
@@ -188,18 +188,18 @@ def rows_by_column() -> Rows:
 def rows_of_defence(section: Mapping[str, Any]) -> Rows:
     """Return the rows of our methods' [defence]; of every package's if something in the section is not of ours."""
     ours = _rows_of_defence(METHODS)
-    return ours if section.get("method") in tuple(METHODS) and section.keys() <= ours.keys() else _rows_of_defence()
+    return ours if section.get("method") in (*METHODS, AUTO) and section.keys() <= ours.keys() else _rows_of_defence()
 
 
 def _rows_of_defence(methods: Mapping[str, Method] | None = None) -> Rows:
     """Return a row for each key: one that several methods read takes any word here, as they know different ones."""
     methods = installed_rows() if methods is None else methods
     method = Setting(
-        key="method", words=tuple(methods), form=Form.METHOD, required=True, summary="what makes the table safe"
+        key="method", words=(*methods, AUTO), form=Form.METHOD, required=True, summary="what makes the table safe"
     )
     known = (method, *(row for row in PROMISES.values() if row.section is PolicySection.DEFENCE))
     rows: dict[str, Setting] = {row.key: row for row in known}
-    options = [option for row in methods.values() for option in row.options]
+    options = [option for row in (*methods.values(), CHOOSING) for option in row.options]
     for option in options:
         words = tuple(dict.fromkeys(word for one in options if one.key == option.key for word in one.words))
         rows.setdefault(option.key, replace(option, form=Form.TEXT, words=words) if words else option)

@@ -78,6 +78,8 @@ class Reservation:
     approval: Approval | None = None
     memory: Mapping[str, pa.Table] = field(default_factory=dict, repr=False)
     """A method's own memory, by name: a column ``respondent`` without gaps, and any other columns."""
+    choice: Mapping[str, Any] = field(default_factory=dict)
+    """The method, and its k, where the policy leaves them to be chosen before each release."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

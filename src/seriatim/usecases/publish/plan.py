@@ -7,8 +7,8 @@ from dataclasses import dataclass, field, replace
 
 from seriatim.defences import defence_named
 from seriatim.errors import Fault, PolicyError
-from seriatim.model import Policy, Role, View
-from seriatim.model.methods import MethodDegree, method_named
+from seriatim.model import DefenceOptions, DefenceSettings, Policy, Role, View
+from seriatim.model.methods import AUTO, AUTO_ALONE, AUTO_LASTING, MethodDegree, method_named
 from seriatim.model.own_tables import is_split_by_column, policy_of_column, view_of_column
 from seriatim.ports import Defence, Promise
 from seriatim.ports.promise import need_of
@@ -16,6 +16,35 @@ from seriatim.promises import promised_bounds, promises_of
 
 _STARTS = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
 """A spreadsheet runs a header that begins so as a formula, as it does a cell."""
+
+
+COHORT_M = 3
+"""How many values stay possible, where a series is offered to cohorts."""
+COMMON = 2
+"""How much the odds of a frequent value may grow, where nothing else was asked."""
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """What ``method = "auto"`` stands for in one release."""
+
+    method: str
+    k: int | None = None
+
+    def __str__(self) -> str:
+        return self.method if self.k is None else f"{self.method} with k = {self.k}"
+
+    def applied(self, policy: Policy) -> Policy:
+        """Return the policy that this choice makes of one that leaves it open; it keeps its digest."""
+        assert policy.defence is not None
+        if self.k is not None:
+            return replace(
+                policy, defence=replace(policy.defence, method=self.method), terms=replace(policy.terms, k=self.k)
+            )
+        asked = policy.terms.series
+        m, odds = (COHORT_M, float(COMMON)) if asked.m is None else (asked.m, asked.odds)
+        settings = DefenceSettings(self.method, policy.defence.suppress, options=DefenceOptions())
+        return replace(policy, defence=settings, terms=replace(policy.terms, series=replace(asked, m=m, odds=odds)))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -31,11 +60,22 @@ class Plan:
     own_tables: Mapping[str, Plan] = field(default_factory=dict)
     """The plans by sensitive column, where each column has a table of its own."""
 
+    @property
+    def chooses(self) -> bool:
+        """Return whether the method is chosen before each release."""
+        return self.policy.defence is not None and self.policy.defence.method == AUTO
+
+    def chosen(self, choice: Choice) -> Plan:
+        """Return the plan under a choice; what is recorded stays the policy as it was written."""
+        return replace(checked_policy(choice.applied(self.policy)), policy=self.policy)
+
 
 def checked_policy(policy: Policy) -> Plan:
     """Check a policy once; raise an error if it does not say what to do and keep, or this version cannot."""
     if policy.defence is None:
         raise PolicyError(Fault("[defence]", "missing", 'a section with method = "median", for example', "add it"))
+    if policy.defence.method == AUTO:
+        return _plan_of_choice(policy)
     check_column_names(policy)
     _check_simulation(policy)
     if policy.adversary.priors is not None:
@@ -48,6 +88,17 @@ def checked_policy(policy: Policy) -> Plan:
     plans = {rule.name: _plan_of_table(policy_of_column(policy, rule.name), defence) for rule in policy.sensitive}
     promises = tuple(promise for plan in plans.values() for promise in plan.promises)
     return Plan(policy, settled_policy(policy), defence, promises, plans)
+
+
+def _plan_of_choice(policy: Policy) -> Plan:
+    """Return the plan of a policy that leaves its method open, under the finest choice there is."""
+    if policy.adversary.breach_share is None:
+        found, remedy = "no bound to choose for", "add it, such as breach_share = 0.01"
+        raise PolicyError(Fault(f'[defence] method = "{AUTO}"', found, "[adversary] breach_share", remedy))
+    finest = (
+        Choice(AUTO_LASTING) if policy.terms.series.m is not None else Choice(AUTO_ALONE, policy.terms.least_people)
+    )
+    return replace(checked_policy(finest.applied(policy)), policy=policy)
 
 
 def _plan_of_table(policy: Policy, defence: Defence) -> Plan:

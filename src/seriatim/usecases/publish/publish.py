@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import KW_ONLY, dataclass, replace
+from dataclasses import KW_ONLY, asdict, dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -43,7 +43,7 @@ from seriatim.usecases.publish.judgement import (
     verdict_of,
 )
 from seriatim.usecases.publish.notes import n_changed_people, remarks_on_draft, remarks_on_other_series, remarks_on_view
-from seriatim.usecases.publish.plan import Plan
+from seriatim.usecases.publish.plan import Choice, Plan
 from seriatim.usecases.publish.view_order import (
     RecordKeys,
     digest_in_any_case,
@@ -89,6 +89,10 @@ class ReleaseOrder:
     input_name: str = ""
     input_sha256: str = ""
     """Name and SHA-256 of the input, for the page to sign."""
+    choice: Choice | None = None
+    """What ``method = "auto"`` chose, which the ledger keeps."""
+    notes: tuple[str, ...] = ()
+    """What the verdict says about how that was chosen."""
 
     @property
     def policy(self) -> Policy:
@@ -132,12 +136,12 @@ def publish(order: ReleaseOrder, parts: ReleaseParts) -> Release | Refusal:
     del keys, ordered  # two numbers per record, which nobody needs while a large draft is judged
     notes = _harmless(cases, order, parts)
     progress("judging", 0.4)
-    cases = [replace(case, followed=followed_people_of(case)) for case in map(_without_exposed, cases)]
+    cases = [replace(case, followed=followed_people_of(case)) for case in map(without_exposed, cases)]
     verdicts = [_judged(case, order, parts, state.n_releases) for case in cases]
     draft, verdict = _joined(cases, verdicts)
     beside = {name for one in verdict.estimates for name in one.detail.get("beside", ())}
     beside_notes = remarks_on_other_series(parts.ledger, policy, order.view, beside)
-    verdict = replace(verdict, notes=(*verdict.notes, *notes, *beside_notes))
+    verdict = replace(verdict, notes=(*order.notes, *verdict.notes, *notes, *beside_notes))
     # judged last: a view that comes again is a reason to refuse whatever the promises say
     again = found_again(state.views, digest, order.view.source.name)
     made = release(draft, judged_as_repeated(verdict, again, order.again))
@@ -266,7 +270,7 @@ def _joined(cases: Sequence[JudgedDraft], verdicts: Sequence[Verdict]) -> tuple[
     return drafts_as_one(drafts), verdict
 
 
-def _without_exposed(case: JudgedDraft) -> JudgedDraft:
+def without_exposed(case: JudgedDraft) -> JudgedDraft:
     """Return the case without the classes that would break it, if the policy asks for that and its method reads it."""
     settings = case.policy.defence
     if settings is None or settings.leftovers != "withhold":
@@ -434,5 +438,6 @@ def _staged(
             recipients=order.recipients,
             approval=order.approval,
             memory={**made.draft.memory, **state.beliefs},
+            choice={} if order.choice is None else asdict(order.choice),
         )
         return take(reservation), codebook

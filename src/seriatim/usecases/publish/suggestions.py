@@ -10,29 +10,23 @@ from time import monotonic
 from types import MappingProxyType
 from typing import Any
 
-import numpy as np
-import pyarrow as pa
-import pyarrow.compute as pc
-
 from seriatim.errors import InputError
 from seriatim.model import (
     CodedColumn,
     ColumnRule,
     DefenceSettings,
-    History,
     Kind,
     Policy,
     PromiseTerms,
     Role,
     SeriesTerms,
     Verdict,
-    View,
 )
-from seriatim.model.chance import open_chance
-from seriatim.model.methods import method_named
+from seriatim.model.methods import AUTO_LASTING, method_named
 from seriatim.model.release import Refusal
 from seriatim.ports import no_progress
-from seriatim.usecases.publish.plan import checked_policy
+from seriatim.usecases.publish.later_views import later_views, leaving_so_far
+from seriatim.usecases.publish.plan import COHORT_M, COMMON, checked_policy
 from seriatim.usecases.publish.publish import ReleaseOrder, ReleaseParts, publish
 
 SECONDS = 20.0
@@ -45,11 +39,6 @@ EVERY = (2, 3, 4, 6, 12)
 _PARTS = (20, 10, 5)
 """Into how many steps the range of a column is cut, mildest first."""
 _ROUND = (1, 2, 5, 10)
-SEED = 1
-COHORT_M = 3
-"""How many values stay possible, where a series is offered to cohorts."""
-COMMON = 2
-"""How much the odds of a frequent value may grow, where nothing else was asked."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,8 +146,8 @@ def _cohorts(order: ReleaseOrder) -> Iterator[tuple[str, SuggestedChange]]:
         return
     series = replace(policy.terms.series, m=COHORT_M, odds=float(COMMON))
     terms = replace(policy.terms, k=None, per_column=MappingProxyType({}), series=series)
-    taken = replace(policy, terms=terms, defence=DefenceSettings("cohort"))
-    for kind, change in _change("cohort", order, taken, '[defence] method = "cohort"'):
+    taken = replace(policy, terms=terms, defence=DefenceSettings(AUTO_LASTING))
+    for kind, change in _change(AUTO_LASTING, order, taken, '[defence] method = "cohort"'):
         instead = f"[promise] m = {COHORT_M} and odds = {COMMON} instead of k, l and t"
         yield kind, replace(change, lines=(*change.lines, instead))
 
@@ -204,9 +193,10 @@ def _longer_intervals(order: ReleaseOrder, parts: ReleaseParts) -> Iterator[tupl
     policy = order.policy
     if policy.respondent is None or not policy.sensitive or order.corrections is not None:
         return
-    leaving = later_leaving(order.view, parts.ledger.history(policy.series, policy.sensitive[0].name))
-    for every in EVERY if leaving > 0 else ():
-        view = later_view(order.view, leaving, every - 1)
+    history = parts.ledger.history(policy.series, policy.sensitive[0].name)
+    leaving = leaving_so_far(order.view, history)
+    for every in EVERY if leaving > 0 and len(history) else ():
+        *_, view = later_views(order.view, leaving, every - 1)
         told = f"publish every {every}{'nd' if every == 2 else 'rd' if every == 3 else 'th'} time"
         yield from _change("interval", replace(order, view=view), policy, f"{told}: leave out the next {every - 1}")
 
@@ -352,43 +342,3 @@ def _power(value: float) -> int:
     from math import floor, log10
 
     return floor(log10(value))
-
-
-def later_leaving(view: View, history: History) -> float:
-    """Return the share of the last release's people who are not in the view; 0 if nobody can be followed."""
-    if view.respondent is None or not len(history):
-        return 0.0
-    last = history.releases[-1]
-    people = np.unique(last.person[last.person >= 0])
-    then = pc.cast(history.respondents, pa.string()).take(pa.array(people))
-    stay = pc.sum(pc.is_in(then, value_set=_respondents(view))).as_py() or 0
-    return 1.0 - stay / len(people) if len(people) else 0.0
-
-
-def later_view(view: View, leaving: float, intervals: int) -> View:
-    """Return a made-up view ``intervals`` later: what to expect if the next releases were left out, not what will be.
-
-    Each person has left with the same chance per interval; newcomers with the cells of leavers take their place.
-    """
-    chance = open_chance(SEED, f"later by {intervals}")
-    left = chance.random(len(view)) > (1.0 - leaving) ** intervals
-    cells = chance.permutation(np.flatnonzero(left)) if left.any() else np.empty(0, dtype=np.int64)
-    rows = np.arange(len(view))
-    rows[left] = cells
-    # whoever comes is nobody who was there before
-    names = pa.array([f"newcomer {number}" for number in range(int(left.sum()))], pa.string())
-    who = pc.replace_with_mask(_respondents(view), pa.array(left), names)
-    return _with_people(view.taken(rows), who)
-
-
-def _respondents(view: View) -> pa.Array:
-    assert view.respondent is not None
-    column = view.cells(view.respondent)
-    column = column.cast(column.type.value_type) if pa.types.is_dictionary(column.type) else column
-    texts = pc.cast(column, pa.string())
-    return texts.combine_chunks() if isinstance(texts, pa.ChunkedArray) else texts
-
-
-def _with_people(view: View, who: pa.Array) -> View:
-    assert view.respondent is not None
-    return view.with_cells(view.respondent, who)
