@@ -13,7 +13,8 @@ from seriatim.errors import LedgerMissing
 from seriatim.model import Table
 from seriatim.ports import Ledger, Progress, Workers, no_progress
 from seriatim.storage.durable_files import sqlite_file
-from seriatim.tables.writer import same_format_as
+from seriatim.tables.formats import written_as
+from seriatim.tables.writer import writer_of
 
 if TYPE_CHECKING:
     from seriatim.ledger.sql_ledger import SqlLedger
@@ -30,8 +31,10 @@ def wired_workers() -> Workers:
     return Threads()
 
 
-def wired_publishing(ledger: Ledger, source: Table, progress: Progress = no_progress) -> ReleaseParts:
-    """Return what publishing works with; files are written in the format of the view."""
+def wired_publishing(
+    ledger: Ledger, source: Table, progress: Progress = no_progress, written: str | None = None
+) -> ReleaseParts:
+    """Return what publishing works with; files are written in the format of the view unless another is named."""
     from seriatim.tables.views import view_of
     from seriatim.usecases.publish.publish import ReleaseParts
 
@@ -39,7 +42,7 @@ def wired_publishing(ledger: Ledger, source: Table, progress: Progress = no_prog
         ledger=ledger,
         workers=wired_workers(),
         by_record=threads_for(source.data.num_rows, _FEW),
-        writer=same_format_as(source),
+        writer=writer_of(source, written_as(source, written, ("group", "counterfeits"))),
         progress=progress,
         read=view_of,
     )

@@ -198,12 +198,12 @@ def test_other_kinds_of_files_are_named(desk: Path) -> None:
         file.write((desk / "view.csv").read_bytes())
     pf.write_feather(read_table(desk / "view.csv").data, desk / "view.feather")
     pq.write_table(read_table(desk / "view.csv").data, desk / "view.dat")
-    (desk / "view.xlsx").write_bytes(b"PK\x03\x04 and more")
+    (desk / "sheet.csv").write_bytes(b"PK\x03\x04 and more")
     for name, said in (
         ("view.csv.gz", "gzip"),
         ("view.feather", "Feather"),
         ("view.dat", "Parquet"),
-        ("view.xlsx", "spreadsheet"),
+        ("sheet.csv", "spreadsheet"),
     ):
         for command in ("publish", "audit"):
             assert said in assert_refused(seriatim(desk, command, name, "-p", "policy.toml"))

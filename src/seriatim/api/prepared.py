@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from seriatim.errors import Fault, InputError, PolicyError
 from seriatim.model import Policy, View
+from seriatim.tables.queries import is_address
 from seriatim.tables.reader import read_table
 from seriatim.tables.views import view_of
 
@@ -26,6 +27,8 @@ class SourceFile:
 
 def source_file_of(source: Any) -> SourceFile:
     """Return the name and SHA-256 of a file that was read."""
+    if is_address(source):
+        return SourceFile("a query of a database")
     if not isinstance(source, str | Path):
         return SourceFile()
     with Path(source).open("rb") as file:

@@ -142,6 +142,7 @@ def publish(
     suggest: bool = False,
     empty: bool = False,
     private: str | Path | None = None,
+    written: str | None = None,
     period: str = "",
     date: str = "",
     to: Iterable[str] = (),
@@ -162,7 +163,9 @@ def publish(
     With ``suggest`` a refusal also tries changes of the policy and says which would pass, and at what cost. A view
     without records goes into a running series of a serial method only with ``empty``: it says that everyone has left.
     Beside a release in ``out`` lies a page to sign; a refusal leaves its report in ``out/refused`` and never a table.
-    ``period`` and ``date`` tell recipients what time the table is about and when it is published.
+    ``written`` is the format of the files, such as ``"sav"``: that of the view if omitted; where it is neither CSV nor
+    Parquet the same tables lie beside it as CSV. ``period`` and ``date`` tell recipients what time the table is about,
+    and when it is published.
     ``private`` is a file for a list of the people who are exposed, and why; only its owner may read it. ``to`` is the
     same as ``recipients``, ``approved_by`` with ``override`` the same as ``approval``, as on the command line.
     """
@@ -196,7 +199,7 @@ def publish(
         input_name=ready.source.name,
         input_sha256=ready.source.sha256,
     )
-    parts = wiring.wired_publishing(ledger, ready.view.source, progress)
+    parts = wiring.wired_publishing(ledger, ready.view.source, progress, written)
     made = _publishing(ready.plan)(order, parts)
     if suggest and isinstance(made, Refusal) and not all(finding.kept for finding in made.verdict.findings):
         from seriatim.usecases.publish.suggestions import with_all_remedies

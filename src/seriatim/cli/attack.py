@@ -46,7 +46,7 @@ Register = Annotated[
     typer.Option(help="List of people (respondent, columns of the releases): anyone who fits a box may be in it."),
 ]
 View = Annotated[
-    Path | None,
+    str | None,
     typer.Option(help="With --series: a table that a release was made from, to attack the cuts of its method too."),
 ]
 ViewPolicy = Annotated[Path | None, typer.Option("--policy", "-p", help="The policy of --view.")]

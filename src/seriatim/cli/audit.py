@@ -36,7 +36,7 @@ ExposedRecords = Annotated[
 
 
 def command(
-    table: Annotated[Path, typer.Argument(help="Published table, CSV or Parquet, made by any tool.")],
+    table: Annotated[str, typer.Argument(help="Published table, made by any tool: a file, or a database and a query.")],
     policy: PolicyFile,
     prior: Prior = "published",
     beside: Beside = None,

@@ -11,7 +11,7 @@ from seriatim.cli.options import AsJson, CsvForm, allowed_words, csv_form, new_f
 
 
 def command(
-    table: Annotated[Path | None, typer.Argument(help="CSV or Parquet file.")] = None,
+    table: Annotated[str | None, typer.Argument(help="Table: a file, or a database and a query.")] = None,
     out: Annotated[Path, typer.Option("--out", "-o", callback=new_file, help="File for the policy.")] = Path(
         "policy.toml"
     ),

@@ -29,6 +29,14 @@ Corrections = Annotated[
 Recipients = Annotated[list[str] | None, typer.Option("--to", help="Recipient; may be repeated.")]
 ApprovedBy = Annotated[str | None, typer.Option(help="Name of the person approving the release.")]
 Override = Annotated[str | None, typer.Option(help="Release despite a refusal, for this reason (needs --approved-by).")]
+Format = Annotated[
+    str | None,
+    typer.Option(
+        "--format",
+        help="Format of the release: csv, parquet, sav, dta, xpt or xlsx (that of the table if omitted); all but the "
+        "first two lie beside a CSV file.",
+    ),
+]
 Period = Annotated[str, typer.Option(help="The time that the table is about, as recipients are told.")]
 Date = Annotated[str, typer.Option(help="The day of publication, as recipients are told.")]
 Suggest = Annotated[
@@ -50,7 +58,7 @@ Allow = Annotated[
 
 
 def command(
-    table: Annotated[Path, typer.Argument(help="Table to publish, CSV or Parquet.")],
+    table: Annotated[str, typer.Argument(help="Table to publish: a file, or a database and a query (see the docs).")],
     policy: PolicyFile,
     ledger: LedgerUrl = LEDGER,
     out: Releases = Path("releases"),
@@ -59,6 +67,7 @@ def command(
     allow: Allow = None,
     corrections: Corrections = None,
     to: Recipients = None,
+    written: Format = None,
     period: Period = "",
     date: Date = "",
     approved_by: ApprovedBy = None,
@@ -103,6 +112,7 @@ def command(
             private=private,
             again="again" in allowed,
             empty="empty" in allowed,
+            written=written,
             period=period,
             date=date,
             progress=progress,

@@ -23,7 +23,7 @@ from seriatim.model.policy_in_force import check_epoch, check_epoch_columns
 from seriatim.model.release import Refusal, Release, release
 from seriatim.model.scale import TOP, Scale, scale_of
 from seriatim.model.verdict import Approval, Estimate, Finding, Measure, Verdict
-from seriatim.model.view import CodedColumn, Table, View
+from seriatim.model.view import CodedColumn, ColumnLabels, Table, View
 
 __all__ = [
     "METHODS",
@@ -34,6 +34,7 @@ __all__ = [
     "Chart",
     "ChartAxis",
     "CodedColumn",
+    "ColumnLabels",
     "ColumnRule",
     "DefenceOptions",
     "DefenceSettings",

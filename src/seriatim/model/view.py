@@ -13,6 +13,17 @@ import pyarrow as pa
 from seriatim.model.scale import IntArray, Scale
 
 
+@dataclass(frozen=True, slots=True)
+class ColumnLabels:
+    """What a file says about a column: a title, a label for each value, and the codes that mean it is missing."""
+
+    title: str = ""
+    values: Mapping[str, str] = field(default_factory=dict)
+    """The label of each value, by the value as it is published."""
+    missing: tuple[tuple[float, float], ...] = ()
+    """Ranges of codes that stand for kinds of missing cells."""
+
+
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Table:
     """A table as it came in: Arrow columns, and what it was before, so that the same kind goes out."""
@@ -20,7 +31,7 @@ class Table:
     data: pa.Table
     _: KW_ONLY
     kind: str = "arrow"
-    """arrow, pandas, polars, csv or parquet"""
+    """arrow, pandas, polars, or the ending of a file: csv, parquet, sav"""
     dtypes: dict[str, Any] | None = None
     """The frame library's own column types, if Arrow cannot carry them."""
     name: str = "table"
@@ -29,6 +40,8 @@ class Table:
     """The separator of a CSV file, so that the release is written like its source."""
     objects: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     """Python objects by column and text, for types that Arrow does not have."""
+    labels: Mapping[str, ColumnLabels] = field(default_factory=dict)
+    """What a file of a statistics program says about its columns."""
 
     def __repr__(self) -> str:
         return f"Table({self.name!r}, {self.kind}, {self.data.num_rows} rows, {self.data.num_columns} columns)"

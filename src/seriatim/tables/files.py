@@ -22,9 +22,10 @@ from seriatim.model import Table
 from seriatim.model.foreign_tables import ROW_NAMES
 from seriatim.model.names import printable_file_name
 from seriatim.model.table_faults import LONGEST_ROW, first_of_many, size_fault, without_views
+from seriatim.tables.formats import FORMATS, format_of, is_plain
 from seriatim.tables.reader import check_names, read_table
 
-PARQUET = frozenset({".parquet", ".pq"})
+PARQUET = frozenset(FORMATS[1].endings)
 SEPARATORS = ",;\t|"
 _LONGEST_HEADER = 1 << 20
 """Characters of a header after its first line; a quote open for longer is not closed."""
@@ -40,16 +41,20 @@ _LINE_END = re.compile(r"\r\n|\r|\n")
 
 
 def read_file(path: Path, separator: str | None = None, encoding: str | None = None) -> Table:
-    """Read a CSV or Parquet file."""
+    """Read a file by its ending; one that nobody knows is CSV."""
     _must_be_file(path)
+    if not is_plain(path):
+        return format_of(path).read(path)
+    refuse_other_signatures(path)
     return _read_parquet(path) if path.suffix.lower() in PARQUET else _read_csv(path, separator, encoding)
 
 
 def read_numbered_table(path: Path, separator: str | None = None, encoding: str | None = None) -> Table:
-    """Read a CSV or Parquet file whose first column may be unnamed row numbers, as R and pandas write them."""
-    if path.suffix.lower() in PARQUET:
+    """Read a file; of a CSV file the first column may be unnamed row numbers, as R and pandas write them."""
+    if path.suffix.lower() in PARQUET or not is_plain(path):
         return read_table(path)
     _must_be_file(path)
+    refuse_other_signatures(path)
     return _read_csv(path, separator, encoding, unnamed=ROW_NAMES[0])
 
 
@@ -63,7 +68,6 @@ def _must_be_file(path: Path) -> None:
     if not stat.S_ISREG(mode):
         found = "is a folder" if stat.S_ISDIR(mode) else "is a pipe or a device, not a file"
         raise TableError(Fault(printable_file_name(path), found, "a CSV or Parquet file", "check the path"))
-    refuse_other_signatures(path)
 
 
 def _read_parquet(path: Path) -> Table:
@@ -344,13 +348,13 @@ _BEGINNINGS = {
     b"BZh": ("is compressed (bzip2)", "unpack it"),
     b"\xfd7zXZ": ("is compressed (xz)", "unpack it"),
     b"\x28\xb5\x2f\xfd": ("is compressed (zstd)", "unpack it"),
-    b"PK\x03\x04": ("is a ZIP archive or a spreadsheet", "unpack it, or save the sheet as CSV"),
+    b"PK\x03\x04": ("is a ZIP archive or a spreadsheet", "unpack it, or call a workbook .xlsx or .ods"),
     b"\xd0\xcf\x11\xe0": ("is a spreadsheet", "save the sheet as CSV"),
     b"ARROW1": ("is a Feather file", "save it as Parquet"),
     b"FEA1": ("is a Feather file", "save it as Parquet"),
     b"SQLite format 3": ("is a database", "export the table as CSV"),
-    b"$FL2": ("is an SPSS file", "export it as CSV"),
-    b"<stata_dta>": ("is a Stata file", "export it as CSV"),
+    b"$FL2": ("is an SPSS file", "call it .sav"),
+    b"<stata_dta>": ("is a Stata file", "call it .dta"),
     b"\x89HDF": ("is an HDF5 file", "export it as CSV"),
     b"%PDF": ("is a PDF", "export the table as CSV"),
 }

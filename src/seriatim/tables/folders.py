@@ -18,9 +18,10 @@ from seriatim.model.draft import TABLE, VALUES
 from seriatim.model.foreign_tables import without_row_names
 from seriatim.model.names import name_order
 from seriatim.model.own_tables import folder_of_column
-from seriatim.tables.files import PARQUET, read_numbered_table
+from seriatim.tables.files import read_numbered_table
+from seriatim.tables.formats import FORMATS, is_plain
 
-READ = frozenset({".csv", ".tsv", ".txt", *PARQUET})
+READ = frozenset(ending for one in FORMATS if one.word != "sql" for ending in one.endings)
 _OF_VALUES = re.compile(r"^(?P<name>.+)[-_. ]values$", re.IGNORECASE)
 
 
@@ -68,7 +69,8 @@ def read_folder(folder: Path, besides: Path | None = None, sensitive: str | None
 def _tables_in(folder: Path, besides: Path | None) -> list[tuple[str, Path]]:
     found = [path for path in folder.iterdir() if path.suffix.lower() in READ and not path.name.startswith(".")]
     kept = found if besides is None else [path for path in found if path.resolve() != besides.resolve()]
-    return [(path.stem, path) for path in kept]
+    plain = {path.stem for path in kept if is_plain(path)}  # a release has its table as CSV beside any other format
+    return [(path.stem, path) for path in kept if is_plain(path) or path.stem not in plain]
 
 
 def _tables_below(folder: Path, sensitive: str | None) -> list[tuple[str, Path]]:

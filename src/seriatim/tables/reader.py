@@ -14,13 +14,16 @@ import pyarrow.types as pat
 from seriatim.errors import Fault, TableError
 from seriatim.model import Table
 from seriatim.model.table_faults import MOST_NAMED, check_time_zones, size_fault, without_views
+from seriatim.tables.queries import is_address, read_address
 
 
 def read_table(source: Any, separator: str | None = None, encoding: str | None = None) -> Table:
-    """Read a path to a CSV or Parquet file, or an Arrow, pandas or polars table."""
+    """Read a path to a file, the address of a database with a query, or an Arrow, pandas or polars table."""
     if isinstance(source, Table):
         return source
-    if isinstance(source, str | Path):
+    if is_address(source):
+        table = read_address(source)
+    elif isinstance(source, str | Path):
         from seriatim.tables.files import read_file
 
         table = read_file(Path(source), separator, encoding)

@@ -14,6 +14,7 @@ import pyarrow.types as pat
 
 from seriatim.model import Release, Table
 from seriatim.tables.codes import code_texts
+from seriatim.tables.formats import WRITTEN, FileFormat
 
 _BATCH = 1 << 17
 _EXACT = 1 << 53
@@ -173,9 +174,24 @@ def _files_of(release: Release) -> Mapping[str, pa.Table]:
     return release.files
 
 
-def same_format_as(source: Table) -> CsvWriter | ParquetWriter:
-    """Return the writer for a source: Parquet stays Parquet, all else becomes CSV."""
-    return ParquetWriter() if source.kind == "parquet" else CsvWriter(source.separator)
+@dataclass(frozen=True, slots=True)
+class LabelledWriter:
+    """Writes the files of a release as CSV, for every reader, and beside it in a format with labels or sheets."""
+
+    made: FileFormat
+    source: Table
+
+    def __call__(self, release: Release, folder: Path) -> None:
+        CsvWriter()(release, folder)
+        for name, table in _files_of(release).items():
+            self.made.write(table, _place(folder, f"{name}.{self.made.word}"), self.source)
+
+
+def writer_of(source: Table, word: str) -> CsvWriter | ParquetWriter | LabelledWriter:
+    """Return the writer of a format."""
+    if word == "parquet":
+        return ParquetWriter()
+    return CsvWriter(source.separator) if word == "csv" else LabelledWriter(WRITTEN[word], source)
 
 
 def _plain_type(kind: pa.DataType) -> pa.DataType:

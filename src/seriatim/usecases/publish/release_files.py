@@ -26,6 +26,7 @@ from seriatim.report import Facts, PublicReport, Report, TableCounts, promise_to
 from seriatim.report.words import format_percent
 
 if TYPE_CHECKING:
+    from seriatim.model.view import ColumnLabels
     from seriatim.reading.relation import Quality
     from seriatim.usecases.publish.publish import ReleaseOrder
 
@@ -199,9 +200,19 @@ def _labels(hierarchy: Hierarchy, shown: Generalised | None) -> dict[str, dict[s
 def codebook_of(order: ReleaseOrder, made: Release, number: int) -> dict[str, Any]:
     """Return all that a reader needs beside the table: what it is, how to read it, and how well it answers."""
     codebook = _columns_and_promises(order.policy, made.draft, made.verdict, number)
+    for entry in codebook["columns"]:
+        entry |= _labelled(order.view.source.labels.get(entry["name"]))
     origin = {"publisher": order.policy.publisher, "period": order.period, "date": order.date}
     told = {key: value for key, value in origin.items() if value}
     return {**codebook, **told, **_people_and_quality(made.draft, codebook)}
+
+
+def _labelled(told: ColumnLabels | None) -> dict[str, Any]:
+    """Return what the file of the view says about a column: its title, and what its codes mean."""
+    if told is None:
+        return {}
+    every = {"title": told.title, "values": dict(told.values), "missing": [list(one) for one in told.missing]}
+    return {key: value for key, value in every.items() if value}
 
 
 def _people_and_quality(draft: Draft, codebook: Mapping[str, Any]) -> dict[str, Any]:
