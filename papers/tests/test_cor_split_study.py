@@ -7,6 +7,8 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.csv as pacsv
 import pytest
 from support.command_line import seriatim
 from support.random_series import OneWorker, unsafe_pairs
@@ -24,13 +26,14 @@ from seriatim_papers.cor_split import (
     cor_split_scales,
     play_cor_split,
 )
-from seriatim_papers.cor_split_page import PARTS, CorSplitStudy, study_cor_split_page
-from seriatim_papers.cor_split_parts import cor_split_part_sweep
+from seriatim_papers.cor_split_page import CorSplitStudy, study_cor_split_page
+from seriatim_papers.cor_split_parts import cor_split_part_degrees
 from seriatim_papers.cor_split_reasons import STABLE, reasons, reasons_repeated
 from seriatim_papers.memory import GroupMemory
 from seriatim_papers.queries import QueryWorkload, draw_queries, queries_anywhere, queries_by_share
 from seriatim_papers.stable_cuts import cut_stably
-from seriatim_papers.worlds.census import DOMAINS, N_INCOMES, CensusChurn, census
+from seriatim_papers.worlds.census import DOMAINS, FAST_CHURN, N_INCOMES, SLOW_CHURN, CensusChurn, census
+from seriatim_papers.worlds.own_table import census_from_table, churn_of_table
 
 SETTING = CorSplitSetting(CensusChurn(3_000, 0.33, 5), n_queries=300, query_every=2)
 
@@ -150,7 +153,7 @@ def test_neighbours_by_id_meet_again_and_again():
 
 def test_each_reading_of_the_attack_goes_further():
     orders = ("shuffled", "by id", "as they came")
-    found = reasons([(CensusChurn(800, 0.2, 5), orders)], OneWorker(), seeds=(1, 2))
+    found = reasons([(CensusChurn(800, 0.2, 5), orders)], seeds=(1, 2))
     assert [(one.order, one.method) for one in found] == [
         (order, method) for order in orders for method in ("invariant", "invariant, stable ties", "cor-split")
     ]
@@ -199,8 +202,8 @@ def test_ties_stand_as_the_cut_before_left_them():
 
 
 def test_the_sweep_is_safe_everywhere():
-    found = cor_split_part_sweep(600, OneWorker(), (4, 6), (1, 3, 5), 100)
-    pairs = [(4, 1), (4, 3), (6, 1), (6, 3), (6, 5)]  # a degree above m is no degree
+    pairs = [(4, 1), (4, 3), (6, 3), (6, 5)]
+    found = [one for m, n in pairs for one in cor_split_part_degrees(600, m, n, 100, 1)]
     assert [(one.m, one.n) for one in found if one.method == "repaired"] == pairs
     assert all(one.unsafe == 0 for one in found if one.n > 1)
     assert all(0 < one.error < 2 for one in found)
@@ -208,31 +211,99 @@ def test_the_sweep_is_safe_everywhere():
 
 @pytest.fixture(scope="module")
 def study() -> CorSplitStudy:
-    return study_cor_split_page(OneWorker(), 0.002, PARTS, 50)
+    return study_cor_split_page(scale=0.002, n_queries=50)
 
 
 def test_the_page_redraws_the_papers_figures(study: CorSplitStudy):
     page = study.to_html()
-    for figure in ("Fig. 2(a)", "Fig. 2(b)", "Fig. 2(c)", "Fig. 7", "Fig. 8", "Fig. 9"):
+    for figure in ("Fig. 2(a)", "Fig. 2(b)", "Fig. 2(c)", "Fig. 7", "Fig. 8", "Fig. 9", "Example 1", "word by word"):
         assert figure in page
     assert "200 people, 33% churn, 24 releases" in page
+    assert "3 series each (seeds 1, 2, 3)" in page
     assert "What moves the figures" in page
     record = json.loads(study.to_json())
     for outcomes in record["scenarios"].values():
-        assert [one["method"] for one in outcomes] == [method.name for method in METHODS]
+        assert [(one["method"], one["seed"]) for one in outcomes] == [
+            (method.name, seed) for method in METHODS for seed in (1, 2, 3)
+        ]
         assert all(one["wrong"] == 0 for one in outcomes)
         assert outcomes[-1]["breached"] <= outcomes[0]["breached"]
-    assert len(record["sweep"]) == 2 * 8
+    assert len(record["sweep"]) == 2 * 8 * 3
     assert len(record["reasons"]) == 15
     assert len(record["asked"]) == 2 * 3 * 3
+    assert len(record["printed"]) == 4 * 2 * 2 * 3
+
+
+def test_a_sentence_about_results_carries_the_figures_of_its_run(study: CorSplitStudy):
+    """Other people must make every sentence that depends on them say something else."""
+    other, words = study_cor_split_page(("fast",), 0.004, 60), study_cor_split_page(("printed",), 0.05, 60)
+    assert all(any(letter.isdigit() for letter in one.found) for one in study.claims())
+    fast = [one for one in other.claims() if "240 people" in one.words]
+    mine = [one for one in study.claims() if "200 people, 33%" in one.words]
+    same = [one.words for one, two in zip(fast, mine, strict=True) if one.found == two.found]
+    assert [words for words in same if "releases none" not in words and "below h" not in words] == []
+    told = {one.words: one.found for one in study.claims()}
+    moved = words.claims()
+    assert len(moved) == 2
+    assert all(told[one.words] != one.found for one in moved)
+
+
+def test_claims_follow_from_the_run(study: CorSplitStudy):
+    claims = {one.words: one for one in study.claims()}
+    (carl,) = [one for words, one in claims.items() if "Erica has AIDS" in words]
+    assert (carl.holds, carl.found.startswith("Carl known: 1 of 7: Erica")) == (True, True)
+    (both,) = [one for words, one in claims.items() if "Erica is known as well" in words]
+    assert both.found.startswith("Carl and Erica known: 0 of 6;")
+    (choice,) = [one for words, one in claims.items() if "n-Choose" in words]
+    assert (choice.holds, choice.found) == (False, "2 and 3")
+    (printed,) = [one for words, one in claims.items() if "hcSafe" in words]
+    assert printed.holds == all(one.unsafe == 0 for one in study.printed if (one.method, one.n) == ("as printed", 3))
+    for run in next(iter(study.scenarios.values())):
+        assert run.breached.numbers == tuple(one.iterated.share for one in run.seeds)
 
 
 def test_a_single_person_given_away_is_told_by_count(study: CorSplitStudy):
-    name, outcomes = next(iter(study.scenarios.items()))
-    few = Estimate("exclusion", 1e-6, 0.0, 2e-6, n_people=500_000, wrong=0, detail={"breached": [0, 0, 1]})
-    page = replace(study, scenarios={name: (*outcomes[:-1], replace(outcomes[-1], iterated=few))}).to_html()
-    assert "1 person in 3 draws together" in page
+    name, runs = next(iter(study.scenarios.items()))
+    few = Estimate(
+        "exclusion", 1e-6, 0.0, 2e-6, n_people=500_000, wrong=0, detail={"breached": [0, 0, 1], "narrowed": 3}
+    )
+    seeds = tuple(replace(one, iterated=few) for one in runs[-1].seeds)
+    page = replace(study, scenarios={name: (*runs[:-1], replace(runs[-1], seeds=seeds))}).to_html()
+    assert "3 in 9 draws together" in page
     assert "Nobody under" not in page
+
+
+def test_the_census_may_be_ones_own(tmp_path: Path):
+    rng = np.random.default_rng(4)
+    n = 2_400
+    table = pa.table({
+        "years": rng.integers(20, 60, n), "home": rng.choice(list("abcdef"), n), "note": rng.integers(0, 9, n),
+        "pay": pa.array([None, *rng.integers(0, 90_000, n - 1).tolist()]),
+    })  # fmt: skip
+    pacsv.write_csv(table, tmp_path / "people.csv")
+    people = census_from_table(tmp_path / "people.csv", "years, home ~> pay")
+    assert (len(people), people.domains, people.n_values) == (n - 1, (40, 6), 50)
+    pay = np.array(table["pay"].to_pylist()[1:])
+    for one in range(49):  # classes are in order of pay, and about equally large
+        assert pay[people.income == one].max() <= pay[people.income == one + 1].min()
+    assert np.bincount(people.income).max() <= 52
+    assert [sorted(set(table["home"].to_pylist()))[code] for code in people.quasi[:, 1]] == table["home"].to_pylist()[
+        1:
+    ]
+    for churn in (FAST_CHURN, SLOW_CHURN):
+        own = churn_of_table(people, churn)
+        assert 0 <= len(people) - own.n_people < 1 / churn.share + churn.releases
+    command = ("study", "cor-split", "--data", "people.csv", "--part", "slow", "--quick")
+    ran = seriatim(tmp_path, *command, "--scale", "1", "--columns", "years, home ~> pay", "--json")
+    assert ran.code == 0, ran.err
+    record = json.loads(ran.out)
+    assert record["people"] == "the table people.csv"
+    (name,) = record["scenarios"]
+    assert name.endswith("10% churn, 21 releases")
+    assert {one["n_people"] for one in record["scenarios"][name]} == {n - 1}
+    for wrong in ("years ~> wage", "years, pay", "pay ~> pay"):
+        told = seriatim(tmp_path, *command, "--columns", wrong)
+        assert (told.code, "--columns" in told.err) == (2, True), told.err
 
 
 def test_each_part_runs_alone(tmp_path: Path):
@@ -243,4 +314,4 @@ def test_each_part_runs_alone(tmp_path: Path):
     assert "Fig. 7" not in page
     wrong = seriatim(tmp_path, "study", "cor-split", "--part", "slo")
     assert wrong.code == 2
-    assert "closed-form, fast, slow, sweep, reasons" in wrong.err
+    assert "closed-form, printed, fast, slow, sweep, reasons" in wrong.err

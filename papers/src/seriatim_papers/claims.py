@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from seriatim.report import Grid
-from seriatim.report.words import format_plain
+from seriatim.report.words import format_percent, format_plain
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +48,13 @@ class Spread:
         if not np.isfinite(self.mean):
             return "not there in every seed"
         return f"{self.mean:.3f} ({self.low:.3f} to {self.high:.3f})"
+
+
+def shown_percent(spread: Spread) -> str:
+    """Write a share with its interval, which does not leave 0 to 1."""
+    low, high = max(spread.low, 0.0), min(spread.high, 1.0)
+    told = format_percent(spread.mean)
+    return told if len(spread.numbers) < 2 else f"{told} ({format_percent(low)} to {format_percent(high)})"
 
 
 @dataclass(frozen=True, slots=True)

@@ -63,16 +63,24 @@ def study_cor_split_command(
     part: Annotated[
         Optional[list[str]],  # noqa: UP045
         typer.Option(
-            help="Part to run; may be repeated: closed-form, fast (60,000 people), slow (200,000), sweep, reasons."
+            help="Part to run; may be repeated: closed-form, printed, fast (60,000 people), slow (200,000), sweep, "
+            "reasons."
         ),
     ] = None,
     quick: Annotated[
-        bool, typer.Option("--quick", help="Use a twentieth of the people and a tenth of the queries.")
+        bool, typer.Option("--quick", help="Use a fiftieth of the people and a twentieth of the queries.")
     ] = False,
     scale: Annotated[
         Optional[float],  # noqa: UP045
         typer.Option(min=0.001, max=1, help="Share of the paper's people (1 if omitted)."),
     ] = None,
+    data: Annotated[
+        Optional[Path],  # noqa: UP045
+        typer.Option("--data", help="A table of people instead of made-up ones (an IPUMS extract, or any)."),
+    ] = None,
+    columns: Annotated[
+        str, typer.Option("--columns", help="Quasi-identifiers and the sensitive column of that table.")
+    ] = "AGE, BPL, EDUC, SEX ~> INCTOT",
     out: StudyFile = Path("study-cor-split.html"),
     as_json: AsJson = False,
 ) -> None:
@@ -81,18 +89,18 @@ def study_cor_split_command(
     Example: seriatim study cor-split --quick --out study-cor-split.html
 
     Example: seriatim study cor-split --part fast --part sweep
+
+    Example: seriatim study cor-split --data people.csv --columns 'age, sex ~> income'
     """
-    from seriatim.cli import output
     from seriatim.errors import Fault, InputError
-    from seriatim.wiring import wired_workers
     from seriatim_papers.cor_split_page import PARTS, study_cor_split_page
 
     unknown = [name for name in part or () if name not in PARTS]
     if unknown:
         raise InputError(Fault("--part", f"{unknown[0]!r} is not a part of this study", ", ".join(PARTS)))
-    with output.progress_bar(silent=as_json) as progress:
-        study = study_cor_split_page(wired_workers(), scale, part or PARTS, progress=progress, quick=quick)
-    _finish(study, out, as_json)
+    with _running(out, as_json, "cor-split", scale, quick, _read(data), columns) as run:
+        study = study_cor_split_page(part or PARTS, scale, run=run, quick=quick, data=data, columns=columns)
+    _finish(study, out, as_json, run)
 
 
 @app.command("equivocation")

@@ -80,6 +80,12 @@ class CorSplitSetting:
     """Measure errors in the first, every n-th and the last release."""
     order: Order = "shuffled"
     selectivities: tuple[float, ...] = SELECTIVITIES
+    own: CensusPeople | None = field(default=None, repr=False)
+    """The people, if they are not made up."""
+
+    def people(self) -> CensusPeople:
+        """Return everyone who may appear."""
+        return self.own if self.own is not None else census(self.churn.n_people, self.seed)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,6 +99,8 @@ class ReleaseFigures:
     """hc-unsafe groups; None for cohorts, which are safe in another way."""
     counterfeits: int
     withheld: int
+    present: int = 0
+    """The people published."""
     gcp: float = 0.0
     """Global certainty penalty: how wide the boxes are, 0 for points, 1 for the whole domain."""
     errors: Mapping[float, float] = field(default_factory=dict)
@@ -107,6 +115,7 @@ class PlayedSeries:
     figures: tuple[ReleaseFigures, ...]
     published: tuple[RememberedRows, ...]
     n_people: int
+    n_values: int = N_INCOMES
 
     def history(self) -> History:
         """Return the history for attacks; respondents and values are numbers."""
@@ -114,7 +123,7 @@ class PlayedSeries:
             PastRelease(number, person=rows.person.astype(np.int32), group=rows.group, value=rows.value)
             for number, rows in enumerate(self.published, start=1)
         )
-        return History(pa.array(np.arange(self.n_people)), pa.array(np.arange(N_INCOMES)), pasts)
+        return History(pa.array(np.arange(self.n_people)), pa.array(np.arange(self.n_values)), pasts)
 
     def history_with_leavers(self) -> History:
         """Return cohorts for an adversary who knows that a counterfeit IS the person who left the slot."""
@@ -129,24 +138,24 @@ class PlayedSeries:
             pasts.append(
                 PastRelease(number, person=last[rows.slot].astype(np.int32), group=rows.group, value=rows.value)
             )
-        return History(pa.array(np.arange(self.n_people)), pa.array(np.arange(N_INCOMES)), tuple(pasts))
+        return History(pa.array(np.arange(self.n_people)), pa.array(np.arange(self.n_values)), tuple(pasts))
 
     def present(self, release: int) -> int:
         """Count the people in a release."""
-        return int((self.published[release - 1].person >= 0).sum())
+        return self.figures[release - 1].present
 
     def share(self, what: str) -> float:
         """Return counterfeits or withheld people as a share of all person-releases."""
-        rows = sum(int((p.person >= 0).sum()) for p in self.published) + sum(f.withheld for f in self.figures)
-        return float(sum(getattr(f, what) for f in self.figures) / max(rows, 1))
+        rows = sum(figures.present + figures.withheld for figures in self.figures)
+        return float(sum(getattr(figures, what) for figures in self.figures) / max(rows, 1))
 
 
 def play_cor_split(
     method: CorSplitMethod, setting: CorSplitSetting, workers: Workers, workload: QueryWorkload | None = None
 ) -> PlayedSeries:
     """Publish the whole series under one method; a workload keeps the true counts for the next method."""
-    asked = workload or QueryWorkload(DOMAINS, setting.n_queries, setting.seed)
-    people = census(setting.churn.n_people, setting.seed)
+    people = setting.people()
+    asked = workload or QueryWorkload(people.domains, setting.n_queries, setting.seed)
     rules = SerialRules(setting.m, setting.n, sticky=method.sticky)
     views = cor_split_numbers(people, setting.churn, setting.seed, setting.order)
     figures: list[ReleaseFigures] = []
@@ -154,9 +163,9 @@ def play_cor_split(
     for release, (who, number) in enumerate(views, start=1):
         view = SerialView(
             quasi=people.quasi[who],
-            scales=cor_split_scales(),
+            scales=cor_split_scales(people.domains),
             sensitive=people.income[who],
-            n_values=N_INCOMES,
+            n_values=people.n_values,
             person=number,
         )
         memory = method.recall(published, number)
@@ -174,12 +183,13 @@ def play_cor_split(
                 unsafe=unsafe,
                 counterfeits=made.n_counterfeits,
                 withheld=made.n_withheld(),
+                present=int((rows.person >= 0).sum()),
                 gcp=cor_split_penalty(view, made),
                 errors=errors,
             )
         )
         published.append(rows)
-    return PlayedSeries(method.name, tuple(figures), tuple(published), len(people))
+    return PlayedSeries(method.name, tuple(figures), tuple(published), len(people), people.n_values)
 
 
 def cor_split_numbers(
@@ -203,7 +213,8 @@ def cor_split_penalty(view: SerialView, made: SerialGrouping) -> float:
     """Return the mean width of the boxes of published records, each quasi-identifier as a share of its domain."""
     inside = made.box >= 0
     low, high, _ = range_boxes(view.quasi, made.box, int(made.box.max(initial=-1)) + 1)
-    width = (high - low) / np.maximum(np.array(DOMAINS) - 1, 1)
+    sizes = np.array([len(scale) for scale in view.scales])
+    width = (high - low) / np.maximum(sizes - 1, 1)
     return float(width[made.box[inside]].mean()) if inside.any() else 0.0
 
 
@@ -219,8 +230,8 @@ def _asked(release: int, setting: CorSplitSetting) -> bool:
     return release in (1, setting.churn.releases) or release % setting.query_every == 0
 
 
-def cor_split_scales() -> tuple[Scale, ...]:
+def cor_split_scales(domains: tuple[int, ...] = DOMAINS) -> tuple[Scale, ...]:
     return tuple(
         scale_of("interval", pa.array([str(i) for i in range(size)]), np.arange(size, dtype=np.float64))
-        for size in DOMAINS
+        for size in domains
     )

@@ -7,13 +7,15 @@ from collections.abc import Callable, Sequence
 from seriatim.knowledge.breach import breach_probability
 from seriatim.model import Bars, Chart, ChartAxis, Line, Lines, Threshold
 from seriatim.report.words import format_percent
+from seriatim_papers.claims import Spread, shown_percent
 from seriatim_papers.cor_split import SELECTIVITIES, ReleaseFigures
-from seriatim_papers.cor_split_parts import COMPROMISED, CorSplitOutcome, DegreeSweep, cor_split_part_mean_error
+from seriatim_papers.cor_split_parts import COMPROMISED, CorSplitRuns, DegreeSweep
 
 LABELS = {
     "invariant": "m-invariance",
+    "as printed": "Cor-Split as printed",
     "invariant, stable ties": "m-invariance, stable ties",
-    "cor-split": "Cor-Split",
+    "cor-split": "Cor-Split, check mended",
     "repaired": "repair",
     "repaired, sticky": "sticky repair",
 }
@@ -52,9 +54,8 @@ def cor_split_closed_form_charts() -> dict[str, Chart]:
             by_degree("hc", 4),
             x=x,
             y=ChartAxis("probability (logarithmic)", "percent", log=True),
-            caption="m = 6, p = 0.04. Groups of different releases differ in n people or more: each person more makes "
-            "it twenty to fifty times as rare "
-            f"({', '.join(format_percent(last[n].hc) for n in (1, 2, 3))} at the end).",
+            caption="m = 6, p = 0.04. Groups of different releases differ in n people or more; at the end "
+            f"({', '.join(format_percent(last[n].hc) for n in (1, 2, 3))} for n = 1, 2 and 3).",
         ),
         "2c": Chart(
             "Fig. 2(c): one person breached, every conclusion drawn once",
@@ -63,48 +64,49 @@ def cor_split_closed_form_charts() -> dict[str, Chart]:
             y=ChartAxis("probability", "percent"),
             caption=f"m = 6, p = 0.04. After {LONGEST} releases {format_percent(last[1].total)} for n = 1, "
             f"{format_percent(last[2].total)} for n = 2 and {format_percent(last[3].total)} for n = 3, the paper's "
-            "choice for "
-            "h = 10%. Theorem 2 is garbled in print; this is the formula of Figure 3. An adversary who builds on each "
-            "finding breaches far more people, as measured below.",
+            "choice for h = 10%. Theorem 2 is garbled in print; this is the formula of Figure 3.",
             threshold=Threshold(HIGHEST, "h = 10%", "at most"),
         ),
     }
 
 
-def cor_split_headline_chart(outcomes: Sequence[CorSplitOutcome]) -> Chart:
+def cor_split_headline_chart(runs: Sequence[CorSplitRuns]) -> Chart:
     """Chart who is breached in the end, by method."""
-    names = tuple(cor_split_chart_label(o.played.method) for o in outcomes)
+    names = tuple(cor_split_chart_label(one.method) for one in runs)
+    once = max(one.once.mean for one in runs)
     return Chart(
         "People breached at the fixed point",
-        Bars(names, tuple(o.iterated.share for o in outcomes)),
+        Bars(names, tuple(one.breached.mean for one in runs)),
         x=ChartAxis("method"),
         y=ChartAxis("share of people not compromised", "percent"),
-        caption=_breached_words(outcomes),
+        caption="Of the people who are not compromised. Drawing every conclusion once breaches at most "
+        f"{format_percent(once)}; an adversary who builds on each finding gets this far.",
         topic="attack",
     )
 
 
-def cor_split_course_charts(outcomes: Sequence[CorSplitOutcome], n_queries: int) -> dict[str, Chart]:
+def cor_split_course_charts(runs: Sequence[CorSplitRuns], n_queries: int) -> dict[str, Chart]:
     """Chart figures 7, 8 and 9; the counterfeits of cohorts separately, since there are far more."""
-    paired = [o for o in outcomes if o.played.method != "cohort"]
-    closed = [o for o in outcomes if o.played.method == "cohort"]
+    paired = [one for one in runs if one.method != "cohort"]
+    closed = [one for one in runs if one.method == "cohort"]
     found = {
         "unsafe": _course("Fig. 7: groups with historical correlations", paired, ChartAxis("groups"),
-                          lambda f: f.unsafe, _unsafe_words(outcomes)),
+                          lambda f: f.unsafe, _unsafe_words(paired)),
         "counterfeits": _course("Fig. 8: counterfeits", paired, ChartAxis("rows"),
                                 lambda f: f.counterfeits, _counterfeit_words(paired)),
-        "error": _errors(outcomes, n_queries),
-        "gcp": _course("How wide the boxes are", outcomes, ChartAxis("global certainty penalty", "percent"),
+        "error": _errors(runs, n_queries),
+        "gcp": _course("How wide the boxes are", runs, ChartAxis("global certainty penalty", "percent"),
                        lambda f: f.gcp,
                        "Mean width of a published range as a share of its domain: 0% would be the exact value."),
     }  # fmt: skip
-    if closed:
-        size = closed[0].played
+    for one in closed:
+        fakes = one.spread(lambda o: o.played.share("counterfeits"))
+        out = one.spread(lambda o: o.played.share("withheld"))
         found["places"] = _course(
             "What cohorts pay: counterfeits", closed, ChartAxis("share of the people present", "percent"),
-            lambda f: f.counterfeits / max(size.present(f.release), 1),
-            f"Slots of people who left, until newcomers take them: {format_percent(size.share('counterfeits'))} of all "
-            f"person-releases, and {format_percent(size.share('withheld'))} of them withheld.",
+            lambda f: f.counterfeits / max(f.present, 1),
+            f"Slots of people who left, until newcomers take them: {shown_percent(fakes)} of all person-releases, and "
+            f"{shown_percent(out)} of them withheld.",
         )  # fmt: skip
     return found
 
@@ -124,9 +126,12 @@ def cor_split_swept_charts(swept: Sequence[DegreeSweep]) -> dict[str, Chart]:
             lines = []
             for n in degrees:
                 own = [one for one in swept if (one.method, one.n) == (method, n) and one.n < one.m]
-                if own:
-                    x, y = tuple(float(o.m) for o in own), tuple(float(getattr(o, what)) for o in own)
-                    lines.append(Line(f"n = {n}", x, y))
+                curve = [
+                    (float(m), Spread(tuple(float(getattr(o, what)) for o in own if o.m == m)))
+                    for m in sorted({one.m for one in own})
+                ]
+                if curve:
+                    lines.append(_line(f"n = {n}", curve))
             name = f"{cor_split_chart_label(method)}: {title}"
             charts[f"{method} {what}"] = Chart(
                 name, Lines(tuple(lines)), x=ChartAxis("m: values that stay possible"), y=axis
@@ -136,79 +141,57 @@ def cor_split_swept_charts(swept: Sequence[DegreeSweep]) -> dict[str, Chart]:
 
 def _course(
     title: str,
-    outcomes: Sequence[CorSplitOutcome],
+    runs: Sequence[CorSplitRuns],
     axis: ChartAxis,
     figure: Callable[[ReleaseFigures], float | None],
     caption: str,
 ) -> Chart:
-    """Chart one line per method, release by release."""
-    lines = []
-    for outcome in outcomes:
-        shown = [(f.release, figure(f)) for f in outcome.played.figures]
-        points = [(float(release), float(y)) for release, y in shown if y is not None]
-        if points:
-            x, y = zip(*points, strict=True)
-            lines.append(Line(cor_split_chart_label(outcome.played.method), x, y))
-    return Chart(title, Lines(tuple(lines)), x=ChartAxis("release"), y=axis, caption=caption, topic="series")
+    """Chart one line per method, release by release, with its interval over seeds."""
+    curves = {cor_split_chart_label(one.method): one.curve(figure) for one in runs}
+    lines = tuple(_line(name, curve) for name, curve in curves.items() if curve)
+    return Chart(title, Lines(lines), x=ChartAxis("release"), y=axis, caption=caption, topic="series")
 
 
-def _errors(outcomes: Sequence[CorSplitOutcome], n_queries: int) -> Chart:
-    lines = tuple(
-        Line(
-            cor_split_chart_label(o.played.method),
-            SELECTIVITIES,
-            tuple(cor_split_part_mean_error(o.played, share) for share in SELECTIVITIES),
-        )
-        for o in outcomes
-    )
-    at = 0.05
-    first = cor_split_part_mean_error(outcomes[0].played, at)
-    beside = ", ".join(
-        f"{cor_split_chart_label(o.played.method)} {cor_split_part_mean_error(o.played, at) / first:.2f} times"
-        for o in outcomes[1:]
-        if first
-    )
+def _line(name: str, curve: Sequence[tuple[float, Spread]]) -> Line:
+    x, spreads = tuple(at for at, _ in curve), [spread for _, spread in curve]
+    told = len(spreads[0].numbers) > 1
+    low, high = (tuple(getattr(one, end) for one in spreads) if told else () for end in ("low", "high"))
+    return Line(name, x, tuple(one.mean for one in spreads), low=low, high=high)
+
+
+def _errors(runs: Sequence[CorSplitRuns], n_queries: int) -> Chart:
+    curves = {cor_split_chart_label(one.method): [(share, one.error(share)) for share in SELECTIVITIES] for one in runs}
+    at, (name, *others) = 0.05, curves
+    error = {one: dict(curve)[at].mean for one, curve in curves.items()}
+    beside = ", ".join(f"{one} {error[one] / error[name]:.2f} times" for one in others if error[name])
     return Chart(
         "Fig. 9: error of counts",
-        Lines(lines),
+        Lines(tuple(_line(one, curve) for one, curve in curves.items())),
         x=ChartAxis("share of the domain in the query", "percent"),
         y=ChartAxis("median relative error", "percent"),
-        caption=f"{n_queries:,} range counts for each point and release. At {at:.0%}, beside {lines[0].name}'s "
-        f"{format_percent(first)}: {beside}.",
+        caption=f"{n_queries:,} range counts for each point and release. At {at:.0%}, beside {name}'s "
+        f"{format_percent(error[name])}: {beside}.",
         topic="usefulness",
     )
 
 
-def _breached_words(outcomes: Sequence[CorSplitOutcome]) -> str:
-    once = max(o.once.share for o in outcomes)
-    return (
-        f"Of the people who are not compromised. Drawing every conclusion once breaches at most "
-        f"{format_percent(once)}; an "
-        "adversary who builds on each finding gets this far."
-    )
-
-
-def _unsafe_words(outcomes: Sequence[CorSplitOutcome]) -> str:
-    found = {
-        o.played.method: [f.unsafe for f in o.played.figures if f.unsafe is not None]
-        for o in outcomes
-        if o.played.figures[0].unsafe is not None
-    }
+def _unsafe_words(runs: Sequence[CorSplitRuns]) -> str:
+    found = {cor_split_chart_label(one.method): [unsafe.mean for _, unsafe in one.curve(lambda f: f.unsafe)]
+             for one in runs}  # fmt: skip
     told = [
-        f"{cor_split_chart_label(method)} leaves {unsafe[1]:,} in the second release and {unsafe[-1]:,} in the last"
-        for method, unsafe in found.items()
+        f"{name} leaves {unsafe[1]:,.0f} in the second release and {unsafe[-1]:,.0f} in the last"
+        for name, unsafe in found.items()
         if len(unsafe) > 1 and any(unsafe)
     ]
-    none = [cor_split_chart_label(method) for method, unsafe in found.items() if not any(unsafe)]
+    none = [name for name, unsafe in found.items() if not any(unsafe)]
     safe = f"None at all: {', '.join(none)}." if none else ""
     return " ".join(part for part in ("; ".join(told) + "." if told else "", safe) if part)
 
 
-def _counterfeit_words(outcomes: Sequence[CorSplitOutcome]) -> str:
+def _counterfeit_words(runs: Sequence[CorSplitRuns]) -> str:
     told = []
-    for o in outcomes:
-        later = [f.counterfeits for f in o.played.figures[1:]]
+    for one in runs:
+        later = [fakes.mean for _, fakes in one.curve(lambda f: f.counterfeits)[1:]]
         if any(later):
-            told.append(f"{cor_split_chart_label(o.played.method)} {min(later):,} to {max(later):,}")
-    rows = f"Rows a release after the first: {', '.join(told)}." if told else "Nobody needs any."
-    return f"{rows} They come from the ends of small buckets, where there is nobody to swap with."
+            told.append(f"{cor_split_chart_label(one.method)} {min(later):,.0f} to {max(later):,.0f}")
+    return f"Rows a release after the first: {', '.join(told)}." if told else "Nobody needs any."

@@ -1,18 +1,21 @@
-"""The Cor-Split study as one page: what m-invariance, Cor-Split and later methods reveal and cost."""
+"""The Cor-Split study as one page: what m-invariance, Cor-Split and later methods reveal and cost, and its claims."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
+from functools import partial
+from itertools import chain
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from seriatim.ports import Progress, Workers, no_progress
 from seriatim.report import Cell, Charts, Grid, Page, Points, Prose, Section
 from seriatim.report.html import FiledReport
-from seriatim.report.words import format_number, format_people, format_percent
-from seriatim_papers.cor_split import CorSplitSetting, Order
+from seriatim.report.words import format_percent, format_plain
+from seriatim_papers.claims import Claim, Spread, claims_grid, shown_percent
+from seriatim_papers.cor_split import METHODS, CorSplitSetting, Order
 from seriatim_papers.cor_split_charts import (
     cor_split_chart_label,
     cor_split_closed_form_charts,
@@ -20,30 +23,51 @@ from seriatim_papers.cor_split_charts import (
     cor_split_headline_chart,
     cor_split_swept_charts,
 )
+from seriatim_papers.cor_split_claims import (
+    closed_form_claims,
+    example_claims,
+    printed_claims,
+    scenario_claims,
+    swept_claims,
+)
+from seriatim_papers.cor_split_example import cor_split_example_grid
 from seriatim_papers.cor_split_parts import (
+    COMPROMISED,
+    DRAWS,
     MS,
     NS,
-    CorSplitOutcome,
+    SEEDS,
+    CorSplitRuns,
     DegreeSweep,
-    cor_split_part_mean_error,
+    cor_split_part_degrees,
     cor_split_part_mean_seconds,
+    cor_split_part_outcome,
     cor_split_part_record,
-    cor_split_part_scenario,
     cor_split_part_shrunk,
-    cor_split_part_sweep,
+)
+from seriatim_papers.cor_split_printed import (
+    CHURNS,
+    DEGREES,
+    PrintedPartition,
+    cor_split_printed,
+    cor_split_printed_grid,
 )
 from seriatim_papers.cor_split_reasons import QueryReason, Reason, reasons, reasons_asked
+from seriatim_papers.study_run import KEEPS_NOTHING, StudyRun
 from seriatim_papers.worlds.census import FAST_CHURN, SLOW_CHURN, CensusChurn
+from seriatim_papers.worlds.own_table import IPUMS, census_from_table, churn_of_table
 
-PARTS = ("closed-form", "fast", "slow", "sweep", "reasons")
+PARTS = ("closed-form", "printed", "fast", "slow", "sweep", "reasons")
+MADE_UP = ("printed", "sweep", "reasons")
+"""Parts that only the made-up census can be asked."""
 SCENARIOS = {"fast": CorSplitSetting(FAST_CHURN, query_every=12), "slow": CorSplitSetting(SLOW_CHURN, query_every=10)}
 READ_BY: tuple[tuple[CensusChurn, tuple[Order, ...]], ...] = (
     (CensusChurn(20_000, 0.10, 10), ("shuffled", "by id")),
     (FAST_CHURN, ("shuffled", "by id")),
     (CensusChurn(200_000, 0.10, 10), ("shuffled",)),
 )
-SWEEP_SIZE = 20_000
-QUICK_SCALE = 0.05
+SWEEP_SIZE = 10_000
+QUICK_SCALE = 0.02
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -51,8 +75,11 @@ class CorSplitStudy(FiledReport):
     """Every method in every scenario, and the curves of the closed form; parts that were not run are empty."""
 
     scale: float
-    scenarios: dict[str, tuple[CorSplitOutcome, ...]] = field(default_factory=dict)
+    people: str = "a made-up census"
+    scenarios: Mapping[str, tuple[CorSplitRuns, ...]] = field(default_factory=dict)
     swept: tuple[DegreeSweep, ...] = ()
+    printed: tuple[PrintedPartition, ...] = ()
+    printed_size: int = 0
     reasons: tuple[Reason, ...] = ()
     closed_form: bool = True
     n_queries: int = 10_000
@@ -60,29 +87,55 @@ class CorSplitStudy(FiledReport):
 
     def record(self) -> dict[str, Any]:
         return {
+            "schema": "seriatim.study.cor-split/1",
             "scale": self.scale,
+            "people": self.people,
             "queries": self.n_queries,
-            "scenarios": {name: [cor_split_part_record(o) for o in found] for name, found in self.scenarios.items()},
+            "seeds": list(SEEDS),
+            "claims": [format_plain(asdict(one)) for one in self.claims()],
+            "scenarios": {
+                name: [
+                    {**cor_split_part_record(outcome), "seed": seed}
+                    for run in found
+                    for seed, outcome in zip(SEEDS, run.seeds, strict=True)
+                ]
+                for name, found in self.scenarios.items()
+            },
             "sweep": [asdict(one) for one in self.swept],
+            "printed": [asdict(one) for one in self.printed],
             "reasons": [asdict(one) for one in self.reasons],
             "asked": [asdict(one) for one in self.asked],
         }
 
+    def claims(self) -> tuple[Claim, ...]:
+        """Judge the paper's sentences by the parts that were run."""
+        return (
+            *(chain(closed_form_claims(), example_claims()) if self.closed_form else ()),
+            *printed_claims(self.printed),
+            *scenario_claims(self.scenarios),
+            *swept_claims(self.swept),
+        )
+
     def page(self) -> Page:
-        sections = [Section("What this is", (Prose(_STORY), Points(_METHODS)))]
+        sections = [
+            Section("What this is", (Prose((self._story(),)), Points(_METHODS))),
+            Section("The paper's claims, and where they hold here", (claims_grid(self.claims()),), _JUDGED),
+        ]
         if self.closed_form:
+            sections.append(Section("Example 1", (cor_split_example_grid(),)))
             sections.append(Section("Fig. 2: the closed form", (Charts(cor_split_closed_form_charts()),), _CLOSED))
-        for name, outcomes in self.scenarios.items():
-            charts = {
-                f"{name}, {key}": chart for key, chart in cor_split_course_charts(outcomes, self.n_queries).items()
-            }
+        for name, runs in self.scenarios.items():
+            charts = {f"{name}, {key}": chart for key, chart in cor_split_course_charts(runs, self.n_queries).items()}
             blocks: tuple[Charts | Grid | Points, ...] = (
-                Charts({f"{name}, breached": cor_split_headline_chart(outcomes)}),
-                _breached(outcomes),
-                _costs(outcomes),
+                Charts({f"{name}, breached": cor_split_headline_chart(runs)}),
+                _breached(runs),
+                _costs(runs),
                 Charts(charts),
             )
-            sections.append(Section(name, blocks, _in_short(outcomes)))
+            sections.append(Section(name, blocks, _in_short(runs)))
+        if self.printed:
+            grid = cor_split_printed_grid(self.printed, self.printed_size)
+            sections.append(Section("Figures 5 and 6 word by word", (grid,), _PRINTED))
         if self.swept:
             sections.append(
                 Section("Other m and n", (Charts(cor_split_swept_charts(self.swept)), *_swept(self.swept)), _SWEEP)
@@ -95,20 +148,24 @@ class CorSplitStudy(FiledReport):
             "Cor-Split, run again",
             tuple(sections),
             kicker="Study",
-            subtitle=f"Serial publication on a made-up census{size}",
+            subtitle=f"Serial publication of {self.people}{size}",
+        )
+
+    def _story(self) -> str:
+        runs = "; ".join(self.scenarios) or "no scenario"
+        return (
+            f"Riboni and Bettini publish a census table again and again while people join and leave. Run here on "
+            f"{self.people}: {runs}, with m = 6 and n = 3; {len(SEEDS)} series each (seeds "
+            f"{', '.join(map(str, SEEDS))}), {len(DRAWS)} draws of {COMPROMISED:.0%} compromised people in each, "
+            f"{self.n_queries:,} queries a point. Figures are means with 95 % intervals over the series."
         )
 
 
-_STORY = (
-    "Riboni and Bettini publish a census table again and again while people join and leave. m-invariance shows "
-    "everyone among the same m values in all releases; Cor-Split also keeps groups of different releases apart by n "
-    "people. Here the experiment runs again with m = 6, n = 3 and 4% of people compromised at random, five draws.",
-    "The paper's adversary draws every conclusion once. One who builds on each finding gets much further: the tables "
-    "show both. Every inference is compared with the truth; none was wrong.",
-)
+_JUDGED = "A claim holds where its whole interval does."
 _METHODS = (
     ("m-invariance:", "Xiao and Tao's buckets, halved at medians."),
-    ("Cor-Split:", "the paper's greedy partition, with its safety check made symmetric."),
+    ("Cor-Split, check mended:", "the paper's greedy partition, with its safety check made symmetric, and no merging."),
+    ("Cor-Split as printed:", "Figures 5 and 6 word by word."),
     ("repair:", "m-invariance's halves, with people of equal value swapped until groups are safe, in unions too."),
     ("sticky repair:", "the same, and groups whose members all remain are republished as they were."),
     ("cohort:", "nobody ever changes group. Its adversary even knows that a counterfeit is the person who left."),
@@ -116,137 +173,160 @@ _METHODS = (
 _CLOSED = (
     "What the paper expects, before any data: the chance of losing one candidate value, and of losing all but one."
 )
-_SWEEP = (
-    "The paper mentions m = 4 to 10 and n = 1 to 5 without figures. A larger m costs accuracy and slows the cascade. "
-    "A larger n costs counterfeits and does not help against an adversary who iterates. With n = m hardly anyone can "
-    "be published, so the charts omit it."
-)
+_PRINTED = "The printed check looks at the new group alone; the mended one at the smaller of two groups."
+_SWEEP = "The paper mentions m = 4 to 10 and n = 1 to 5 without figures. The charts omit n = m."
 _MOVED = (
-    "The same series under choices that the paper leaves open, one changed at a time. Shares are of people who were "
+    "One series each, under choices that the paper leaves open, one changed at a time. Shares are of people who were "
     "not compromised; the small print is the range over draws of compromised people."
 )
 _REASONS = (
     ("Ties.", "In a census many people tie in a quasi-identifier, and groups follow the order in which a cut leaves "
      "them. A stable sort keeps those together whom the cut before had put together, release after release; the "
-     "product's selection leaves ties in no order. With stable ties two to four times as many groups are unsafe."),
+     "product's selection leaves ties in no order."),
     ("Order.", "How a view is ordered: shuffled, or by id. By id, the same neighbours meet again and again; the "
      "product therefore shuffles with the series' secret."),
     ("One round.", "Side by side: both printed rules from what is known beforehand, as Lemma 2 counts. One after the "
      "other: the second from what the first left."),
-    ("Queries.", "Ranges of a given volume around people hold more of them than their share of the domain and are "
-     "answered best; ranges meant to hold that share of people are narrow where people are many, and answered "
-     "less well."),
+    ("Queries.", "Ranges of a given volume around people, of that volume anywhere, or meant to hold that share of "
+     "people."),
     ("To the end.", "Printed rules: repeated until nothing moves. All rules: with counting, which the print lacks."),
 )  # fmt: skip
 
 
 def study_cor_split_page(
-    workers: Workers,
-    scale: float | None = None,
     parts: Collection[str] = PARTS,
+    scale: float | None = None,
     n_queries: int | None = None,
-    progress: Progress = no_progress,
+    run: StudyRun = KEEPS_NOTHING,
     *,
     quick: bool = False,
+    data: Path | None = None,
+    columns: str = IPUMS,
 ) -> CorSplitStudy:
-    """Run the chosen parts; ``scale`` shrinks the tables, ``quick`` both tables and queries unless they are given."""
+    """Run the chosen parts; ``scale`` shrinks the tables, ``quick`` both tables and queries unless they are given.
+
+    With ``data`` the scenarios are of the people of that table; what only made-up people can show is left out.
+    """
     scale = scale if scale is not None else QUICK_SCALE if quick else 1.0
-    n_queries = n_queries if n_queries is not None else 1_000 if quick else 10_000
-    run = [part for part in PARTS if part in parts]
-    scenarios: dict[str, tuple[CorSplitOutcome, ...]] = {}
-    swept: tuple[DegreeSweep, ...] = ()
-    why: tuple[Reason, ...] = ()
-    drawn: tuple[QueryReason, ...] = ()
-    for done, part in enumerate(run):
-        step = _within(progress, part, done, len(run))
-        if part in SCENARIOS:
-            setting = cor_split_part_shrunk(replace(SCENARIOS[part], n_queries=n_queries), scale)
-            churn = setting.churn
-            name = f"{churn.size:,} people, {churn.share:.0%} churn, {churn.releases} releases"
-            scenarios[name] = cor_split_part_scenario(setting, workers, progress=step)
-        elif part == "sweep":
-            ms, ns = ((4, 7, 10), (1, 3, 5)) if scale < 1 else (MS, NS)
-            swept = cor_split_part_sweep(max(round(SWEEP_SIZE * scale), 300), workers, ms, ns, n_queries, step)
-        elif part == "reasons":
-            worlds = [(cor_split_part_shrunk(CorSplitSetting(churn), scale).churn, orders) for churn, orders in READ_BY]
-            why = reasons(worlds, workers, progress=step)
-            drawn = reasons_asked(worlds[-1][0], workers, n_queries)
-    progress("done", 1.0)
+    n_queries = n_queries if n_queries is not None else 500 if quick else 10_000
+    asked = [part for part in PARTS if part in parts and (data is None or part not in MADE_UP)]
+    settings = _settings(asked, scale, n_queries, data, columns)
+    tasks: dict[str, Callable[[], Any]] = {
+        f"{name}, seed {seed}, {method.name}": partial(cor_split_part_outcome, replace(setting, seed=seed), method)
+        for name, setting in settings.items()
+        for seed in SEEDS
+        for method in METHODS
+    }
+    size = max(round(SWEEP_SIZE * scale), 300)
+    ms, ns = ((4, 7, 10), (1, 3, 5)) if scale < 1 else (MS, NS)
+    pairs = [(m, n) for m in ms for n in ns if n <= m] if "sweep" in asked else []
+    degrees: dict[str, Callable[[], Any]] = {
+        f"m = {m}, n = {n}, seed {seed}": partial(cor_split_part_degrees, size, m, n, n_queries, seed)
+        for m, n in pairs
+        for seed in SEEDS
+    }
+    printed_size = max(round(CHURNS[0].size * min(4 * scale, 1)), 300)
+    words: dict[str, Callable[[], Any]] = {
+        f"as printed, {churn.share:.0%}, n = {n}, seed {seed}": partial(
+            cor_split_printed, replace(churn, size=printed_size), n, seed
+        )
+        for churn in (CHURNS if "printed" in asked else ())
+        for n in DEGREES
+        for seed in SEEDS
+    }
+    worlds = [(cor_split_part_shrunk(CorSplitSetting(churn), scale).churn, orders) for churn, orders in READ_BY]
+    moved: dict[str, Callable[[], Any]] = {
+        f"choices {at}: {churn.size:,} people, {order}": partial(reasons, [(churn, (order,))])
+        for at, (churn, orders) in enumerate(worlds if "reasons" in asked else [], start=1)
+        for order in orders
+    }
+    if moved:
+        moved["choices: queries"] = partial(reasons_asked, worlds[-1][0], n_queries)
+    found: dict[str, Any] = run.parts({**words, **tasks, **degrees, **moved})
     return CorSplitStudy(
         scale=scale,
-        scenarios=scenarios,
-        swept=swept,
-        reasons=why,
-        closed_form="closed-form" in run,
+        people=f"the table {data.name}" if data is not None else "a made-up census",
+        scenarios={
+            name: tuple(
+                CorSplitRuns(method.name, tuple(found[f"{name}, seed {seed}, {method.name}"] for seed in SEEDS))
+                for method in METHODS
+            )
+            for name in settings
+        },
+        swept=tuple(chain(*(found[name] for name in degrees))),
+        printed=tuple(chain(*(found[name] for name in words))),
+        printed_size=printed_size,
+        reasons=tuple(chain(*(found[name] for name in moved if name != "choices: queries"))),
+        closed_form="closed-form" in asked,
         n_queries=n_queries,
-        asked=drawn,
+        asked=found.get("choices: queries", ()),
     )
 
 
-def _within(progress: Progress, part: str, done: int, total: int) -> Progress:
-    """Report progress within one part."""
+def _settings(
+    asked: Collection[str], scale: float, n_queries: int, data: Path | None, columns: str
+) -> dict[str, CorSplitSetting]:
+    """Return the scenarios by what they are called."""
+    found = {}
+    own = None if data is None else census_from_table(data, columns)
+    if own is not None and scale < 1:
+        own = census_from_table(data, columns, max(round(len(own) * scale), 200)) if data is not None else None
+    for part in (part for part in asked if part in SCENARIOS):
+        setting = cor_split_part_shrunk(replace(SCENARIOS[part], n_queries=n_queries), scale)
+        if own is not None:
+            setting = replace(setting, own=own, churn=churn_of_table(own, SCENARIOS[part].churn))
+        churn = setting.churn
+        found[f"{churn.size:,} people, {churn.share:.0%} churn, {churn.releases} releases"] = setting
+    return found
 
-    def step(label: str, share: float) -> None:
-        progress(f"{part}: {label}", (done + share) / total)
 
-    return step
-
-
-def _in_short(outcomes: Sequence[CorSplitOutcome]) -> str:
+def _in_short(runs: Sequence[CorSplitRuns]) -> str:
     """Write the outcome in a sentence."""
-    share = {o.played.method: o.iterated.share for o in outcomes}
     told = ", ".join(
-        f"{cor_split_chart_label(method)} {format_percent(found)}" for method, found in share.items() if found
+        f"{cor_split_chart_label(one.method)} {shown_percent(one.breached)}" for one in runs if one.breached.mean
     )
-    none = [cor_split_chart_label(method) for method, found in share.items() if not found]
+    none = [cor_split_chart_label(one.method) for one in runs if not one.breached.mean]
     nobody = f" Nobody under {' or '.join(none)}." if none else ""
     return f"Breached in the end: {told}.{nobody}" if told else f"Nobody is breached under {', '.join(none)}."
 
 
-def _breached(outcomes: Sequence[CorSplitOutcome]) -> Grid:
-    head = ("method", "unsafe groups, all releases", "twins", "breached, one round", "breached to the end")
+def _breached(runs: Sequence[CorSplitRuns]) -> Grid:
+    head = ("method", "unsafe groups, all releases", "twins", "breached, one round", "breached to the end",
+            "lose values, are not breached")  # fmt: skip
     rows = tuple(
         (
-            cor_split_chart_label(outcome.played.method),
-            _unsafe(outcome),
-            f"{outcome.n_twins:,}",
-            format_percent(outcome.once.share),
-            Cell(format_percent(outcome.iterated.share), note=_interval(outcome)),
+            cor_split_chart_label(one.method),
+            "does not apply" if one.unsafe is None else f"{one.unsafe.mean:,.0f}",
+            f"{one.spread(lambda o: o.n_twins).mean:,.0f}",
+            shown_percent(one.once),
+            Cell(shown_percent(one.breached), note=_people(one)),
+            shown_percent(one.spread(lambda o: o.iterated.detail["narrowed"] / max(o.iterated.n_people, 1))),
         )
-        for outcome in outcomes
+        for one in runs
     )
     return Grid("What the whole series reveals", head, rows, frozenset(range(1, len(head))))
 
 
-def _interval(outcome: CorSplitOutcome) -> str:
-    """Write the interval over the draws; if hardly anyone is breached, write how many."""
-    found = outcome.iterated
-    if 0 < found.share < 0.0001:
-        drawn: list[int] = found.detail["breached"]
-        return f"{format_people(sum(drawn), 'person', 'people')} in {len(drawn)} draws together"
-    return f"{format_percent(found.low)} to {format_percent(found.high)}" if found.share else ""
+def _people(run: CorSplitRuns) -> str:
+    """Write how many people were breached, where they are too few for a share."""
+    drawn = [n for one in run.seeds for n in one.iterated.detail["breached"]]
+    return f"{sum(drawn):,} in {len(drawn)} draws together" if 0 < run.breached.mean < 0.0001 else ""
 
 
-def _unsafe(outcome: CorSplitOutcome) -> str:
-    """Count unsafe groups. Cohorts are safe in another way, so the degree does not apply to them."""
-    found = [figures.unsafe for figures in outcome.played.figures if figures.unsafe is not None]
-    return f"{sum(found):,}" if found else "does not apply"
-
-
-def _costs(outcomes: Sequence[CorSplitOutcome]) -> Grid:
+def _costs(runs: Sequence[CorSplitRuns]) -> Grid:
     shares = (0.01, 0.05, 0.10)
     head = ("method", "counterfeits", "withheld", *(f"error at {share:.0%}" for share in shares), "width of boxes",
             "seconds per release")  # fmt: skip
     rows = tuple(
         (
-            cor_split_chart_label(outcome.played.method),
-            format_percent(outcome.played.share("counterfeits")),
-            format_percent(outcome.played.share("withheld")),
-            *(format_percent(cor_split_part_mean_error(outcome.played, share)) for share in shares),
-            format_percent(float(np.mean([figures.gcp for figures in outcome.played.figures]))),
-            format_number(cor_split_part_mean_seconds(outcome.played)),
+            cor_split_chart_label(one.method),
+            shown_percent(one.spread(lambda o: o.played.share("counterfeits"))),
+            shown_percent(one.spread(lambda o: o.played.share("withheld"))),
+            *(shown_percent(one.error(share)) for share in shares),
+            shown_percent(one.spread(lambda o: float(np.mean([figures.gcp for figures in o.played.figures])))),
+            f"{one.spread(lambda o: cor_split_part_mean_seconds(o.played)).mean:.3g}",
         )
-        for outcome in outcomes
+        for one in runs
     )
     return Grid("What it costs, as shares of person-releases; errors are medians", head, rows,
                 frozenset(range(1, len(head))))  # fmt: skip
@@ -256,11 +336,13 @@ def _swept(swept: Sequence[DegreeSweep]) -> tuple[Grid, ...]:
     """Return the unsafe groups over all m and n, and what n = m leads to."""
     methods = list(dict.fromkeys(one.method for one in swept))
     rows = tuple(
-        (cor_split_chart_label(method), f"{len(own):,}", f"{sum(one.unsafe for one in own):,}")
+        (cor_split_chart_label(method), f"{len(own):,}", f"{sum(one.unsafe for one in own):,}",
+         shown_percent(Spread(tuple(one.withheld for one in own if one.n == one.m) or (float("nan"),))))
         for method in methods
         if (own := [one for one in swept if one.method == method])
-    )
-    return (Grid("Over all m and n", ("method", "pairs of m and n", "unsafe groups"), rows, frozenset({1, 2})),)
+    )  # fmt: skip
+    head = ("method", "series", "unsafe groups", "withheld where n = m")
+    return (Grid("Over all m, n and seeds", head, rows, frozenset({1, 2, 3})),)
 
 
 def _reasons_grids(found: Sequence[Reason]) -> tuple[Grid, ...]:

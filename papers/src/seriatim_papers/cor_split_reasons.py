@@ -20,8 +20,8 @@ from seriatim.kernels.arrays import Ints, Longs, Words
 from seriatim.kernels.check.box_counts import range_boxes
 from seriatim.kernels.deduce.board import Board
 from seriatim.kernels.deduce.one_round import narrow_by_compromised, narrow_by_correlations
-from seriatim.ports import Progress, Workers, no_progress
 from seriatim.reading import Boxes, count_in_ranges
+from seriatim.wiring import wired_workers
 from seriatim_papers.cor_split import (
     METHODS,
     CorSplitMethod,
@@ -76,19 +76,13 @@ class QueryReason:
     """Median of the relative errors, without queries that match nobody."""
 
 
-def reasons(
-    worlds: Sequence[tuple[CensusChurn, Sequence[Order]]],
-    workers: Workers,
-    seeds: Sequence[int] = SEEDS,
-    progress: Progress = no_progress,
-) -> tuple[Reason, ...]:
+def reasons(worlds: Sequence[tuple[CensusChurn, Sequence[Order]]], seeds: Sequence[int] = SEEDS) -> tuple[Reason, ...]:
     """Run the same series with different orders of the records, cuts of ties and readings of the attack."""
     work = [(churn, order, method) for churn, orders in worlds for order in orders for method in PRINTED]
     found = []
-    for done, (churn, order, method) in enumerate(work):
-        progress(f"{churn.size:,} people, {method.name}, records {order}", done / len(work))
+    for churn, order, method in work:
         setting = CorSplitSetting(churn, n_queries=1, query_every=churn.releases + 1, order=order)
-        played = play_cor_split(method, setting, workers)
+        played = play_cor_split(method, setting, wired_workers())
         ground = prepare(played.history())
         side, after, printed = _readings(ground, seeds[0])
         drawn = tuple(_breached(ground, ground.compromise(ground.draw(COMPROMISED, s), False).words, s) for s in seeds)
@@ -111,7 +105,7 @@ def reasons(
     return tuple(found)
 
 
-def reasons_asked(churn: CensusChurn, workers: Workers, n_queries: int) -> tuple[QueryReason, ...]:
+def reasons_asked(churn: CensusChurn, n_queries: int) -> tuple[QueryReason, ...]:
     """Measure one release with three ways of drawing queries."""
     setting = CorSplitSetting(replace(churn, releases=1), n_queries=1, query_every=2)
     people = census(churn.n_people, setting.seed)
@@ -126,7 +120,7 @@ def reasons_asked(churn: CensusChurn, workers: Workers, n_queries: int) -> tuple
     boxes = {}
     for method in METHODS[:2]:
         rules = SerialRules(setting.m, setting.n, sticky=method.sticky)
-        made = method.group(view, rules, method.recall([], view.person), SerialDraw(b"study", 1), workers)
+        made = method.group(view, rules, method.recall([], view.person), SerialDraw(b"study", 1), wired_workers())
         boxes[method.name] = Boxes(*range_boxes(view.quasi, made.box, int(made.box.max(initial=-1)) + 1))
     found = []
     for (drawn, draw), share in product(DRAWN.items(), (0.01, 0.05, 0.10)):

@@ -33,6 +33,9 @@ class CensusPeople:
     income: IntArray
     family: IntArray
     ward: IntArray
+    domains: tuple[int, ...] = DOMAINS
+    """How many values each column of ``quasi`` may have."""
+    n_values: int = N_INCOMES
 
     def __len__(self) -> int:
         return len(self.income)
