@@ -94,6 +94,7 @@ def complete_sample(found: Exclusion, sample: int | None = None, seed: int = 1, 
     answers = SolverAnswers(connected_parts(worlds), work)
     everyone = _left(found, worlds, answers.cleared)
     if len(everyone):
+        answers.clear_crossed(work / 4)
         answers.clear_few_alike(work / 4)
     if len(_left(found, worlds, answers.cleared)) > SAMPLE:
         answers.exchange(work / 4)

@@ -23,6 +23,7 @@ from typing import NamedTuple
 import numpy as np
 
 from seriatim.attacks.connected_parts import LITERALS, PROPAGATIONS, ConnectedParts
+from seriatim.attacks.crossed_places import CrossedPlaces
 from seriatim.attacks.possible_worlds import BALLS, differing_world, world_neighbourhood
 from seriatim.attacks.value_exchanges import FRUITLESS, TOO_MANY_CLASSES, Exchanges, clear_by_changed_places
 from seriatim.kernels.arrays import Flags, Ints
@@ -112,6 +113,11 @@ class SolverAnswers:
             self.work += spent
 
     @cached_property
+    def crossed(self) -> CrossedPlaces:
+        """Return worlds of four people."""
+        return CrossedPlaces(self.parts.worlds)
+
+    @cached_property
     def exchanges(self) -> Exchanges:
         """Return worlds of a few values."""
         return Exchanges(self.parts.worlds, self.parts.some_alike)
@@ -129,7 +135,7 @@ class SolverAnswers:
     def _class(self, one: int, step: _Step) -> bool | None:
         """Return whether everyone of a class must hold their value."""
         number = int(self.parts.part_of[one])
-        if self.cleared[one]:
+        if self.cleared[one] or (step.first and self._crossed(one)):
             return False
         if not self.parts.suited[number] and not step.together:
             return self._programmes(one) if step.first else None
@@ -138,6 +144,25 @@ class SolverAnswers:
         said = self._exchanged(one, step.together) if step.together else self._clauses(one, step)
         self._failed[number] = self._failed[number] + 1 if said is None else 0
         return said
+
+    def clear_crossed(self, work: float) -> None:
+        """Look for fours who may change places across series, in histories that are not too large to ask everyone."""
+        fruitless, most = 0, self.work + work
+        for one in np.flatnonzero(self.parts.worlds.pure & ~self.cleared).tolist():
+            if len(self.cleared) > MOST_CLASSES or fruitless == FRUITLESS or self.work > most:
+                return
+            if not self.cleared[one]:
+                fruitless = 0 if self._crossed(one) else fruitless + 1
+
+    def _crossed(self, one: int) -> bool:
+        """Return whether four people who change places across series clear a class; with one series nobody need."""
+        if self.crossed.n_series == 1:
+            return False
+        cleared_now, work = self.crossed.clear(one)
+        self.work += work
+        if cleared_now is not None:
+            self.cleared[cleared_now] = True
+        return cleared_now is not None
 
     def _exchanged(self, one: int, together: int) -> bool | None:
         """Return that a class is not certain if an exchange clears it, in histories that are not too large."""

@@ -41,6 +41,20 @@ class WithheldPeople:
     """What each of them holds; nobody without a value is listed."""
 
 
+SERIES = 1_000_000
+"""Releases of another series are numbered below 0, so many apart."""
+
+
+def number_elsewhere(series: int, number: int) -> int:
+    """Return the number of a release of another series, which is the ``series``-th beside this one, from 1."""
+    return -series * SERIES - number
+
+
+def series_of_release(number: int) -> int:
+    """Return which series a release is of: 0 for this one."""
+    return 0 if number > 0 else -number // SERIES
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class PastRelease:
     """One release: one entry per published row."""

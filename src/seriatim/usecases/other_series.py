@@ -14,6 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from seriatim.model import History
+from seriatim.model.history import number_elsewhere
 from seriatim.model.methods import method_named
 from seriatim.model.policy_in_force import policy_in_force
 from seriatim.ports import Ledger
@@ -54,14 +55,9 @@ def _about(ledger: Ledger, name: str, at: int, register: str, column: str) -> Ot
     if not len(history):
         return None
     history, several = _one_record_each(history)
-    kept = tuple(replace(past, number=_numbered(at, past.number)) for past in history)
-    received = {_numbered(at, one.number): one.recipients for one in ledger.records(name) if not one.recalled}
+    kept = tuple(replace(past, number=number_elsewhere(at, past.number)) for past in history)
+    received = {number_elsewhere(at, one.number): one.recipients for one in ledger.records(name) if not one.recalled}
     return OtherSeries(name, replace(history, releases=kept), received, several)
-
-
-def _numbered(at: int, number: int) -> int:
-    """Return the number of a release of the series at this place: the same, whichever column is asked about."""
-    return -at * 1_000_000 - number
 
 
 def _one_record_each(history: History) -> tuple[History, frozenset[str]]:
