@@ -15,7 +15,7 @@ import pyarrow.csv as pc
 
 from benchmarks.timing import in_turns, row
 from seriatim.defences.single.lattice.generalisation import search_task
-from seriatim.defences.single.lattice.optimum import AllowedNode, NodeSearch, find_best, find_minimal
+from seriatim.defences.single.lattice.optimum import AllowedNode, NodeSearch, find_best
 from seriatim.engines.threads import Threads
 from seriatim.model import Policy, View
 from seriatim.policies import policy_from_dict
@@ -43,12 +43,9 @@ def lattice_rows() -> list[dict[str, Any]]:
         print("lattice: skipped, no adult.csv (set SERIATIM_ADULT)")
         return []
     view, policy, workers = *adult_view(folder), Threads()
-    seconds = in_turns(
-        {"optimum": lambda: best_node(view, policy, workers), "minimal": lambda: _all(view, policy, workers)}
-    )
+    seconds = in_turns({"optimum": lambda: best_node(view, policy, workers)})
     return [
         row("lattice, Adult, 12,960 nodes, k = 5, 5 % suppression: optimum by NCP", seconds["optimum"], SECONDS, "s"),
-        row("lattice, the same: all minimal nodes", seconds["minimal"], 4 * SECONDS, "s"),
     ]
 
 
@@ -58,17 +55,14 @@ def growth_rows() -> list[dict[str, Any]]:
     for n in (30_000, 300_000, 1_000_000):
         view, policy = wide_view(n, SIX)
         rows += _growth(f"lattice, {n:,} rows x 6 quasi, postcode and birth date among them", view, policy, 3)
-    rows[-2] |= row(rows[-2]["case"], rows[-2]["value"], SECONDS_OF_A_MILLION, "s")
+    rows[-1] |= row(rows[-1]["case"], rows[-1]["value"], SECONDS_OF_A_MILLION, "s")
     view, policy = wide_view(n, TEN)
     return rows + _growth(f"lattice, {n:,} rows x 10 quasi", view, policy, 1)
 
 
 def _growth(case: str, view: View, policy: Policy, rounds: int) -> list[dict[str, Any]]:
     workers = Threads()
-    works = {
-        "optimum": lambda: best_node(view, policy, workers),
-        "all minimal nodes": lambda: _all(view, policy, workers),
-    }
+    works = {"optimum": lambda: best_node(view, policy, workers)}
     return [row(f"{case}: {name}", seconds, None, "s") for name, seconds in in_turns(works, rounds).items()]
 
 
@@ -85,11 +79,6 @@ def wide_view(n: int, quasi: tuple[str, ...]) -> tuple[View, Policy]:
 def best_node(view: View, policy: Policy, workers: Threads) -> AllowedNode | None:
     task = search_task(view, policy, ~view.suppressed)
     return find_best(NodeSearch(task.lattice, task.finest, task.demand, workers))
-
-
-def _all(view: View, policy: Policy, workers: Threads) -> int:
-    task = search_task(view, policy, ~view.suppressed)
-    return len(find_minimal(NodeSearch(task.lattice, task.finest, task.demand, workers)))
 
 
 def adult_view(folder: Path) -> tuple[View, Policy]:

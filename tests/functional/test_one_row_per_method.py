@@ -9,7 +9,7 @@ import pytest
 
 import seriatim as sr
 from seriatim.defences.series.cohort.grouping import cohort
-from seriatim.model.methods import METHODS, Method, MethodDegree, MethodFamily
+from seriatim.model.methods import METHODS, Method, MethodFamily
 from seriatim.testing.hospital import hospital_months
 
 COLUMNS = {
@@ -41,7 +41,6 @@ ECHO = Method(
     summary="a dummy that keeps cohorts",
     options=METHODS["cohort"].options,
     marks=("lineage", "slot", "baseline"),
-    degree=MethodDegree.MEANINGLESS,
     judged_by=("fair_cells",),
     reads_odds=True,
     leavers_known=True,

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from support.histories import histories
 
 from seriatim.model.history import History, JudgedHistory
-from seriatim.promises.series.historical import hc_safety, no_subtraction, union_safety
 from seriatim.promises.series.invariance import m_invariance, m_uniqueness, weak_m_invariance, weak_m_uniqueness
-from seriatim.promises.series.kept_over_time import group_limit, lifespan_limit
+from seriatim.promises.series.kept_over_time import lifespan_limit
+from seriatim_papers.historical.promises import hc_safety, no_subtraction, union_safety
 
 BOUNDED = settings(max_examples=150, deadline=None)
 Group = tuple[frozenset[int], Counter[int], int]
@@ -118,7 +118,4 @@ def reaches_out(inside: list[tuple[int, Group]], nodes: list[tuple[int, Group]])
 def test_limits(history: History, most: int) -> None:
     releases = releases_of(history)
     often = Counter(p for release in releases for people, _, _ in release for p in people)
-    different = {(p, people, size) for release in releases for people, _, size in release for p in people}
-    groups = Counter(p for p, _, _ in different)
     assert lifespan_limit(JudgedHistory(history), most).n_people == sum(n > most for n in often.values())
-    assert group_limit(JudgedHistory(history), most).n_people == sum(n > most for n in groups.values())

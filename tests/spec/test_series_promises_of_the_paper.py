@@ -7,8 +7,8 @@ import pytest
 from support.histories import grouped, history_of, paper_history, subtraction, union
 
 from seriatim.model.history import History, JudgedHistory
-from seriatim.promises.series.historical import hc_safety, no_subtraction, union_safety
 from seriatim.promises.series.invariance import m_invariance, m_uniqueness, weak_m_invariance
+from seriatim_papers.historical.promises import hc_safety, no_subtraction, union_safety
 
 
 def test_table_1_is_3_anonymous_3_diverse_0_close_and_3_invariant() -> None:

@@ -321,7 +321,7 @@ def test_a_method_is_not_given_what_it_does_not_read(method: str, options: list[
 def test_what_no_promise_reads_is_told() -> None:
     cohort = {"promise": {"m": 3, "n": 2}, "defence": {"method": "cohort"}}
     (note,) = policy_from_dict(small(**cohort)).unread
-    assert "nobody ever changes group" in note
+    assert "n is not judged: cohort has no degree" in note
     assert policy_from_dict(small(**{**cohort, "defence": {"method": "historical"}})).unread == ()
     once: dict[str, Any] = {"defence": {"method": "median"}, "adversary": {"lifespan": 12}}
     (note,) = policy_from_dict(small(**once)).unread

@@ -150,14 +150,14 @@ def test_the_lifespan_counts_the_whole_history() -> None:
 
 def test_n_is_a_degree_or_chosen_or_refused() -> None:
     adversary = Adversary(compromised=0.04, lifespan=24, breach=0.1)
-    promise = next(p for p in promised(None, adversary, m=6, n="choose") if p.rule == "hc_safety")
+    promise = next(p for p in promised("historical", adversary, m=6, n="choose") if p.rule == "hc_safety")
     assert promise.check(judged(paper_history())).threshold == 3
     with pytest.raises(PolicyError, match="lifespan"):
-        promised(None, replace(adversary, lifespan=25), m=6, n="choose")
+        promised("historical", replace(adversary, lifespan=25), m=6, n="choose")
     with pytest.raises(PolicyError, match="breach"):
-        promised(None, Adversary(compromised=0.04, lifespan=24), m=6, n="choose")
+        promised("historical", Adversary(compromised=0.04, lifespan=24), m=6, n="choose")
     with pytest.raises(PolicyError):
-        promised(None, m=3, n=4)
+        promised("historical", m=3, n=4)
 
 
 def test_coverage_holds_and_each_way_of_breaking_it_is_seen() -> None:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from seriatim.model.methods import FALLBACK, Method, MethodDegree, MethodFamily
+from seriatim.model.methods import FALLBACK, Method, MethodFamily
 from seriatim.model.policy_keys import Form, Setting
 
+_N_RULES = "seriatim_papers.historical.promises:rules_for_n"
 INVARIANT = Method(
     name="invariant",
     home="seriatim_papers.invariant:invariant",
@@ -12,6 +13,7 @@ INVARIANT = Method(
     summary="keeps everyone among the same values; groups overlap, so most people are certain after six releases",
     options=(FALLBACK,),
     halves_values=True,
+    n_rules=_N_RULES,
     judged_by=("m_uniqueness", "m_invariance"),
     past_keeps="m_uniqueness",
     needs_eligible=True,
@@ -27,7 +29,8 @@ HISTORICAL = Method(
         Setting(key="sticky", form=Form.FLAG, summary="groups whose members all remain stay as they are"),
         FALLBACK,
     ),
-    degree=MethodDegree.SOUGHT,
+    n_rules=_N_RULES,
+    seeks_n=True,
     judged_by=("weak_m_uniqueness", "weak_m_invariance"),
     past_keeps="weak_m_uniqueness",
     needs_eligible=True,

@@ -27,17 +27,6 @@ class MethodFamily(StrEnum):
     """All releases so far: ``defences.series.contract.SerialMethod``, from codes and a memory to groups."""
 
 
-class MethodDegree(StrEnum):
-    """What [promise] n means for a method."""
-
-    SOUGHT = "sought"
-    """The method groups people so that n holds."""
-    JUDGED = "judged"
-    """n is checked, but the method does nothing for it."""
-    MEANINGLESS = "meaningless"
-    """Nobody ever changes group, so there is nothing to compare."""
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Method:
     """What is known about a method without loading it; loading ``home`` brings compiled kernels."""
@@ -54,7 +43,10 @@ class Method:
     """An option without which it cannot be used, so that nothing tries it unasked."""
     marks: tuple[str, ...] = ()
     """Lasting numbers that it stores with its rows; it cannot continue a series without them."""
-    degree: MethodDegree = MethodDegree.JUDGED
+    n_rules: str = ""
+    """``module:function`` that makes of a policy the promises that [promise] n stands for; empty if n means nothing."""
+    seeks_n: bool = False
+    """Whether it groups people so that [promise] n holds; it is judged at 1 without it."""
     judged_by: tuple[str, ...] = ()
     """The promises that [promise] m stands for under this method."""
     seeks_j: bool = False
@@ -183,7 +175,6 @@ _ROWS = (
             ),
         ),
         marks=("lineage", "slot", "baseline", "blind"),
-        degree=MethodDegree.MEANINGLESS,
         judged_by=("fair_cells",),
         reads_odds=True,
         leavers_known=True,
@@ -250,7 +241,6 @@ _WITHDRAWN = {
         family=MethodFamily.SERIES,
         summary="people never changed group; a counterfeit with the same value took the slot of someone who left",
         marks=("lineage", "slot"),
-        degree=MethodDegree.MEANINGLESS,
         reads_odds=True,
         leavers_known=True,
         looks="values near their cap were cut at their own median; newcomers went where their value was free",

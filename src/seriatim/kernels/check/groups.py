@@ -1,4 +1,4 @@
-"""Figures of groups and of what groups of two releases have in common: for the promises about a series."""
+"""Figures of groups, and who met in them before: for the promises about a series."""
 
 from __future__ import annotations
 
@@ -63,36 +63,3 @@ def mark_moved(starts: Longs, met: Ints, sets: Words, old_sets: Words, moved: Fl
         for i in range(starts[group], starts[group + 1]):
             if met[i] >= 0 and old_sets[met[i]] != sets[group]:
                 moved[i] = True
-
-
-@kernel
-def lowest_correlations(
-    starts: Longs, counterfeits: Ints, met: Ints, old_size: Ints, old_counterfeits: Ints
-) -> tuple[Ints, Flags]:
-    """Return per group, against an earlier release, the lowest degree of a usable correlation, and subtraction holes.
-
-    ``met`` gives for each row, group after group, its person's group in the earlier release, -1 for none. A
-    counterfeit counts in a group's size and never in the common core; one group of the two must hold none, and the
-    other somebody real outside the core. The degree is that of the smaller group. 0 stands for none.
-    """
-    n_groups = len(starts) - 1
-    lowest, hole = np.zeros(n_groups, dtype=np.int32), np.zeros(n_groups, dtype=np.bool_)
-    shared = np.zeros(len(old_size), dtype=np.int32)
-    for group in range(n_groups):
-        size = starts[group + 1] - starts[group]
-        real = size - counterfeits[group]
-        for i in range(starts[group], starts[group + 1]):
-            if met[i] >= 0:
-                shared[met[i]] += 1
-        for i in range(starts[group], starts[group + 1]):
-            old = met[i]
-            if old < 0 or shared[old] == 0:
-                continue
-            core, least = shared[old], min(size, old_size[old])
-            shared[old] = 0
-            hole[group] |= core == least and size != old_size[old]
-            clean, old_clean = size == real, old_counterfeits[old] == 0
-            victim = (old_clean and real > core) or (clean and old_size[old] - old_counterfeits[old] > core)
-            if victim and core < least and (lowest[group] == 0 or least - core < lowest[group]):
-                lowest[group] = least - core
-    return lowest, hole

@@ -8,19 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from importlib import import_module
 from typing import ClassVar, Literal
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from seriatim.errors import Fault, PolicyError
-from seriatim.knowledge.breach import chosen_degree
-from seriatim.model import Adversary, Finding, Policy
+from seriatim.model import Finding, Policy
 from seriatim.model.history import JudgedHistory
-from seriatim.model.methods import JUDGED_ANYHOW, Method, MethodDegree, method_named
+from seriatim.model.methods import JUDGED_ANYHOW, Method, method_named
 from seriatim.promises.series.fair_cells import FairnessTerms, fair_cells
-from seriatim.promises.series.historical import hc_safety, no_subtraction, union_safety
 from seriatim.promises.series.invariance import m_invariance, m_uniqueness, weak_m_invariance, weak_m_uniqueness
 
 
@@ -130,22 +128,17 @@ def rules_for_m(policy: Policy) -> list[KeptOverTime]:
 
 def _of_m(name: str, terms: TermsOfM, policy: Policy) -> KeptOverTime:
     rule = rule_of_m(name)
-    return _promise(policy, name, lambda judged: rule(judged, terms, True))
+    return kept_over_time(policy, name, lambda judged: rule(judged, terms, True))
 
 
 def rules_for_n(policy: Policy) -> list[KeptOverTime]:
-    """Return what ``n`` stands for, if the method has a degree; one that seeks it is judged at 1 without ``n``."""
-    m, row = policy.terms.series.m, _row(policy)
-    n = None if m is None else _degree(m, policy.terms.series.n, policy.adversary)
-    if n is None and m is not None and row is not None and row.degree is MethodDegree.SOUGHT:
-        n = 1
-    if n is None or (row is not None and row.degree is MethodDegree.MEANINGLESS):
+    """Return what ``n`` stands for, as the method's row says; nothing where it compares no groups of two releases."""
+    row = _row(policy)
+    if row is None or not row.n_rules:
         return []
-    return [
-        _promise(policy, "hc_safety", lambda judged: hc_safety(judged, n, newest=True)),
-        _promise(policy, "union_safety", lambda judged: union_safety(judged, n, newest=True)),
-        _promise(policy, "subtraction", lambda judged: no_subtraction(judged, newest=True)),
-    ]
+    module, _, name = row.n_rules.partition(":")
+    found: list[KeptOverTime] = getattr(import_module(module), name)(policy)
+    return found
 
 
 def lifespan_bound(policy: Policy) -> list[KeptOverTime]:
@@ -153,10 +146,11 @@ def lifespan_bound(policy: Policy) -> list[KeptOverTime]:
     most = policy.adversary.lifespan
     if most is None or policy.terms.series.m is None:
         return []
-    return [_promise(policy, "lifespan", lambda judged: lifespan_limit(judged, most))]
+    return [kept_over_time(policy, "lifespan", lambda judged: lifespan_limit(judged, most))]
 
 
-def _promise(policy: Policy, rule: str, find: Callable[[JudgedHistory], Finding]) -> KeptOverTime:
+def kept_over_time(policy: Policy, rule: str, find: Callable[[JudgedHistory], Finding]) -> KeptOverTime:
+    """Return the promise of a rule about the series, for the column that it follows."""
     return KeptOverTime(rule, find, policy.sensitive[0].name if policy.sensitive else None, _known_by_name(policy))
 
 
@@ -166,14 +160,3 @@ def _known_by_name(policy: Policy) -> frozenset[str]:
 
 def _row(policy: Policy) -> Method | None:
     return method_named(policy.defence.method) if policy.defence else None
-
-
-def _degree(m: int, n: int | str | None, adversary: Adversary) -> int | None:
-    """Return the degree; ``"choose"`` means the smallest that keeps ``[adversary] breach``."""
-    if n is None:
-        return None
-    if n == "choose":
-        return chosen_degree(m, adversary)
-    if not isinstance(n, int) or not 1 <= n <= m:
-        raise PolicyError(Fault("[promise] n", "not a degree", f"a whole number from 1 to m = {m}"))
-    return n

@@ -24,7 +24,7 @@ from seriatim.knowledge.sequential_adversary import SequentialAdversary
 from seriatim.model import Chart, ChartAxis, Estimate, History, Line, Lines, PastRelease, PriorSets
 from seriatim.model.chance import open_chance
 from seriatim.model.history import JudgedHistory
-from seriatim.model.methods import OF_IMPORTED, Method, MethodDegree, method_named, names_looking_back
+from seriatim.model.methods import OF_IMPORTED, Method, method_named, names_looking_back
 from seriatim.ports import Progress, Workers, no_progress
 from seriatim.promises.series.kept_over_time import TermsOfM, rule_of_m
 from seriatim.usecases.forecast import sure_people
@@ -96,7 +96,7 @@ class WayToContinue:
     def label(self) -> str:
         if self.alone is not None:
             return f"{'as now' if self.now else self.method}, in groups of {self.alone.people} or more"
-        degree = f", n = {self.rules.n}" if self.row.degree is MethodDegree.SOUGHT else ""
+        degree = f", n = {self.rules.n}" if self.row.seeks_n else ""
         pace = {1: "", 2: ", every second time"}.get(self.every, f", every {self.every}th time")
         how = (", as now" if self.now else "") + (", an episode per value" if self.episodes else "")
         odds = f", odds = {self.rules.odds:g}" if self.rules.odds and self.row.reads_odds else ""
@@ -238,7 +238,7 @@ def _slower(way: WayToContinue) -> Iterator[WayToContinue]:
     way = replace(way, now=False)
     yield replace(way, every=2)
     yield replace(way, rules=replace(way.rules, m=way.rules.m + 1))
-    if way.row.degree is MethodDegree.SOUGHT and way.rules.n + 1 < way.rules.m:
+    if way.row.seeks_n and way.rules.n + 1 < way.rules.m:
         yield replace(way, rules=replace(way.rules, n=way.rules.n + 1))
 
 

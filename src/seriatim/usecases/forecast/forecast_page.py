@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from seriatim.model.methods import MethodDegree, installed_rows, names_looking_back
+from seriatim.model.methods import installed_rows, names_looking_back
 from seriatim.report import Banner, Cell, Charts, Definitions, FiledReport, Grid, Page, Prose, Section
 from seriatim.report.words import format_percent
 from seriatim.usecases.attack import attack_words
@@ -47,7 +47,7 @@ class OutlookReport(FiledReport):
                 "method": course.method,
                 "as_now": course.way.now,
                 "m": course.way.rules.m if course.way.alone is None else None,
-                "n": course.way.rules.n if course.way.row.degree is MethodDegree.SOUGHT else None,
+                "n": course.way.rules.n if course.way.row.seeks_n else None,
                 "every": course.way.every,
                 "new_series": course.way.anew,
                 "releases": list(course.numbers),

@@ -15,7 +15,7 @@ import pyarrow.types as pat
 from seriatim.model import Draft, History, Policy, View
 from seriatim.model.classes import classes_of
 from seriatim.model.draft import PLAIN
-from seriatim.model.methods import MethodDegree, method_named
+from seriatim.model.methods import method_named
 from seriatim.ports import Ledger
 
 _A_FEW = 256
@@ -83,7 +83,7 @@ def _not_judged(policy: Policy, n_before: int) -> Iterator[str]:
 
 def _seeks_degree(policy: Policy) -> bool:
     row = method_named(policy.defence.method) if policy.defence else None
-    return row is not None and row.degree is MethodDegree.SOUGHT
+    return row is not None and row.seeks_n
 
 
 def _noisy(policy: Policy) -> frozenset[str]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from seriatim.defences import defence_named
 from seriatim.errors import Fault, PolicyError
 from seriatim.model import DefenceOptions, DefenceSettings, Policy, Role, View
-from seriatim.model.methods import AUTO, AUTO_ALONE, AUTO_LASTING, MethodDegree, method_named
+from seriatim.model.methods import AUTO, AUTO_ALONE, AUTO_LASTING, method_named
 from seriatim.model.own_tables import is_split_by_column, policy_of_column, view_of_column
 from seriatim.ports import Defence, Promise
 from seriatim.ports.promise import need_of
@@ -134,7 +134,7 @@ def settled_policy(policy: Policy) -> Policy:
     If the method has no degree, n is dropped, and the verdict says so.
     """
     terms, row = policy.terms.series, method_named(policy.defence.method) if policy.defence else None
-    if row is not None and row.degree is MethodDegree.MEANINGLESS:
+    if row is not None and not row.n_rules:
         return _with_degree(policy, None)
     if terms.n != "choose" or terms.m is None:
         return policy

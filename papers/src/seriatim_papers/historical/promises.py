@@ -18,12 +18,41 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from seriatim.kernels.check.groups import lowest_correlations
-from seriatim.kernels.check.union_cuts import fewest_separating, group_graph, unions_to_cut
-from seriatim.model import Finding
+from seriatim.errors import Fault, PolicyError
+from seriatim.knowledge.breach import chosen_degree
+from seriatim.model import Adversary, Finding, Policy
 from seriatim.model.history import JudgedHistory
+from seriatim.model.methods import method_named
 from seriatim.model.scale import IntArray
+from seriatim.promises.series.kept_over_time import KeptOverTime, kept_over_time
 from seriatim.promises.series.releases import ReleaseGroups, met_in_earlier, numbers_to_check, taken_apart
+from seriatim_papers.kernels.union_cuts import fewest_separating, group_graph, lowest_correlations, unions_to_cut
+
+
+def rules_for_n(policy: Policy) -> list[KeptOverTime]:
+    """Return what ``n`` stands for; a method that seeks a degree is judged at 1 without ``n``."""
+    m, row = policy.terms.series.m, method_named(policy.defence.method) if policy.defence else None
+    n = None if m is None else _degree(m, policy.terms.series.n, policy.adversary)
+    if n is None and m is not None and row is not None and row.seeks_n:
+        n = 1
+    if n is None:
+        return []
+    return [
+        kept_over_time(policy, "hc_safety", lambda judged: hc_safety(judged, n, newest=True)),
+        kept_over_time(policy, "union_safety", lambda judged: union_safety(judged, n, newest=True)),
+        kept_over_time(policy, "subtraction", lambda judged: no_subtraction(judged, newest=True)),
+    ]
+
+
+def _degree(m: int, n: int | str | None, adversary: Adversary) -> int | None:
+    """Return the degree; ``"choose"`` means the smallest that keeps ``[adversary] breach``."""
+    if n is None:
+        return None
+    if n == "choose":
+        return chosen_degree(m, adversary)
+    if not isinstance(n, int) or not 1 <= n <= m:
+        raise PolicyError(Fault("[promise] n", "not a degree", f"a whole number from 1 to m = {m}"))
+    return n
 
 
 def hc_safety(judged: JudgedHistory, n: int, newest: bool = False) -> Finding:

@@ -1,4 +1,6 @@
-"""Which groups of two releases can be cut off from the rest by taking away few people.
+"""What groups of two releases have in common, and which can be cut off by taking away few people: for promises.
+
+Nothing here is shared with what makes groups (``correlations``, ``separation``).
 
 The graph: every group of either release is a node, everyone in both releases is an edge between their two
 groups, everyone in one of them (and every counterfeit) is an edge to the outside.
@@ -10,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from seriatim.kernels.arrays import Ints, Longs, Marks, inner, kernel, leaf
+from seriatim.kernels.arrays import Flags, Ints, Longs, Marks, inner, kernel, leaf
 
 REACH = 2000
 """A search that has passed this many groups has got away: unions are looked for among so many nearest groups."""
@@ -249,3 +251,36 @@ def fewest_separating(graph: GroupGraph, sizes: Ints, need: int, which: Ints) ->
             if cut < need and (lowest[k] == 0 or cut < lowest[k]):
                 lowest[k] = cut
     return lowest
+
+
+@kernel
+def lowest_correlations(
+    starts: Longs, counterfeits: Ints, met: Ints, old_size: Ints, old_counterfeits: Ints
+) -> tuple[Ints, Flags]:
+    """Return per group, against an earlier release, the lowest degree of a usable correlation, and subtraction holes.
+
+    ``met`` gives for each row, group after group, its person's group in the earlier release, -1 for none. A
+    counterfeit counts in a group's size and never in the common core; one group of the two must hold none, and the
+    other somebody real outside the core. The degree is that of the smaller group. 0 stands for none.
+    """
+    n_groups = len(starts) - 1
+    lowest, hole = np.zeros(n_groups, dtype=np.int32), np.zeros(n_groups, dtype=np.bool_)
+    shared = np.zeros(len(old_size), dtype=np.int32)
+    for group in range(n_groups):
+        size = starts[group + 1] - starts[group]
+        real = size - counterfeits[group]
+        for i in range(starts[group], starts[group + 1]):
+            if met[i] >= 0:
+                shared[met[i]] += 1
+        for i in range(starts[group], starts[group + 1]):
+            old = met[i]
+            if old < 0 or shared[old] == 0:
+                continue
+            core, least = shared[old], min(size, old_size[old])
+            shared[old] = 0
+            hole[group] |= core == least and size != old_size[old]
+            clean, old_clean = size == real, old_counterfeits[old] == 0
+            victim = (old_clean and real > core) or (clean and old_size[old] - old_counterfeits[old] > core)
+            if victim and core < least and (lowest[group] == 0 or least - core < lowest[group]):
+                lowest[group] = least - core
+    return lowest, hole
