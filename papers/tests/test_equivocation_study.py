@@ -18,7 +18,13 @@ from seriatim.measures.leakage_given import KnownAttribute
 from seriatim.measures.supplementary_knowledge import attribute_sets, supplementary_knowledge
 from seriatim.model.classes import Classes
 from seriatim_papers.claims import Spread
-from seriatim_papers.equivocation import TECHNIQUES, equivocation_runs, equivocation_technique_steps, study_equivocation
+from seriatim_papers.equivocation import (
+    FIGURES,
+    TECHNIQUES,
+    equivocation_runs,
+    equivocation_technique_steps,
+    study_equivocation,
+)
 from seriatim_papers.equivocation_claims import TABLE_2, run_claims, table_2
 from seriatim_papers.worlds.pums import DOMAINS, PumsMicrodata, made_pums, pums_shipped, read_pums
 
@@ -117,7 +123,9 @@ def test_every_figure_has_its_spread_over_the_replicates() -> None:
     assert (step.initial.low, step.initial.high) == pytest.approx(
         (np.mean(each) - half, np.mean(each) + half), rel=1e-3
     )
-    assert str(step.initial) in found.to_html()
+    assert step.nothing_left.numbers == tuple(one.nothing_left for one in runs["margin"][6])
+    page = found.to_html()
+    assert all(str(getattr(step, name)) in page for name in FIGURES)
 
 
 def test_table_2_is_shown_beside_what_a_table_has(tmp_path: Path) -> None:

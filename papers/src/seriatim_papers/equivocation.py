@@ -24,7 +24,7 @@ from seriatim.model.chart import Chart, ChartAxis, Line, Lines
 from seriatim.model.scale import FloatArray
 from seriatim.report import FiledReport, chart_views
 from seriatim.report.page import Charts, Grid, Page, Prose, Section
-from seriatim.report.words import format_bits, format_number, format_plain
+from seriatim.report.words import format_bits, format_plain
 from seriatim.wiring import wired_workers
 from seriatim_papers.claims import Claim, Spread, claims_grid, claims_record
 from seriatim_papers.equivocation_beliefs import noise_beliefs, prior_beliefs, query_beliefs, sampling_beliefs
@@ -40,6 +40,7 @@ TECHNIQUES: dict[str, tuple[Releasing, tuple[float, ...], str]] = {
     "noise": (noise_beliefs, (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0), "noise {:.0%}"),
 }
 PRIORS = ("uniform", "margin")
+FIGURES = ("initial", "initial_by_record", "area", "area_by_record", "nothing_left")
 LEVELS = (30.0, 45.0, 80.0, 130.0)
 SEED = 20_265
 TITLE = "Equivocation: what is left to learn about a salary"
@@ -57,6 +58,9 @@ class EquivocationStep:
     known: UncertaintyLeft
     initial: Spread
     area: Spread
+    initial_by_record: Spread
+    area_by_record: Spread
+    nothing_left: Spread
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -209,8 +213,7 @@ def _steps(data: PumsMicrodata, name: str, parameter: float, replicates: int) ->
             parameter=parameter,
             prior=prior,
             known=_mean(over),
-            initial=Spread(tuple(one.initial for one in over)),
-            area=Spread(tuple(one.area for one in over)),
+            **{name: Spread(tuple(getattr(one, name) for one in over)) for name in FIGURES},
         )
         for prior, sizes in runs.items()
         for over in sizes
@@ -257,8 +260,7 @@ def equivocation_runs(
 
 
 def _mean(known: list[UncertaintyLeft]) -> UncertaintyLeft:
-    names = ("initial", "initial_by_record", "area", "area_by_record", "nothing_left")
-    means: Any = {name: float(np.mean([getattr(one, name) for one in known])) for name in names}
+    means: Any = {name: float(np.mean([getattr(one, name) for one in known])) for name in FIGURES}
     return replace(known[0], **means)
 
 
@@ -339,14 +341,14 @@ def _grid(data: str, steps: list[EquivocationStep]) -> Grid:
             step.prior,
             str(step.known.attributes),
             str(step.initial),
-            format_number(step.known.initial_by_record),
+            str(step.initial_by_record),
             str(step.area),
-            format_number(step.known.area_by_record),
-            f"{step.known.nothing_left:.1%}",
+            str(step.area_by_record),
+            str(step.nothing_left),
             " + ".join(step.known.worst),
         )
         for step in steps
     )
     heads = ("technique", "prior", "known", "H0 by combination", "H0 by record", "area by combination",
-             "area by record", "records with H0 = 0", "worst set")  # fmt: skip
+             "area by record", "share of records with H0 = 0", "worst set")  # fmt: skip
     return Grid(f"{data}: every figure", heads, rows, frozenset(range(2, 8)))

@@ -15,21 +15,23 @@ from seriatim_papers.safe_release import (
     safe_release_fitting,
 )
 from seriatim_papers.safe_release_counts import FIGURE_2, LOCATIONS
-from seriatim_papers.safe_release_figures import SafeReleaseApproximation, SafeReleaseEvolution
+from seriatim_papers.safe_release_figures import PATHS, SafeReleaseApproximation, SafeReleaseEvolution
 
 PRINTED_SEQUENCES = 20
 PRINTED_18 = (500, 580, 952, 952, 952)
+_TOTALS = FIGURE_2.sum(axis=0)
 _Shares = Mapping[tuple[str, float], SafeReleaseCounts]
 
 
 def safe_release_claims(
     released: Sequence[SafeReleaseCounts],
     also_safe: Mapping[str, Sequence[float]],
-    evolutions: Sequence[SafeReleaseEvolution],
+    evolutions: Sequence[Sequence[SafeReleaseEvolution]],
     approximations: Sequence[SafeReleaseApproximation],
     stopped: Sequence[StoppedRuns],
 ) -> tuple[Claim, ...]:
-    """Judge what sections 5 to 7 say."""
+    """Judge what sections 5 to 7 say; evolutions are those of several sequences."""
+    crossed = max(len(one.left[0].numbers) for one in released) // 2
     of = {(one.test, one.alpha): one for one in released if one.printed}
     return (
         *_approximated(approximations),
@@ -38,7 +40,7 @@ def safe_release_claims(
         *_by_level(of),
         *_by_place(of),
         *_beyond_fitting(of),
-        *_crossed(also_safe),
+        *_crossed(also_safe, max(crossed, 1)),
         _stops(stopped),
     )
 
@@ -46,27 +48,33 @@ def safe_release_claims(
 def _approximated(approximations: Sequence[SafeReleaseApproximation]) -> tuple[Claim, ...]:
     """Figs. 5 and 7: rescaled statistics follow chi-square."""
     above = [one.above for one in approximations]
-    found = ", ".join(f"{share:.1%}" for share in above)
+    found = ", ".join(f"{share:.1%} ± {_half(share, PATHS):.1%}" for share in above)
     words = "rescaled statistics follow chi-square (Figs. 5 and 7): 18.5 to 21.5 % of samples above the 20 % value"
     return (Claim(words, "nicely holds", found, all(abs(share - 0.2) < 0.015 for share in above)),)
 
 
-def _evolved(evolutions: Sequence[SafeReleaseEvolution]) -> tuple[Claim, ...]:
+def _evolved(evolutions: Sequence[Sequence[SafeReleaseEvolution]]) -> tuple[Claim, ...]:
     """Figs. 12 to 15: below the limit, and nearer to it as more leaves."""
     claims = []
     for test, figure in zip(PAPER_TESTS, (12, 13, 14, 15), strict=True):
-        ratios = [np.divide(one.statistic, one.critical) for one in evolutions if one.test == test]
-        most = max(float(ratio.max()) for ratio in ratios)
-        early, late = (float(np.mean([part.mean() for part in halves])) for halves in zip(
-            *((ratio[: len(ratio) // 2], ratio[len(ratio) // 2 :]) for ratio in ratios), strict=True
+        ratios = [
+            [np.divide(one.statistic, one.critical) for one in sequence if one.test == test] for sequence in evolutions
+        ]
+        most = max(float(ratio.max()) for sequence in ratios for ratio in sequence)
+        nearer = Spread(tuple(
+            float(np.mean([r[len(r) // 2 :].mean() - r[: len(r) // 2].mean() for r in sequence])) for sequence in ratios
         ))  # fmt: skip
-        found = f"at most {most:.4f} of the limit; {early:.2f} of it in the first half, {late:.2f} in the second"
-        claims.append(
-            Claim(
-                f"Fig. {figure}: {test} stays below its limit and comes nearer", "so", found, most < 1 and late > early
-            )
+        found = (
+            f"at most {most:.4f} of the limit; in the second half nearer by {nearer} of it, in {len(ratios)} sequences"
         )
+        words = f"Fig. {figure}: {test} stays below its limit and comes nearer"
+        claims.append(Claim(words, "so", found, most < 1 and nearer.low > 0))
     return tuple(claims)
+
+
+def _half(share: float, n: int) -> float:
+    """Return half the width of the 95 % interval of a share of n."""
+    return float(1.96 * (share * (1 - share) / n) ** 0.5)
 
 
 def _reproduced(one: SafeReleaseCounts) -> Claim:
@@ -107,15 +115,16 @@ def _by_place(of: _Shares) -> tuple[Claim, ...]:
         for test in printed:
             shares = of[test, alpha].shares
             at = shares.index(pick(shares))
-            found[test] = (LOCATIONS[at], shares[at])
-        told = ", ".join(f"{test} {place} ({share:.1%})" for test, (place, share) in found.items())
+            found[test] = (LOCATIONS[at], f"{shares[at]:.1%} ± {of[test, alpha].left[at].half / _TOTALS[at]:.1%}")
+        told = ", ".join(f"{test} {place} ({share})" for test, (place, share) in found.items())
         asked = ", ".join(f"{test} {place}" for test, place in printed.items())
         holds = all(found[test][0] == place for test, place in printed.items())
         claims.append(Claim(f"7.2: the location that gets {words} of its records at {alpha:.0%}", asked, told, holds))
     for alpha in (0.2, 0.05):
         totals = {test: of[test, alpha].total for test in PAPER_TESTS}
         first = max(totals, key=lambda test: totals[test].mean)
-        told = ", ".join(f"{test} {one.mean / FIGURE_2.sum():.1%}" for test, one in totals.items())
+        n = FIGURE_2.sum()
+        told = ", ".join(f"{test} {one.mean / n:.1%} ± {one.half / n:.1%}" for test, one in totals.items())
         claims.append(Claim(f"7.2: the test that releases most at {alpha:.0%}", "dqt", told, first == "dqt"))
     return tuple(claims)
 
@@ -140,17 +149,17 @@ def _beyond_fitting(of: _Shares) -> tuple[Claim, ...]:
     )  # fmt: skip
 
 
-def _crossed(also_safe: Mapping[str, Sequence[float]]) -> tuple[Claim, ...]:
+def _crossed(also_safe: Mapping[str, Sequence[float]], n: int) -> tuple[Claim, ...]:
     """Section 7.3: which test is the most restrictive on what others release."""
     kld, dqt = PAPER_TESTS.index("kld"), PAPER_TESTS.index("dqt")
     by_kld = [also_safe[test][kld] for test in PAPER_TESTS if test != "kld"]
     by_dqt = [also_safe[test][dqt] for test in PAPER_TESTS if test != "dqt"]
     of_dqt = [share for at, share in enumerate(also_safe["dqt"]) if at != dqt]
     return (
-        Claim("Fig. 19: of what others release none is safe by kld", "0, 0, 0", _percents(by_kld), max(by_kld) == 0),
-        Claim("Fig. 19: of what dqt releases none is safe by another", "0, 0, 0", _percents(of_dqt), max(of_dqt) == 0),
+        Claim("Fig. 19: of what others release none is safe by kld", "0, 0, 0", _percents(by_kld, n), max(by_kld) == 0),
+        Claim("Fig. 19: of dqt's releases none is safe by another", "0, 0, 0", _percents(of_dqt, n), max(of_dqt) == 0),
         Claim("Fig. 19: of what others release about half is safe by dqt",
-              ", ".join(str(FIGURE_19[test][dqt]) for test in PAPER_TESTS if test != "dqt"), _percents(by_dqt),
+              ", ".join(str(FIGURE_19[test][dqt]) for test in PAPER_TESTS if test != "dqt"), _percents(by_dqt, n),
               all(30 <= share <= 75 for share in by_dqt)),
     )  # fmt: skip
 
@@ -165,5 +174,5 @@ def _stops(stopped: Sequence[StoppedRuns]) -> Claim:
                  not any(one.stopped for one in stopped if one.plain))  # fmt: skip
 
 
-def _percents(shares: Sequence[float]) -> str:
-    return ", ".join(f"{share:.0f} %" for share in shares)
+def _percents(shares: Sequence[float], n: int) -> str:
+    return f"{', '.join(f'{share:.0f} ± {100 * _half(share / 100, n):.0f} %' for share in shares)} of {n}"

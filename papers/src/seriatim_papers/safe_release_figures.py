@@ -81,10 +81,12 @@ def safe_release_figure_10() -> dict[float, tuple[float, ...]]:
     return {alpha: tuple(dixon_critical(n, alpha) for n in range(3, 11)) for alpha in FIGURE_10}
 
 
-def safe_release_figures_over_time(seed: int = 3, n_points: int = 60) -> tuple[SafeReleaseEvolution, ...]:
+def safe_release_figures_over_time(
+    seed: int = 3, number: int = 0, n_points: int = 60
+) -> tuple[SafeReleaseEvolution, ...]:
     """Return Figures 12 to 15 for one sequence at 20 %: one curve for all locations, or one for each."""
     made = []
-    xs, ys = safe_release_requests(seed, 0)
+    xs, ys = safe_release_requests(seed, number)
     for test in PAPER_TESTS:
         asked = safe_release_rules((test,), 0.2)
         order = decided([asked], [(xs, ys)])[0].released
