@@ -16,6 +16,7 @@ _COMMANDS = {
     "demo": "demo:command",
     "init": "init:command",
     "publish": "publish:command",
+    "check": "check:command",
     "audit": "audit:command",
     "attack": "attack:command",
     "compare": "compare:command",

@@ -28,6 +28,18 @@ class Report(FiledReport):
     def record(self) -> dict[str, Any]:
         return canonical_dict(self.policy, self.verdict, self.facts)
 
+    def to_junit(self) -> str:
+        """Return the promises as tests, in the XML that pipelines read."""
+        from seriatim.report.pipeline_files import junit_file  # brings XML
+
+        return junit_file(self.verdict, self.policy.series)
+
+    def to_sarif(self, policy: str = "policy.toml") -> str:
+        """Return what is not kept as results at the policy's file, in the JSON that code scanning reads."""
+        from seriatim.report.pipeline_files import sarif_file
+
+        return sarif_file(self.verdict, policy)
+
     def page(self) -> Page:
         policy, verdict, facts = self.policy, self.verdict, self.facts
         sections = (

@@ -108,6 +108,9 @@ _OTHERS = {
     "knowledge file": re.compile(rb'format = "seriatim\.knowledge/'),
     "table of a knowledge file": re.compile(rb"PAR1.*seriatim\.knowledge/", re.DOTALL),
     HEAD: re.compile(rb'\{"chain":"[0-9a-f]{64}","release":\d+,"schema":"seriatim\.head/1","series":"'),
+    "verdict for pipelines": re.compile(
+        rb'<\?xml [^>]*>\n<testsuites name="seriatim check"|\{\n "\$schema": "https://json\.schemastore\.org/sarif'
+    ),
     "policy": re.compile(rb"[^\0]*?^\[series\][^\0]*?^\[columns", re.MULTILINE),
 }
 
