@@ -11,7 +11,7 @@ import pytest
 
 from seriatim_papers import study_run
 from seriatim_papers.claims import Spread
-from seriatim_papers.study_run import StudyRun
+from seriatim_papers.study_run import StudyRun, code_files
 
 
 class Task:
@@ -57,19 +57,30 @@ def test_parts_of_other_settings_or_other_code_are_made_again(
     assert task.runs == 2
 
 
-def test_a_damaged_or_a_foreign_part_is_made_again_and_never_run(tmp_path: Path) -> None:
+def test_a_damaged_or_a_foreign_part_is_made_again_and_never_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     class Foreign:
         def __reduce__(self) -> object:
             return os.mkdir, (str(tmp_path / "called"),)
 
+    class Ours:
+        """A call into our own code is none either."""
+
+        def __reduce__(self) -> object:
+            return StudyRun(tmp_path / "called").forget, ()
+
+    (tmp_path / "module_of_theirs.py").write_text(f"open({str(tmp_path / 'called')!r}, 'w')")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    named = b"cmodule_of_theirs\nname\n."
     run = StudyRun(tmp_path / "p", "")
     task = Task(7)
     run.parts({"a": task})
     (part,) = (tmp_path / "p").iterdir()
-    for bad in (b"", part.read_bytes()[:-2], pickle.dumps(Foreign())):
+    for bad in (b"", part.read_bytes()[:-2], pickle.dumps(Foreign()), pickle.dumps(Ours()), named):
         part.write_bytes(bad)
         assert run.parts({"a": task}) == {"a": 7}
-    assert task.runs == 4
+    assert task.runs == 6
     assert not (tmp_path / "called").exists()
 
 
@@ -98,3 +109,8 @@ def test_the_equivocation_study_goes_on_where_it_stopped(tmp_path: Path, monkeyp
         study.study_equivocation(records=40, replicates=1, run=run)
     study.study_equivocation(records=40, replicates=1, run=run)
     assert [made.count(one) for one in made[:3]] == [1, 1, 2]  # only what was under way is made twice
+
+
+def test_parts_are_made_again_after_a_change_anywhere_in_the_three_packages() -> None:
+    named = {"/".join(path.parts[-2:]) for path in code_files()}
+    assert {"engine/limits.py", "seriatim_papers/safe_release.py", "series/invariance.py"} <= named

@@ -8,16 +8,16 @@ import os
 import pickle
 import shutil
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, is_dataclass
 from functools import cache
+from importlib import import_module
 from pathlib import Path
 from typing import TypeVar
 
-import seriatim
-import seriatim_papers
 from seriatim.ports import Progress, no_progress
 
 T = TypeVar("T")
+PACKAGES = ("seriatim", "seriatim_gate", "seriatim_papers")
 _ARRAYS = {"_reconstruct", "ndarray", "dtype", "scalar", "_frombuffer"}
 
 
@@ -71,14 +71,16 @@ KEEPS_NOTHING = StudyRun()
 
 
 class _Reader(pickle.Unpickler):
-    """Reads our own values and numpy's arrays, and calls nothing else."""
+    """Reads our own values and numpy's arrays; imports and calls nothing else."""
 
     def find_class(self, module: str, name: str) -> object:
         package = module.partition(".")[0]
-        found = super().find_class(module, name)
-        ours = package in ("seriatim", "seriatim_papers") and isinstance(found, type)
-        if ours or (package == "numpy" and name in _ARRAYS) or (module == "builtins" and name in ("set", "frozenset")):
-            return found
+        if package in PACKAGES:
+            found = super().find_class(module, name)
+            if isinstance(found, type) and (is_dataclass(found) or issubclass(found, tuple)):
+                return found
+        elif (package == "numpy" and name in _ARRAYS) or (module == "builtins" and name in ("set", "frozenset")):
+            return super().find_class(module, name)
         raise pickle.UnpicklingError("not a part of a study")
 
 
@@ -86,7 +88,12 @@ class _Reader(pickle.Unpickler):
 def _code() -> str:
     """Return the digest of the code: parts that other code made are made again."""
     read = hashlib.sha256()
-    for package in (seriatim, seriatim_papers):
-        for path in sorted(Path(str(package.__file__)).parent.rglob("*.py")):
-            read.update(path.read_bytes())
+    for path in code_files():
+        read.update(path.read_bytes())
     return read.hexdigest()
+
+
+def code_files() -> list[Path]:
+    """Return every module that a study may use."""
+    homes = [Path(str(import_module(package).__file__)).parent for package in PACKAGES]
+    return [path for home in homes for path in sorted(home.rglob("*.py"))]
