@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -37,6 +38,7 @@ from seriatim_papers.js_reduce_parts import (
     ranges_of_volume,
 )
 from seriatim_papers.observers import AS_RUN, Observer, attacked, people_of, published
+from seriatim_papers.update_graph import values_left
 from seriatim_papers.worlds.patients import VALUES, patients_knowledge_of_one_step, patients_weeks
 
 
@@ -232,9 +234,31 @@ def test_a_real_panel_is_a_row_of_the_table() -> None:
     assert found[0].beliefs == pytest.approx((0.167, 0.256, 0.271, 0.285), abs=0.02)
     assert found[0].log_loss[1] <= found[0].log_loss[0] + 0.01
     rows = js_reduce_panel_grid(tuple(found)).rows
-    assert [len(row) for row in rows] == [14, 14, 14]
+    assert [len(row) for row in rows] == [16, 16, 16]
     assert rows[-1][0] == "all"
     assert "mode" in found[1].why, "what a method cannot do is said in its row"
+
+
+def test_values_that_change_by_groups_beside_cohorts() -> None:
+    """m-Distinct keeps m values possible; who weighs them is sure of many people, and of nobody in cohorts."""
+    wages_or_skip()
+    panel = PANELS["wp occupation"]()
+    by_name = {method.name: method for method in METHODS}
+    graph, cohort, plain = (
+        js_reduce_on_panel("wp occupation", panel, by_name[name])
+        for name in ("m-Distinct m 3", "cohort m 3, odds 2", "optimal k 10 l 3")
+    )
+    assert (graph.one_left, cohort.why, graph.why) == (0.0, "", "")
+    assert graph.sure > 0.1 > cohort.sure == plain.sure == 0.0
+    assert graph.beliefs[3] > cohort.beliefs[3] + 0.1
+    assert 0.05 < graph.counterfeits < 0.25
+    history, _ = by_name["m-Distinct m 3"].published(panel)
+    follows = panel.follows(history)
+    assert min(min(left) for _, left in values_left(history, follows)) >= 3
+    again = panel.frame.sort_values(["id", "year"])
+    pairs = {(a, b) for (i, a), (j, b) in pairwise(zip(again.id.tolist(), again.value.tolist(), strict=True)) if i == j}
+    values = history.values.to_pylist()
+    assert {(values[a], values[b]) for a, b in np.argwhere(follows).tolist()} == pairs
 
 
 def test_a_missing_package_is_said(monkeypatch: pytest.MonkeyPatch) -> None:

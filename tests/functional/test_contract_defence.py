@@ -41,6 +41,7 @@ CASES: dict[str, dict[str, Any]] = {
     "noise": {"promise": {"k": 1}, "defence": {"method": "noise", "noise": {"age": "10%"}}},
     "invariant": {"promise": {"m": 3}, "defence": {"method": "invariant"}},
     "historical": {"promise": {"m": 4, "n": 2}, "defence": {"method": "historical"}},
+    "distinct": {"promise": {"m": 4}, "defence": {"method": "distinct"}},
     "cohort": {"promise": {"m": 2, "odds": 1.5}, "defence": {"method": "cohort"}},
     "sequence": {"promise": {"k": 5, "t": 0.5}, "defence": {"method": "sequence", "suppress": 0.1}},
     "sequence as printed": {

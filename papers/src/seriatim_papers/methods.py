@@ -1,4 +1,4 @@
-"""The rows of two methods of papers, which policies name as they name ours: m-invariance and Cor-Split."""
+"""The rows of three methods of papers, which policies name as ours: m-invariance, Cor-Split and m-Distinct."""
 
 from __future__ import annotations
 
@@ -35,4 +35,16 @@ HISTORICAL = Method(
     past_keeps="weak_m_uniqueness",
     needs_eligible=True,
     looks="each value is cut at its own median; values are exchanged until groups are safe",
+)
+DISTINCT = Method(
+    name="distinct",
+    home="seriatim_papers.distinct:distinct",
+    family=MethodFamily.SERIES,
+    summary="keeps m values possible for everyone though values change, by what may follow what (m-Distinct)",
+    options=(FALLBACK,),
+    halves_values=True,
+    judged_by=("m_uniqueness",),
+    past_keeps="m_uniqueness",
+    needs_eligible=True,
+    looks="each value is cut at its own median; people are grouped by what followed the values of their last group",
 )

@@ -15,14 +15,17 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from seriatim.defences import defence_named
 from seriatim.errors import Fault, InputError
+from seriatim.kernels.arrays import Flags
 from seriatim.knowledge import SequenceModel
 from seriatim.knowledge.sequential_adversary import SequentialAdversary
 from seriatim.measures.information_loss import cost_of_draft
 from seriatim.model.classes import published_of
-from seriatim.model.history import History, SeriesState
+from seriatim.model.history import History, SeriesState, nothing_published
+from seriatim.model.methods import method_named
 from seriatim.policies import policy_from_dict
 from seriatim.tables.histories import table_history
 from seriatim.tables.reader import read_table
@@ -48,6 +51,22 @@ class Panel:
         """Return the panel's releases and their loss (GCP; suppressed records count 1); nothing is judged."""
         promise = {"k": k} | ({} if l is None else {"l": l})
         promise |= {key: defence.pop(key) for key in ("t", "j") if key in defence}
+        return self._released(method, promise, defence, self.frame)
+
+    def looking_back(self, method: str, episodes: bool = False, **promise: Any) -> tuple[History, float]:
+        """Return the same under a method that groups by all earlier releases.
+
+        With ``episodes`` everyone is somebody else to it whenever their value changes; the history is of people.
+        """
+        frame = self.frame.sort_values(["id", "year"])
+        if episodes:
+            changed = frame.id.eq(frame.id.shift()) & frame.value.ne(frame.value.shift())
+            frame = frame.assign(id=frame.id.astype(str) + "#" + changed.groupby(frame.id).cumsum().astype(str))
+        return self._released(method, promise, {}, frame)
+
+    def _released(
+        self, method: str, promise: dict[str, Any], defence: dict[str, Any], frame: Any
+    ) -> tuple[History, float]:
         policy = policy_from_dict(
             {
                 "series": {"name": "s", "respondent": "id"},
@@ -59,17 +78,32 @@ class Panel:
                 "defence": {"method": method, **defence},
             }
         )
-        releases, losses = [], []
-        for at, (year, rows) in enumerate(self.frame.groupby("year")):
+        row, releases, losses = method_named(method), [], []
+        history = None
+        for at, (year, rows) in enumerate(frame.groupby("year")):
             view = view_of(read_table(rows[["id", *self.quasi, "value"]].reset_index(drop=True)), policy)
-            draft = defence_named(method)(
-                view, policy, SeriesState("s", n_releases=at, secret=self.secret), wired_workers()
-            )
+            state = SeriesState("s", n_releases=at, secret=self.secret, history=history)
+            draft = defence_named(method)(view, policy, state, wired_workers())
             columns = {name: draft.groups.column(name) for name in ("respondent", "group")}
-            columns |= {"release": pa.array([int(year)] * len(rows)), "sensitive": draft.groups.column("value")}
-            releases.append(pa.table(columns))
+            columns |= {"release": pa.array([int(year)] * len(draft.groups)), "sensitive": draft.groups.column("value")}
             losses.append(cost_of_draft(draft, published_of(draft).classes.sizes)[0].value)
-        return table_history(pa.concat_tables(releases)), float(np.mean(losses))
+            releases.append(pa.table(columns))
+            if row is not None and row.serial:
+                history = (history or nothing_published()).with_draft(draft, "value")
+        people = pa.concat_tables(releases)
+        who = pc.list_element(pc.split_pattern(pc.cast(people.column("respondent"), pa.string()), "#"), 0)
+        people = people.set_column(people.column_names.index("respondent"), "respondent", who)
+        return table_history(people), float(np.mean(losses))
+
+    def follows(self, history: History) -> Flags:
+        """Return follows[a, b] over the values of a history: whether b ever followed a when somebody came again."""
+        rows = self.frame.sort_values(["id", "year"])
+        number = {value: at for at, value in enumerate(history.values.to_pylist())}
+        value = np.array([number.get(one, -1) for one in rows.value.tolist()])
+        again = rows.id.eq(rows.id.shift()).to_numpy()[1:] & (value[1:] >= 0) & (value[:-1] >= 0)
+        found = np.zeros((len(number), len(number)), dtype=np.bool_)
+        found[value[:-1][again], value[1:][again]] = True
+        return found
 
     def adversary(self, order: int = 1) -> SequentialAdversary:
         """Return an attacker who knows the panel's own steps by class, with back-off."""
