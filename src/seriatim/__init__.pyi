@@ -19,7 +19,6 @@ from seriatim.errors import (
     SeriatimError,
     TableError,
 )
-from seriatim.knowledge.breach import breach_probability, choose_n
 from seriatim.ledger.public import Ledger
 from seriatim.model.verdict import Approval
 
@@ -43,8 +42,6 @@ __all__ = [
     "attack",
     "attacks",
     "audit",
-    "breach_probability",
-    "choose_n",
     "compare",
     "forecast",
     "gate",

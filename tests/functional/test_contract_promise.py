@@ -20,11 +20,12 @@ from seriatim.model.history import JudgedHistory, WithheldPeople, nothing_publis
 from seriatim.model.promises import PROMISES, PromiseSubject
 from seriatim.ports import Promise
 from seriatim.promises import promised_bounds, promises_of
-from seriatim.promises.series.breach_bounds import ClosedForm, SimulatedShare, SureShare
+from seriatim.promises.series.breach_bounds import SimulatedShare, SureShare
 from seriatim.promises.single.crowd import Suppression
 from seriatim.testing import ContractBroken, check_promise, published_counts
 from seriatim.testing.defence_contract import Trial
 from seriatim.testing.hospital import hospital_months
+from seriatim_papers.historical.promises import ClosedForm
 
 COLUMNS: dict[str, Any] = {
     "age": {"role": "quasi", "kind": "number"},

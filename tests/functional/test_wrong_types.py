@@ -12,6 +12,7 @@ import pyarrow as pa
 import pytest
 
 import seriatim as sr
+from seriatim_papers.degree import breach_probability, choose_n
 
 ROWS = {
     "release": [1, 1, 2, 2],
@@ -49,7 +50,7 @@ def told(call: Callable[[], object]) -> str:
     ],
 )
 def test_choosing_a_degree(arguments: tuple[Any, ...], where: str) -> None:
-    assert where in told(lambda: sr.choose_n(*arguments))
+    assert where in told(lambda: choose_n(*arguments))
 
 
 @pytest.mark.parametrize(
@@ -63,11 +64,11 @@ def test_choosing_a_degree(arguments: tuple[Any, ...], where: str) -> None:
     ],
 )
 def test_the_breach_probability(arguments: tuple[Any, ...], where: str) -> None:
-    assert told(lambda: sr.breach_probability(*arguments)).startswith(where)
+    assert told(lambda: breach_probability(*arguments)).startswith(where)
 
 
 def test_all_faults_of_the_adversary_at_once() -> None:
-    assert told(lambda: sr.choose_n(2.0, 0, 1, 0.1)).splitlines() == [
+    assert told(lambda: choose_n(2.0, 0, 1, 0.1)).splitlines() == [
         "compromised: 2.0; allowed: a share from 0 to 1",
         "lifespan: 0; allowed: a whole number from 1 to 2^31 - 1",
         "m: 1; allowed: a whole number from 2 to 2^31 - 1",

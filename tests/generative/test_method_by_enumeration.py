@@ -15,6 +15,7 @@ from seriatim.attacks import prepare
 from seriatim.attacks.method import rebuilt_cuts
 from seriatim.attacks.traces_by_person import trace, trace_flags
 from seriatim.model.history import History, PastRelease
+from seriatim_papers.halved_buckets import halved_buckets
 
 MOST = 3_000
 
@@ -114,7 +115,7 @@ def test_no_value_is_excluded_that_some_halved_bucket_allows(data: st.DataObject
         group[one] = at
     past = PastRelease(1, person=np.arange(n, dtype=np.int32), group=group, value=value.astype(np.int32))
     history = History(pa.array(np.arange(n)), pa.array(np.arange(n_values)), (past,))
-    ground = prepare(history).knowing(rebuilt_cuts(trace(history), place, halved=True))
+    ground = prepare(history).knowing(rebuilt_cuts(trace(history), place, further=halved_buckets))
     found = ground.compromise(np.flatnonzero(known).astype(np.int32), keep_log=False)
     assert not found.conflicts
     assert not (possible & ~trace_flags(found.words, n_values)).any()

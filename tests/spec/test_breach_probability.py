@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from seriatim.errors import AdversaryError
-from seriatim.knowledge.breach import breach_probability, choose_n, degree_or_error
+from seriatim_papers.degree import breach_probability, choose_n, degree_or_error
 
 
 @pytest.mark.parametrize(("n", "total"), [(1, 0.9858), (2, 0.1192), (3, 0.0956)])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from seriatim.errors import AdversaryError
-from seriatim.knowledge.breach import breach_probability, choose_n
+from seriatim_papers.degree import breach_probability, choose_n
 
 
 def test_the_table_of_24_releases() -> None:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from seriatim.knowledge.breach import breach_probability
 from seriatim.model import Bars, Chart, ChartAxis, Line, Lines, Threshold
 from seriatim.report.words import format_percent
 from seriatim_papers.claims import Spread, shown_percent
 from seriatim_papers.cor_split import SELECTIVITIES, ReleaseFigures
 from seriatim_papers.cor_split_parts import COMPROMISED, CorSplitRuns, DegreeSweep
+from seriatim_papers.degree import breach_probability
 
 LABELS = {
     "invariant": "m-invariance",

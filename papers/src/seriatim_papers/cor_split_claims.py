@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from seriatim.knowledge.breach import breach_probability
 from seriatim_papers.claims import Claim, Spread, shown_percent
 from seriatim_papers.cor_split import SELECTIVITIES
 from seriatim_papers.cor_split_charts import cor_split_chart_label
 from seriatim_papers.cor_split_example import cor_split_example, cor_split_example_told
 from seriatim_papers.cor_split_parts import COMPROMISED, CorSplitRuns, DegreeSweep
 from seriatim_papers.cor_split_printed import PrintedPartition
+from seriatim_papers.degree import breach_probability
 
 Scenarios = Mapping[str, Sequence[CorSplitRuns]]
 PROMISED = 0.1

@@ -5,15 +5,15 @@ from __future__ import annotations
 from seriatim.model.methods import FALLBACK, Method, MethodFamily
 from seriatim.model.policy_keys import Form, Setting
 
-_N_RULES = "seriatim_papers.historical.promises:rules_for_n"
+_DEGREE = "seriatim_papers.historical.promises"
 INVARIANT = Method(
     name="invariant",
     home="seriatim_papers.invariant:invariant",
     family=MethodFamily.SERIES,
     summary="keeps everyone among the same values; groups overlap, so most people are certain after six releases",
     options=(FALLBACK,),
-    halves_values=True,
-    n_rules=_N_RULES,
+    halvings="seriatim_papers.halved_buckets:halved_buckets",
+    degree=_DEGREE,
     judged_by=("m_uniqueness", "m_invariance"),
     past_keeps="m_uniqueness",
     needs_eligible=True,
@@ -29,7 +29,7 @@ HISTORICAL = Method(
         Setting(key="sticky", form=Form.FLAG, summary="groups whose members all remain stay as they are"),
         FALLBACK,
     ),
-    n_rules=_N_RULES,
+    degree=_DEGREE,
     seeks_n=True,
     judged_by=("weak_m_uniqueness", "weak_m_invariance"),
     past_keeps="weak_m_uniqueness",

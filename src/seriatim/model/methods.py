@@ -43,8 +43,9 @@ class Method:
     """An option without which it cannot be used, so that nothing tries it unasked."""
     marks: tuple[str, ...] = ()
     """Lasting numbers that it stores with its rows; it cannot continue a series without them."""
-    n_rules: str = ""
-    """``module:function`` that makes of a policy the promises that [promise] n stands for; empty if n means nothing."""
+    degree: str = ""
+    """The module that says what [promise] n and [adversary] breach mean for it (``rules_for_n``, ``closed_form``,
+    ``chosen_degree``); empty if they mean nothing."""
     seeks_n: bool = False
     """Whether it groups people so that [promise] n holds; it is judged at 1 without it."""
     judged_by: tuple[str, ...] = ()
@@ -65,8 +66,9 @@ class Method:
     """What it looks at of who holds which value when it groups people; ``check_defence`` tries methods without it."""
     blind_cuts: bool = False
     """Whether it looks at no values with [defence] cuts = "blind"."""
-    halves_values: bool = False
-    """Whether it halves people value by value, so that anyone who knows it learns from who is with whom."""
+    halvings: str = ""
+    """``module:function`` that rebuilds its cuts, for a method that halves people value by value: who is with whom then
+    tells anyone who knows it about values."""
     leavers_known: bool = False
     """Whether a counterfeit holds a leaver's slot: attacks are then told so, which is more than a reader can know."""
     withdrawn: str = ""

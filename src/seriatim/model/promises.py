@@ -290,7 +290,7 @@ _ROWS = (
         judges=PromiseSubject.SERIES,
         limits=CHANCE,
         summary="the closed-form chance of a breach over a lifespan stays below this",
-        home=_SERIES + "breach_bounds:closed_form",
+        home=_SERIES + "kept_over_time:closed_form",
     ),
     PromiseRow(
         key="breach_share",

@@ -79,7 +79,7 @@ def _check_by_column(terms: PromiseTerms, defence: DefenceSettings | None, fault
 def _check_degree(table: KeyPath, series: SeriesTerms, defence: DefenceSettings | None, faults: Faults) -> None:
     """Report a degree without m or above it; a method without a degree does not read it."""
     row = method_named(defence.method) if defence is not None else None
-    read = row is None or bool(row.n_rules)
+    read = row is None or bool(row.degree)
     if series.n is None or (*table, "m") in faults.faulty:
         return
     if series.m is None:
@@ -125,7 +125,7 @@ def unread_keys(defence: Mapping[str, Any] | None, terms: PromiseTerms, adversar
         return ()
     unread = [key for key in defence if key not in ("method", "suppress") and not row.reads(key)]
     found = [f"[defence] {key} is not read by method {row.name}" for key in unread]
-    if not row.n_rules and terms.series.n is not None:
+    if not row.degree and terms.series.n is not None:
         found.append(f"[promise] n is not judged: {row.name} has no degree")
     if terms.series.odds is not None and (not row.reads_odds or terms.series.m is None):
         found.append(f"[promise] odds is not read by method {row.name}" if terms.series.m else "[promise] odds needs m")

@@ -13,19 +13,20 @@ that smallest cut is below 2n.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from dataclasses import dataclass
+from typing import ClassVar, Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from seriatim.errors import Fault, PolicyError
-from seriatim.knowledge.breach import chosen_degree
 from seriatim.model import Adversary, Finding, Policy
 from seriatim.model.history import JudgedHistory
 from seriatim.model.methods import method_named
 from seriatim.model.scale import IntArray
 from seriatim.promises.series.kept_over_time import KeptOverTime, kept_over_time
 from seriatim.promises.series.releases import ReleaseGroups, met_in_earlier, numbers_to_check, taken_apart
+from seriatim_papers.degree import breach_probability, chosen_degree
 from seriatim_papers.kernels.union_cuts import fewest_separating, group_graph, lowest_correlations, unions_to_cut
 
 
@@ -42,6 +43,40 @@ def rules_for_n(policy: Policy) -> list[KeptOverTime]:
         kept_over_time(policy, "union_safety", lambda judged: union_safety(judged, n, newest=True)),
         kept_over_time(policy, "subtraction", lambda judged: no_subtraction(judged, newest=True)),
     ]
+
+
+def closed_form(policy: Policy) -> list[ClosedForm]:
+    """Return the bound ``breach``; its formula needs a degree."""
+    known, m, n = policy.adversary, policy.terms.series.m, policy.terms.series.degree
+    if known.breach is None or known.lifespan is None or m is None or n is None:
+        return []
+    return [ClosedForm(allowed=known.breach, compromised=known.share_known, lifespan=known.lifespan, m=m, n=n)]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClosedForm:
+    """The closed-form breach probability of n-Choose is at most ``allowed``."""
+
+    allowed: float
+    compromised: float
+    lifespan: int
+    m: int
+    n: int
+    rule: str = "breach"
+    column: None = None
+    judges: ClassVar[Literal["series"]] = "series"
+
+    def check(self, judged: JudgedHistory) -> Finding:  # noqa: ARG002 - the formula looks at no release
+        chance = breach_probability(self.compromised, self.lifespan, self.m, self.n)
+        kept = chance.total <= self.allowed
+        return Finding(
+            self.rule,
+            kept,
+            chance.total,
+            self.allowed,
+            detail="closed-form chance that one person is breached over a lifespan, with every conclusion drawn once",
+            remedy="" if kept else 'n = "choose", a larger m or a shorter lifespan',
+        )
 
 
 def _degree(m: int, n: int | str | None, adversary: Adversary) -> int | None:
@@ -162,3 +197,6 @@ def _cuts_between(old: ReleaseGroups, new: ReleaseGroups, met: IntArray, n: int)
     graph = group_graph(met[both], of_row, len(old.sizes), len(sizes), out)
     lowest[asked] = fewest_separating(graph, sizes, 2 * n, asked + np.int32(len(old.sizes)))
     return lowest
+
+
+__all__ = ["ClosedForm", "chosen_degree", "closed_form", "hc_safety", "no_subtraction", "rules_for_n", "union_safety"]

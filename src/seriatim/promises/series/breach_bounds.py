@@ -1,9 +1,8 @@
 """Few people are breached by an adversary with all releases and some compromised people.
 
-There are two independent bounds: ``breach`` on the closed form, for an adversary who draws every conclusion once, and
-``breach_share`` on a simulation of one who builds on each finding until nothing new follows, completed by a solver for
-a sample of the people whom rules leave undecided; anyone it cannot decide counts as breached, and so does anyone whose
-being withheld gives their value away. The use case runs the attack; the promise only judges what it found.
+``breach_share`` bounds a simulation of one who builds on each finding until nothing new follows, completed by a solver
+for a sample of the people whom rules leave undecided; anyone it cannot decide counts as breached, and so does anyone
+whose being withheld gives their value away. The use case runs the attack; the promise only judges what it found.
 
 Where values change, ``sure_share`` counts PEOPLE, over all releases, about whom an attacker who knows how values
 usually change is certain and right about some value (the sequence attack, looking back), where the releases raised the
@@ -17,7 +16,6 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
-from seriatim.knowledge.breach import breach_probability
 from seriatim.model import Estimate, Finding, Policy
 from seriatim.model.history import JudgedHistory
 from seriatim.model.methods import quoted_names
@@ -27,14 +25,6 @@ EXACT = 50
 """A column with more different numbers says little about any exact one, however narrow the range of a belief."""
 
 
-def closed_form(policy: Policy) -> list[ClosedForm]:
-    """Return the bound ``breach``; its formula needs a degree, which cohorts do not have."""
-    known, m, n = policy.adversary, policy.terms.series.m, policy.terms.series.degree
-    if known.breach is None or known.lifespan is None or m is None or n is None:
-        return []
-    return [ClosedForm(allowed=known.breach, compromised=known.share_known, lifespan=known.lifespan, m=m, n=n)]
-
-
 def breach_share(policy: Policy) -> list[SimulatedShare]:
     """Return the bound ``breach_share`` for every sensitive column: each is attacked, and each must keep it."""
     allowed = policy.adversary.breach_share
@@ -42,32 +32,6 @@ def breach_share(policy: Policy) -> list[SimulatedShare]:
         return []
     beside = policy.adversary.sure_share is not None
     return [SimulatedShare(allowed, column.name, changes_followed=beside) for column in policy.sensitive]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ClosedForm:
-    """The closed-form breach probability of n-Choose is at most ``allowed``."""
-
-    allowed: float
-    compromised: float
-    lifespan: int
-    m: int
-    n: int
-    rule: str = "breach"
-    column: None = None
-    judges: ClassVar[Literal["series"]] = "series"
-
-    def check(self, judged: JudgedHistory) -> Finding:  # noqa: ARG002 - the formula looks at no release
-        chance = breach_probability(self.compromised, self.lifespan, self.m, self.n)
-        kept = chance.total <= self.allowed
-        return Finding(
-            self.rule,
-            kept,
-            chance.total,
-            self.allowed,
-            detail="closed-form chance that one person is breached over a lifespan, with every conclusion drawn once",
-            remedy="" if kept else 'n = "choose", a larger m or a shorter lifespan',
-        )
 
 
 @dataclass(frozen=True, slots=True)

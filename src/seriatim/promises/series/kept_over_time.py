@@ -18,6 +18,7 @@ import pyarrow.compute as pc
 from seriatim.model import Finding, Policy
 from seriatim.model.history import JudgedHistory
 from seriatim.model.methods import JUDGED_ANYHOW, Method, method_named
+from seriatim.ports import Promise
 from seriatim.promises.series.fair_cells import FairnessTerms, fair_cells
 from seriatim.promises.series.invariance import m_invariance, m_uniqueness, weak_m_invariance, weak_m_uniqueness
 
@@ -131,13 +132,19 @@ def _of_m(name: str, terms: TermsOfM, policy: Policy) -> KeptOverTime:
     return kept_over_time(policy, name, lambda judged: rule(judged, terms, True))
 
 
-def rules_for_n(policy: Policy) -> list[KeptOverTime]:
-    """Return what ``n`` stands for, as the method's row says; nothing where it compares no groups of two releases."""
+def rules_for_n(policy: Policy) -> list[Promise]:
+    """Return what ``n`` stands for, as the method says; nothing where it compares no groups of two releases."""
+    return _of_degree(policy, "rules_for_n")
+
+
+def closed_form(policy: Policy) -> list[Promise]:
+    """Return the bound ``breach``; its formula needs a degree, which few methods have."""
+    return _of_degree(policy, "closed_form")
+
+
+def _of_degree(policy: Policy, name: str) -> list[Promise]:
     row = _row(policy)
-    if row is None or not row.n_rules:
-        return []
-    module, _, name = row.n_rules.partition(":")
-    found: list[KeptOverTime] = getattr(import_module(module), name)(policy)
+    found: list[Promise] = getattr(import_module(row.degree), name)(policy) if row is not None and row.degree else []
     return found
 
 

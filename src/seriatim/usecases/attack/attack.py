@@ -17,6 +17,7 @@ from seriatim.attacks.refusals import ExitRule, refused_exits
 from seriatim.attacks.sequence_knowledge import MOST_VALUES, sequence
 from seriatim.attacks.twin_sets import certain_by_sharing, forced_and_determined
 from seriatim.attacks.withheld_guesses import WithheldGuesses, withheld
+from seriatim.defences import loaded
 from seriatim.defences.series.caps import Caps
 from seriatim.defences.series.contract import SerialRules, SerialView
 from seriatim.errors import Fault, InputError, TableError
@@ -238,9 +239,9 @@ def _lasting_groups(history: History) -> int:
 def ground_with_cuts(ground: PreparedHistory, algorithm: KnownAlgorithm) -> PreparedHistory:
     """Return the ground of someone who knows the algorithm as well, and rebuilds its cuts."""
     row = method_named(algorithm.policy.defence.method) if algorithm.policy.defence is not None else None
-    halved = row is not None and row.halves_values
+    further = loaded(row.halvings) if row is not None and row.halvings else None
     place = places_of_respondents(ground.traces.history, algorithm.view)
-    return ground.knowing(rebuilt_cuts(ground.traces, place, halved=halved))
+    return ground.knowing(rebuilt_cuts(ground.traces, place, further=further))
 
 
 def _method_figures(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from importlib import import_module
 
 from seriatim.defences import defence_named
 from seriatim.errors import Fault, PolicyError
@@ -134,13 +135,11 @@ def settled_policy(policy: Policy) -> Policy:
     If the method has no degree, n is dropped, and the verdict says so.
     """
     terms, row = policy.terms.series, method_named(policy.defence.method) if policy.defence else None
-    if row is not None and not row.n_rules:
+    if row is not None and not row.degree:
         return _with_degree(policy, None)
-    if terms.n != "choose" or terms.m is None:
+    if terms.n != "choose" or terms.m is None or row is None:
         return policy
-    from seriatim.knowledge.breach import chosen_degree
-
-    return _with_degree(policy, chosen_degree(terms.m, policy.adversary))
+    return _with_degree(policy, import_module(row.degree).chosen_degree(terms.m, policy.adversary))
 
 
 def _with_degree(policy: Policy, n: int | None) -> Policy:

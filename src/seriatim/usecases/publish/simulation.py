@@ -17,6 +17,7 @@ from seriatim.attacks.exclusion_rules import prepare
 from seriatim.attacks.leavers import reveal_leavers
 from seriatim.attacks.method import rebuilt_cuts
 from seriatim.attacks.withheld_guesses import GuessCertainty, people_guessed
+from seriatim.defences import loaded
 from seriatim.errors import TableError
 from seriatim.knowledge.appearances import appearances_of
 from seriatim.model import Draft, Estimate, History, Policy
@@ -128,8 +129,8 @@ def attacked_by_exclusion(
         # one budget for the verdict: more holders or columns do not make a publication longer
         work = BUDGET / max(len({holder.releases for holder in holders}), 1) / max(len(draft.sensitive), 1)
         ground = replace(prepare(part, priors), counted=n_own)
-        halved = row is not None and row.halves_values
-        ground = ground.knowing(rebuilt_cuts(ground.traces, place, len(part) - 1, halved))
+        further = loaded(row.halvings) if row is not None and row.halvings else None
+        ground = ground.knowing(rebuilt_cuts(ground.traces, place, len(part) - 1, further))
         if left is not None:
             ground = ground.taken_as_known(left.known, left.until)
         estimate = complete_share(ground, known.share_known, SEEDS, known.breach_share, work)

@@ -83,7 +83,7 @@ def taken_over(view: View, policy: Policy, history: History, memory: Mapping[str
 def _cut_by_values(past: PastRelease) -> bool:
     """Return whether groups of a release were cut by values: lasting ones of earlier versions, and halved buckets."""
     row = method_named(past.method)
-    return ("slot" in past.marks and "blind" not in past.marks) or (row is not None and row.halves_values)
+    return ("slot" in past.marks and "blind" not in past.marks) or (row is not None and bool(row.halvings))
 
 
 def _changed(view: View, history: History, until: int) -> pa.Array:
