@@ -93,6 +93,13 @@ OF_PRINT = ("Figures 2, 6", "Section 7.2 by")
 OF_ONE_SEED = ("all locations: 45", "L1: 9", "L2: 9", "L3: 9", "L4: 9", "L5: 9")
 
 
+def test_the_switch_to_chi_square_is_judged_on_the_scale_of_the_statistic(study: SafeReleaseStudy) -> None:
+    (mis,) = (claim for claim in study.claims if claim.words.startswith("the switch of mis"))
+    before, after = map(float, re.findall(r"(\d+\.\d\d) at 10[01]", mis.found.replace(" records", "")))
+    assert after == pytest.approx(chi2.ppf(0.8, 45), abs=6e-3)
+    assert mis.holds == (abs(after / before - 1) <= 0.05)
+
+
 def test_a_killed_study_goes_on_where_it_stopped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     import seriatim_papers.safe_release_page as page
 

@@ -18,7 +18,9 @@ TABLE_2 = {
     "occupation": (1, 25, "categorical", "-", 25), "travel time": (1, 177, "integer", "-", 177),
 }  # fmt: skip
 """Minimum, maximum, type, rounding and number of values, as printed."""
-SALARIES = {"Layla": (50.0, 107.0), "Qays": (77.0, 80.0)}
+TABLE_1 = {"Layla": (107.0, 78.5), "Qays": (80.0, 78.5)}
+"""Answers about two people each: the largest salary, and the mean."""
+SALARIES = {name: (2 * mean - largest, largest) for name, (largest, mean) in TABLE_1.items()}
 APPENDIX = ((1.0, 3.0, 8.0, 9.0), (0.15, 0.1, 0.7, 0.05))
 APPENDIX_H = {0: 1.319, 1: 1.054, 2: 0.811, 3: 0.811, 4: 0.811, 5: 0.811, 6: 0.61, 7: 0.286, 8: 0.0}
 OTHER_COVER = (0.15, 0.8, 0.05)
@@ -45,7 +47,13 @@ def printed_claims() -> tuple[Claim, ...]:
     curve = equivocation(list(APPENDIX[0]), list(APPENDIX[1]))
     steps = {width: float(curve.at(width)) for width in APPENDIX_H}
     cover = -sum(p * math.log2(p) for p in OTHER_COVER)
+    pairs = [f"{name} {low:g} or {high:g} K" for name, (low, high) in SALARIES.items()]
+    halves = [(high - low) / 2 for low, high in SALARIES.values()]
     return (
+        Claim("Table 1: two queries leave two salaries each", "Layla 50 or 107 K, Qays 77 or 80 K", ", ".join(pairs),
+              SALARIES == {"Layla": (50.0, 107.0), "Qays": (77.0, 80.0)}),
+        Claim("they lie within 28.5 K and 1.5 K of 78.5 K", "28.5, 1.5", ", ".join(f"{half:g}" for half in halves),
+              halves == [28.5, 1.5]),
         Claim("Fig. 1: both pairs of salaries leave the same entropy", "1 bit each",
               f"{format_bits(one.initial)} and {format_bits(other.initial)}", one.initial == other.initial == 1.0),
         Claim("Fig. 1: the area is much larger for Layla", "larger",

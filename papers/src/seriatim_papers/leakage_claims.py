@@ -119,7 +119,9 @@ def adult_claims(tables: Sequence[AnonymisedAdult], choices: Sequence[Anonymised
     gentle = next(table for table in tables if str(table.asked) == "(13, 13, 0.1)")
     near, c = nearest_class([table for table in tables if len(table.quasi) == 3])
     shares = near.shares[c, [EIGHTH, TENTH]]
+    n = sum(first.sizes)
     claims = [
+        Claim("records of Adult without a missing value", "30,162", f"{n:,}", n == 30_162),
         Claim("Fig. 2: the class 75 and older, government, has a considerably high entropy leakage", "C7",
               f"{abs(first.l_e[old]):.3f} bits there, {l_e[1]:.3f} in the next, median {np.median(l_e):.3f}",
               abs(first.l_e[old]) == l_e[0] and bool(l_e[0] > 2 * np.median(l_e))),

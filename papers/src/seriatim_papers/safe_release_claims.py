@@ -13,6 +13,7 @@ from seriatim_papers.safe_release import (
     SafeReleaseCounts,
     StoppedRuns,
     safe_release_fitting,
+    safe_release_rules,
 )
 from seriatim_papers.safe_release_counts import FIGURE_2, LOCATIONS
 from seriatim_papers.safe_release_figures import PATHS, SafeReleaseApproximation, SafeReleaseEvolution
@@ -65,11 +66,29 @@ def _evolved(evolutions: Sequence[Sequence[SafeReleaseEvolution]]) -> tuple[Clai
             float(np.mean([r[len(r) // 2 :].mean() - r[: len(r) // 2].mean() for r in sequence])) for sequence in ratios
         ))  # fmt: skip
         found = (
-            f"at most {most:.4f} of the limit; in the second half nearer by {nearer} of it, in {len(ratios)} sequences"
+            f"at most {most:.6f} of the limit; in the second half nearer by {nearer} of it, in {len(ratios)} sequences"
         )
         words = f"Fig. {figure}: {test} stays below its limit and comes nearer"
         claims.append(Claim(words, "so", found, most < 1 and nearer.low > 0))
-    return tuple(claims)
+    begins = {test: [min(one.releases[0] for one in seq if one.test == test) for seq in evolutions]
+              for test in ("cst", "dqt")}  # fmt: skip
+    for test, printed, limit in (("cst", "about 10", (5, 20)), ("dqt", "5", (3, 8))):
+        told = f"from record {min(begins[test]):.0f} to {max(begins[test]):.0f} on, in {len(evolutions)} sequences"
+        holds = limit[0] <= min(begins[test]) and max(begins[test]) <= limit[1] + 1
+        claims.append(
+            Claim(f"7.1: {test} judges nothing for the first few records, of all locations", printed, told, holds)
+        )
+    return (*claims, *(_jump(test) for test in ("mis", "kld")))
+
+
+def _jump(test: str) -> Claim:
+    """Figs. 12 and 13: what happens to the printed critical value where simulation ends, on the scale of G."""
+    table = safe_release_rules((test,), 0.2, plain=True).tables[test]
+    n = np.arange(len(table))
+    before, after = (2 * n * np.log(2) * table)[-2:]
+    found = f"{before:.2f} at {n[-2]} records, {after:.2f} at {n[-1]} ({after / before - 1:+.1%} of 2 N ln 2 x bits)"
+    words = f"the switch of {test} to chi-square cannot be noticed (Figs. 12 and 13): 5 % or less"
+    return Claim(words, "not noticed", found, bool(abs(after / before - 1) <= 0.05))
 
 
 def _half(share: float, n: int) -> float:
