@@ -21,6 +21,7 @@ ATTACK = "an attack's own name, in results"
 OPTION = "a key of [defence]"
 FIGURE = "a figure of a distribution"
 CHANCE = "what a stream of chance is drawn for; another word would change published bytes"
+DIVERSITY = "a kind of l: how many different values there are"
 ELSEWHERE = {
     ("attacks/method.py", "lineage"): MARK,
     ("attacks/refusals.py", "lineage"): MARK,
@@ -29,16 +30,21 @@ ELSEWHERE = {
     ("defences/series/sequence/grouping.py", "curve"): CHANCE,
     ("defences/series/shuffle.py", "lineage"): MARK,
     ("defences/single/sample.py", "sample"): CHANCE,
+    ("defences/single/trim.py", "distinct"): DIVERSITY,
     ("knowledge/given_tables.py", "sequence"): KNOWLEDGE,
     ("knowledge/sequence_model.py", "sequence"): KNOWLEDGE,
+    ("model/policy.py", "distinct"): DIVERSITY,
     ("model/policy.py", "noise"): OPTION,
     ("model/policy_in_force.py", "sequence"): KNOWLEDGE,
     ("model/policy_keys.py", "sequence"): KNOWLEDGE,
+    ("model/promises.py", "distinct"): DIVERSITY,
     ("policies/adversary.py", "sequence"): KNOWLEDGE,
     ("policies/questions.py", "sequence"): KNOWLEDGE,
     ("policies/load.py", "sequence"): KNOWLEDGE,
+    ("policies/promise_section.py", "distinct"): DIVERSITY,
     ("promises/series/fair_cells.py", "lineage"): MARK,
     ("promises/series/value_caps.py", "lineage"): MARK,
+    ("promises/single/diversity.py", "distinct"): DIVERSITY,
     ("model/history.py", "lineage"): MARK,
     ("report/words.py", "sequence"): ATTACK,
     ("testing/ledger.py", "median"): "any method will do: a ledger is checked with a release of it",
