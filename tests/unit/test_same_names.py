@@ -57,6 +57,7 @@ TWINS: dict[str, tuple[Callable[..., Any], ...]] = {
     "compare": (sr.compare,),
     "forecast": (sr.forecast, api.open_ledger),
     "gate baseline": (api.gate_baseline,),
+    "check": (api.publish, api.load_policy, api.prepare, api.ledger_to_publish),
     "gate replay": (api.gate_requests, api.gate_replay, api.gate_store),
     "gate suggest": (api.gate_suggest,),
     "gate hold": (api.gate_hold,),
@@ -92,6 +93,7 @@ WITH_A_REPORT = (
 )  # fmt: skip
 WRITES = {
     **{command: {"out"} for command in WITH_A_REPORT},
+    "check": {"junit", "sarif"},
     "gate baseline": {"out"},
     "gate replay": {"out"},
     "init": {"out"},
