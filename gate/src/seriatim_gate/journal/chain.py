@@ -8,6 +8,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable, Sequence
+from operator import attrgetter
 from typing import Any
 
 import sqlalchemy as sa
@@ -16,8 +17,7 @@ from sqlalchemy.engine import Connection, Row
 from seriatim.errors import LedgerDamaged
 from seriatim_gate.journal.schema import baselines, gates, tokens
 
-LINKED = ("kind", "at", "request", "x", "y", "about", "token", "mark", "n_out", "respondent", "body")
-"""The columns of an entry that its digest covers."""
+_covered = attrgetter("kind", "at", "request", "x", "y", "about", "token", "mark", "n_out", "respondent", "body")
 NOTHING = b"\0" * 32
 """The seal of no records."""
 _text = json.JSONEncoder(separators=(",", ":"), default=repr).encode
@@ -28,9 +28,9 @@ def start(name: str, secret: bytes, made_at: int) -> bytes:
     return seal_of(("seriatim.gate.journal/1", name, bytes(secret).hex(), made_at))
 
 
-def link(before: bytes, fields: Sequence[Any]) -> bytes:
-    """Return the digest of an entry, given the columns of ``LINKED``, after the digest of the one before."""
-    return hashlib.sha256(before + _text(fields).encode()).digest()
+def link(before: bytes, entry: Any) -> bytes:
+    """Return the digest of an entry, or of its row, after the digest of the one before."""
+    return hashlib.sha256(before + _text(_covered(entry)).encode()).digest()
 
 
 def seal_of(fields: Sequence[Any]) -> bytes:

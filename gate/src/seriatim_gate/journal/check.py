@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from operator import attrgetter
 from typing import Any
 
 import sqlalchemy as sa
@@ -12,12 +11,11 @@ from sqlalchemy.engine import Connection, Row
 
 from seriatim.storage.database import faults_inside
 from seriatim_gate.journal import chain as journal_chain
-from seriatim_gate.journal.chain import LINKED, NOTHING, SEALED, seal_of, sealed_rows, seals_together, segment_seal
+from seriatim_gate.journal.chain import NOTHING, SEALED, seal_of, sealed_rows, seals_together, segment_seal
 from seriatim_gate.journal.schema import entries, records, segments
 from seriatim_gate.journal.writer import packed_entries
 
 _AT_ONCE = 10_000
-_linked = attrgetter(*LINKED)
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +57,7 @@ def _check_entries(
     changed, loose = 0, []
     for part in connection.execute(query).partitions(_AT_ONCE):
         for row in part:
-            head = journal_chain.link(head, _linked(row))
+            head = journal_chain.link(head, row)
             changed += head != row.chain or row.seq != n
             head, n = row.chain or b"", n + 1
             unknown.discard(head.hex())

@@ -17,7 +17,7 @@ from seriatim.errors import Fault, InputError, LedgerDamaged
 from seriatim.model.names import visible_text
 from seriatim.storage.database import Database, open_database
 from seriatim_gate.journal import chain as journal_chain
-from seriatim_gate.journal.chain import LINKED, NOTHING, checked_rows, seal_of, seals_together, write_seal
+from seriatim_gate.journal.chain import NOTHING, checked_rows, seal_of, seals_together, write_seal
 from seriatim_gate.journal.lock import file_beside
 from seriatim_gate.journal.schema import JOURNAL, baselines, entries, gates, records
 from seriatim_gate.journal.tokens import TokenBook
@@ -122,7 +122,7 @@ class SqlJournal:
                 rows = {row.seq: row for row in connection.execute(query)}
                 for place in wanted:
                     row, before = rows.get(place), rows[place - 1].chain if place - 1 in rows else start
-                    if row is None or journal_chain.link(before, [getattr(row, name) for name in LINKED]) != row.chain:
+                    if row is None or journal_chain.link(before, row) != row.chain:
                         raise LedgerDamaged(f"{self.database.name}: entry {place} has changed; restore a backup")
                     found[place] = (row.respondent or "", row.body or "{}")
         return found

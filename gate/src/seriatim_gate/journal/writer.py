@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from operator import attrgetter
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -20,7 +19,7 @@ from seriatim.errors import JournalHeld, LedgerBehind, LedgerDamaged, SeriatimEr
 from seriatim.storage.database import Database
 from seriatim.storage.durable_files import disk_errors, write_durably
 from seriatim_gate.journal import chain as journal_chain
-from seriatim_gate.journal.chain import LINKED, seal_of, segment_seal
+from seriatim_gate.journal.chain import seal_of, segment_seal
 from seriatim_gate.journal.lock import WriterLock
 from seriatim_gate.journal.schema import entries, gates, records, segments
 from seriatim_gate.ports import PACKED, JournalEntry, JournalRecord, Past
@@ -82,7 +81,7 @@ class Writer:
             self.past()
         loose, head, chain = self._loose or [], self._head, []
         for e in added:
-            head = journal_chain.link(head, _linked(e))
+            head = journal_chain.link(head, e)
             chain.append(head)
         with self._database.transaction(self._connection) as connection:
             moved = (
@@ -150,7 +149,7 @@ class Writer:
         query = sa.select(entries).where(entries.c.gate == self._gate, entries.c.seq >= first).order_by(entries.c.seq)
         rows = connection.execute(query).all()
         for row in rows:
-            head = journal_chain.link(head, _linked(row))
+            head = journal_chain.link(head, row)
             if head != row.chain:
                 raise LedgerDamaged(f"{self._database.name}: entry {row.seq} has changed; restore a backup")
         if missing := self._last - first - len(rows):
@@ -165,9 +164,6 @@ class Writer:
             return self._start
         query = sa.select(entries.c.chain).where(entries.c.gate == self._gate, entries.c.seq == seq)
         return connection.execute(query).scalar()
-
-
-_linked = attrgetter(*LINKED)
 
 
 def packed_entries(rows: Sequence[Any]) -> Past:
