@@ -6,7 +6,7 @@ Nothing in it was measured against the truth, and nothing says who was withheld 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import KW_ONLY, dataclass, field, replace
 from math import ceil
 from typing import Any
 
@@ -74,6 +74,7 @@ class PublicReport(FiledReport):
     rows: str
     """What a row of the table is."""
     notation: Mapping[str, str]
+    _: KW_ONLY
     odds: float | None = None
     """How much the odds of a frequent value grow in a group, at most; the table shows it."""
     codebook: Mapping[str, Any] = field(default_factory=dict)

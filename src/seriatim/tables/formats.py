@@ -6,7 +6,7 @@ CSV and Parquet need nothing; a file with an ending that nobody knows is read as
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -31,6 +31,7 @@ class FileFormat:
     """Where the function is that reads a path; CSV and Parquet have their own way in."""
     writer: str = ""
     """Where the function is that writes a table with labels to a path; empty if nobody can."""
+    _: KW_ONLY
     names: str = ""
     """A pattern of the column names that it can hold; empty if any."""
     most_rows: int | None = None
@@ -53,9 +54,11 @@ _STATISTICS, _SHEETS = "seriatim.tables.statistics_files", "seriatim.tables.spre
 FORMATS = (
     FileFormat("CSV", (".csv", ".tsv", ".txt")),
     FileFormat("Parquet", (".parquet", ".pq")),
-    FileFormat("SPSS", (".sav", ".zsav"), f"{_STATISTICS}:read", f"{_STATISTICS}:write", r"[^\W\d_][\w.@#$]{0,63}"),
-    FileFormat("Stata", (".dta",), f"{_STATISTICS}:read", f"{_STATISTICS}:write", r"[^\W\d]\w{0,31}"),
-    FileFormat("SAS transport", (".xpt",), f"{_STATISTICS}:read", f"{_STATISTICS}:write", r"[A-Za-z_]\w{0,31}"),
+    FileFormat(
+        "SPSS", (".sav", ".zsav"), f"{_STATISTICS}:read", f"{_STATISTICS}:write", names=r"[^\W\d_][\w.@#$]{0,63}"
+    ),
+    FileFormat("Stata", (".dta",), f"{_STATISTICS}:read", f"{_STATISTICS}:write", names=r"[^\W\d]\w{0,31}"),
+    FileFormat("SAS transport", (".xpt",), f"{_STATISTICS}:read", f"{_STATISTICS}:write", names=r"[A-Za-z_]\w{0,31}"),
     FileFormat("SAS", (".sas7bdat",), f"{_STATISTICS}:read"),
     FileFormat("Excel", (".xlsx",), f"{_SHEETS}:read", f"{_SHEETS}:write", most_rows=1_048_575),
     FileFormat("OpenDocument", (".ods",), f"{_SHEETS}:read"),

@@ -82,7 +82,9 @@ def _public_report_of(report: Report, draft: Draft, codebook: Mapping[str, Any])
     """Return the report for recipients."""
     odds = next((one.value for one in report.verdict.measures if one.name == "odds_in_group"), None)
     promises = promises_told(report.verdict)
-    return PublicReport(report.facts, promises, meaning_of_row(draft, report.policy), NOTATION, odds, codebook)
+    return PublicReport(
+        report.facts, promises, meaning_of_row(draft, report.policy), NOTATION, odds=odds, codebook=codebook
+    )
 
 
 def _write(path: Path, text: str) -> None:

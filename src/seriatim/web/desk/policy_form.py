@@ -6,7 +6,7 @@ import hashlib
 import re
 import tomllib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from pathlib import Path
 
 from seriatim import api
@@ -35,6 +35,7 @@ class PolicyLine:
     column: str
     """The column that it is about; empty in other sections."""
     key: str
+    _: KW_ONLY
     value: str
     why: str
     """Why it was guessed; empty once somebody has stated it."""
@@ -51,7 +52,7 @@ def lines_of(text: str) -> list[PolicyLine]:
         if head := _SECTION.fullmatch(line.strip()):
             section, column = _place(head["name"])
         elif section and (stated := _LINE.fullmatch(line)):
-            found.append(PolicyLine(at, section, column, stated["key"], stated["value"], stated["why"] or ""))
+            found.append(PolicyLine(at, section, column, stated["key"], value=stated["value"], why=stated["why"] or ""))
     return found
 
 
