@@ -304,6 +304,20 @@ def test_an_attack_finds_what_the_command_finds_and_leaves_its_report(ledger: Sq
     assert ask(app, "GET", "/jobs/none/report", cookie).status == 404
 
 
+@pytest.mark.parametrize("place", ["/new", "/policies"])
+def test_a_table_without_its_header_shows_nobodys_record(ledger: SqlLedger, tmp_path: Path, place: str) -> None:
+    app, door = made(ledger, tmp_path)
+    cookie = signed_in(app, door)
+    rows = (tmp_path / "view.csv").read_text().splitlines()[1:]
+    (tmp_path / "headless.csv").write_text("\n".join(["canary7,31,10101,canaryflu,canarynote,canaryname", *rows]))
+    told = {"token": token_on(ask(app, "GET", "/new", cookie).text), "key": KEY, "kind": lines.TRY}
+    told |= {"path": str(tmp_path / "headless.csv"), "policy": str(tmp_path / "policy.toml")}
+    page = ended_page(app, cookie, ask(app, "POST", place, cookie, told, origin=HOME).headers["location"])
+    assert "header" in page
+    kept = b"".join(one.read_bytes() for one in tmp_path.rglob("*") if one.is_file() and one.name != "headless.csv")
+    assert ("canary" in page, b"canary" in kept) == (False, False)
+
+
 def test_what_was_typed_wrong_is_said_and_starts_nothing(ledger: SqlLedger, tmp_path: Path) -> None:
     app, door = made(ledger, tmp_path)
     cookie = signed_in(app, door)

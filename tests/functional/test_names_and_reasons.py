@@ -37,6 +37,12 @@ COMMANDS = {
     "approved alone": (*PUBLISH, "--approved-by", "{}"),
     "to": (*PUBLISH, "--to", "Bob", "--to", "{}"),
     "deliver": ("ledger", "deliver", "ward-visits", "1", "--to", "{}"),
+    "draft": (*PUBLISH, "--draft", "{}"),
+    "approve": ("ledger", "approve", "ward-visits", "--approved-by", "{}"),
+    "decline": ("ledger", "decline", "ward-visits", "--reason", "{}", "--declined-by", "Ann"),
+    "declined": ("ledger", "decline", "ward-visits", "--reason", "needed", "--declined-by", "{}"),
+    "recalled": ("ledger", "recall", "ward-visits", "1", "--reason", "needed", "--approved-by", "{}"),
+    "desk": ("desk", "--user", "{}"),
     "recall": ("ledger", "recall", "ward-visits", "1", "--reason", "{}"),
 }
 

@@ -258,7 +258,7 @@ def recall_command(
     series: SeriesName,
     number: Annotated[int, typer.Argument(help="Number of the release, which must be the newest.")],
     reason: Annotated[str, typer.Option(help="Why it is recalled; the ledger keeps it.")],
-    approved_by: Annotated[str, typer.Option(help="Name of the person recalling the release.")] = "",
+    approved_by: Annotated[str | None, typer.Option(help="Name of the person recalling the release.")] = None,
     ledger: LedgerUrl = LEDGER,
     as_json: AsJson = False,
 ) -> None:

@@ -26,8 +26,6 @@ from seriatim.storage.durable_files import disk_errors
 def take_back_release(database: Database, place: Shelf, series: str, number: int, why: Approval) -> ReleaseRecord:
     """Recall the newest release of a series; raise an error if anyone received it. ``why.override`` is the reason."""
     reason = visible_text("reason", why.override)
-    if why.by:
-        visible_text("approved_by", why.by)
     with disk_errors(place.root), place.sealing():
         with database.writing() as connection:
             refuse_behind_manifest(connection, place, series)

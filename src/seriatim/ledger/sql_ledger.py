@@ -191,9 +191,8 @@ class SqlLedger:
     def _mark_sealed(self, series: str, number: int) -> ReleaseRecord:
         with self.database.writing() as connection:
             facts = {"kind": chain.SEALED, "series": series, "number": number}
-            entry = catalogue.append(connection, facts, catalogue.circumstances())
-            changes = {"state": chain.SEALED, "sealed_at": entry.circumstances["time"]}
-            catalogue.update_release(connection, series, number, **changes)
+            sealed_at = catalogue.append(connection, facts, catalogue.circumstances()).circumstances["time"]
+            catalogue.update_release(connection, series, number, state=chain.SEALED, sealed_at=sealed_at)
             sealed = catalogue.record(connection, series, number)
         assert sealed is not None
         return sealed
@@ -210,11 +209,12 @@ class SqlLedger:
         made = import_releases(self.database, self.shelf, policy, pasts, secret, again)
         return [self.seal(record.series, record.number) for record in made]
 
-    def recall(self, series: str, number: int, reason: str, approved_by: str = "") -> ReleaseRecord:
+    def recall(self, series: str, number: int, reason: str, approved_by: str | None = None) -> ReleaseRecord:
         """Recall the newest release if nobody has received it: it no longer counts. The chain keeps the reason."""
         from seriatim.ledger.recall import take_back_release
 
-        return take_back_release(self.database, self.shelf, series, number, Approval(approved_by, reason))
+        by = "" if approved_by is None else visible_text("approved_by", approved_by)
+        return take_back_release(self.database, self.shelf, series, number, Approval(by, reason))
 
     def erase(self, series: str, respondent: str, all_series: bool = False) -> int:
         """Forget who a person is, here or in all series that know them; return the number of files that named them."""
@@ -340,11 +340,10 @@ class SqlLedger:
 
     def decline(self, series: str, reason: str, declined_by: str, digest: str = "") -> DraftRecord:
         """Remove the draft that waits; the chain keeps who did it and why."""
-        from seriatim.ledger import drafts
+        from seriatim.ledger.drafts import decline_draft
 
         with disk_errors(self.shelf.root):
-            said = {"by": declined_by, "reason": reason}
-            return drafts.decline_draft(self.database, self.shelf, series, said, digest)
+            return decline_draft(self.database, self.shelf, series, {"by": declined_by, "reason": reason}, digest)
 
     def draft_report(self, series: str, digest: str) -> dict[str, Any]:
         """Return the record of the report of an open draft, as the shelf keeps it; its bytes are compared first."""
