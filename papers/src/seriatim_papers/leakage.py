@@ -331,7 +331,7 @@ def _example_grid(rows: Sequence[ExampleRow]) -> Grid:
     lines: list[tuple[str | Cell, ...]] = []
     for name, own in of_class.items():
         cells = [
-            Cell(format_number(own[f].found), note=f"printed {own[f].printed:g}") if f in own else "" for f in figures
+            Cell(format_number(own[f].found), note=f"printed {own[f].printed:.4g}") if f in own else "" for f in figures
         ]
         remarks = dict.fromkeys(f"{f}: {own[f].remark}" for f in own if own[f].remark)
         lines.append((name, *cells, "; ".join(remarks)))

@@ -80,7 +80,7 @@ def chance_given_unique(sizes: LongArray, sampled: float) -> float:
 
 
 def error_given_unique(sizes: LongArray, sampled: float) -> float:
-    """Return the standard error of ``chance_given_unique``, by classes of one, two and three records.
+    """Return the standard error of ``chance_given_unique``, by classes of one to three records; nan without uniques.
 
     The estimate puts n1 + 2 (1 - f) / f n2 for the people who share a class with a unique record. The error of that has
     mean 0 in every class, and this sum estimates the mean of its square without bias.
