@@ -47,7 +47,7 @@ def test_every_method_of_the_policys_kind(tmp_path: Path, view: pa.Table) -> Non
 
 def test_a_serial_policy_tries_the_serial_methods(tmp_path: Path, view: pa.Table) -> None:
     found = sr.compare(view, policy_of(tmp_path, SERIES))
-    assert {one.method for one in found.methods} == {"invariant", "historical", "cohort"}
+    assert {one.method for one in found.methods} == {"invariant", "historical", "distinct", "cohort"}
     assert all(one.released for one in found.methods), [one.why for one in found.methods]
 
 

@@ -88,7 +88,7 @@ def written_as(source: Table, asked: str | None, beside: Collection[str] = ()) -
     made = WRITTEN.get(word)
     if made is None:
         found = f"nobody can write .{word}" if f".{word}" in BY_ENDING else "is no format"
-        raise InputError(Fault("format", found, ", ".join(WRITTEN), "name one of these (--format)"))
+        raise InputError(Fault("format", found, ", ".join(WRITTEN), "name one of these"))
     _check(made, [*source.data.column_names, *beside], source.data.num_rows)
     if made.writer:
         _call(made.writer, made.name)
