@@ -96,6 +96,7 @@ def complete_sample(found: Exclusion, sample: int | None = None, seed: int = 1, 
     if len(everyone):
         answers.clear_crossed(work / 4)
         answers.clear_few_alike(work / 4)
+    # few people are sooner asked about one by one than cleared together
     if len(_left(found, worlds, answers.cleared)) > SAMPLE:
         answers.exchange(work / 4)
     left, chosen, people = _drawn(found, worlds, answers, sample, seed)

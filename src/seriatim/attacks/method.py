@@ -128,6 +128,7 @@ def _cut_between(left: list[_Cell], right: list[_Cell], place: Singles, traces: 
         return None
     order = np.flatnonzero(known)[np.argsort(place[people[known], column], kind="stable")]
     who, spot, side = people[order], place[people[order], column], went_right[order]
+    # the truth decides whether the cut was made so: an attacker would have to guess, which is granted
     inner, outer = _innermost(traces, who, spot, side)
     if (inner > outer).any():
         return None

@@ -83,6 +83,7 @@ class _Story:
             return [], {episode}
         wanted: set[int] = set()
         known: set[int] = set()
+        # the newest first: what an event rests on was concluded before it
         queue = [-at for at in self.events(episode, len(self.log.who))]
         heapify(queue)
         while queue and len(wanted) < most:
@@ -96,6 +97,7 @@ class _Story:
                     known.add(other)
                 else:
                     for earlier in self.events(other, at):
+                        # of a witness only what touches these values matters
                         if earlier not in wanted and (self.gone(earlier) & about).any():
                             heappush(queue, -earlier)
         return sorted(wanted), known
@@ -120,6 +122,7 @@ class _Story:
         left = self.read(who)
         for earlier in self.events(who, at + 1):
             left &= ~self.gone(earlier)
+        # once one value is left, everything that led there is part of the reason
         return gone | left if left.sum() == 1 else gone
 
     def _witnesses(self, at: int) -> list[int]:

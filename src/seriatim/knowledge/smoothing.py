@@ -138,6 +138,7 @@ def look_forward(
     for at in range(len(rows.group_of_release) - 1):
         here = slice(int(bounds[at]), int(bounds[at + 1]))
         who, now = rows.person[here], rows.time[here]
+        # one release at a time: what it says about somebody is known before the next
         ahead = predicted_states(model, known.state[who], known.met[who], now - known.last[who], rows.people.cls[here])
         fresh = ~begun[who]
         begin[who[fresh]], begun[who] = ahead[fresh], True
@@ -179,6 +180,7 @@ def look_back(
     """Return beliefs about each appearance from all releases, also the later ones."""
     own = rows.people
     sweeps, fading = pace or SweepPace()
+    # values that change soon say little about other releases
     c = model.coupling**fading
     rho = repeated_meeting_weights(rows.groups.ptr, rows.person, own, rows.group, rows.time, c)[rows.group]
     possible, log_lam = evidence.copy(), forward.log_messages.copy()
@@ -191,6 +193,7 @@ def look_back(
             break
         how = write_messages(to_group, rows.groups, lam)
         _narrow(possible, lam, (how == EXACT)[rows.group])
+        # undamped, messages between groups that share people swing without end
         log_lam = _DAMPED * log_lam + (1.0 - _DAMPED) * np.log(np.maximum(lam, _LEAST))
     smooth_messages(model.chain, own, forward.begin, ChainEvidence(possible, log_lam, rho), to_group, beliefs)
     return SmoothedBeliefs(
@@ -211,6 +214,7 @@ def is_bold(beliefs: Floats, truth: Ints) -> bool:
     """
     if len(truth) < 2:
         return False
+    # a calibrated belief p is right with p: its mean square is its mean in the truth
     excess = (beliefs**2).sum(axis=1) - beliefs[np.arange(len(truth)), truth]
     return bool(excess.mean() > _BOLD + 2.0 * excess.std() / np.sqrt(len(truth)))
 
@@ -273,6 +277,7 @@ def revised_beliefs(
 
     ``values`` are those that occur in the release; ones that the history does not have are added to its own.
     """
+    # those of the history keep their places: its states are numbered by them
     fresh = [value for value in values.to_pylist() if value not in set(history.values.to_pylist())]
     domain = pa.array([*history.values.to_pylist(), *fresh])
     window = History(history.respondents, domain, history.releases).newest(WINDOW)

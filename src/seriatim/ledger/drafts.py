@@ -264,6 +264,7 @@ def _decidable(
 def _refuse_moved_beside(connection: Connection, place: Shelf, draft: KeptDraft) -> None:
     """Raise an error if another series with people of this one has moved: the attack judged them together."""
     series, told = draft.entry.series, (*chain.MOVING, chain.DELIVERED)
+    # deliveries count too: a recipient then holds more than was judged
     later = {one.series for one in catalogue.entries(connection) if one.seq > draft.entry.seq and one.kind in told}
     if not later - {series}:
         return
@@ -288,6 +289,7 @@ def _approval(draft: KeptDraft, approved_by: str) -> Approval:
     given = draft.release["approval"]
     if given is None:
         return Approval(approved_by)
+    # only the person who was named for it when the draft was kept answers for overriding its refusal
     if not _same_name(approved_by, given["by"]):
         found = "not who overrides the refusal of this draft"
         raise InputError(Fault("approved_by", found, "the name that it was drafted with", "let that person approve"))
@@ -324,6 +326,7 @@ def _copy_checked(source: Path, target: Path, files: Mapping[str, Mapping[str, A
     for name, wanted in files.items():
         path = source / name
         try:
+            # read once: what was checked is what is copied
             data = path.read_bytes()
         except OSError:
             raise LedgerDamaged(f"{path}: missing; decline the draft and make it again") from None

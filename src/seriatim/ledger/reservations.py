@@ -79,6 +79,7 @@ def prepare_reservation_folder(
     """Write groups, newcomers and memories beside ``published``, flush all, and return the facts about the files."""
     publishing = partial(_published_facts, folder / shelf.PUBLISHED, contents.write)
     with ThreadPoolExecutor(1) as beside:  # what is published is written, flushed and hashed while people are numbered
+        # for a few people starting a thread takes longer than writing
         published = beside.submit(publishing).result if len(contents.groups) > _FEW else publishing
         files, newcomers = _private_files(contents, crowd)
         after = _with_newcomers(crowd, newcomers)
@@ -103,6 +104,7 @@ def _with_newcomers(crowd: ReservedPeople, newcomers: pa.Table) -> ReservedPeopl
 
 def _kept_together(crowd: ReservedPeople) -> dict[str, pa.Table]:
     """Return the file of newcomers that the newest release keeps for others as well, if it is its turn."""
+    # every so many releases one file names the newcomers of many: a late release opens few files
     since = newcomers_since(len(crowd.firsts))
     if since is None:
         return {}
@@ -167,6 +169,7 @@ def check_reservation(place: Shelf, reservation: Reservation) -> None:
     recipients_given(reservation.recipients)
     if reservation.policy.series != reservation.state.series:
         raise LedgerError("the policy and the state are of different series")
+    # a folder of elsewhere could not be renamed into the shelf in one step
     if reservation.staged.parent.parent.parent != place.root:
         raise LedgerError(f"{reservation.staged}: not a folder of this ledger's stage()")
     check_reservation_storable(
@@ -205,6 +208,7 @@ def enter_series(connection: Connection, state: SeriesState, secret: bytes) -> N
         entry = catalogue.append(connection, facts, catalogue.circumstances())
         created = entry.circumstances["time"]
         connection.execute(catalogue.ENTER_SERIES, {"name": state.series, "secret": secret, "created": created})
+    # in constant time: a secret must not be guessed byte by byte
     elif not hmac.compare_digest(state.secret, secret):
         raise LedgerError(f"series {state.series!r}: the secret is not the one in the ledger")
 
@@ -245,6 +249,7 @@ def reservation_of_release(connection: Connection, place: Shelf, prepared: Reser
 
 def clear_without_reservation(database: Database, place: Shelf) -> None:
     """Remove release folders that a crash left before their rows were committed; published ones have a manifest."""
+    # looked at before the lock is taken: mostly there is nothing to do
     if not any(not (folder / shelf.MANIFEST).exists() for folder in place.release_folders()):
         return
     with database.writing() as connection:

@@ -57,11 +57,13 @@ def _matched(totals: LongArray, sizes: FloatArray, l_d: FloatArray) -> FloatArra
 
     n = float(totals.sum())
     a = totals / n
+    # moments of a sum of chi-squares: one chi-square with the same mean and variance stands for it (Satterthwaite)
     second, third = (a**2).sum(), (a**3).sum()
     mean, square = 1.0 - second, second - 2.0 * third + second**2
     if not len(sizes) or mean <= 0 or square <= 0:
         return np.ones(len(sizes))
     scale, freedom = square / mean, mean**2 / square
+    # drawn without putting back: a class of nearly everyone cannot differ much
     left = np.maximum((n - sizes) / (n - 1), 0.0)
     with np.errstate(divide="ignore", invalid="ignore"):
         statistic = np.where(left > 0, sizes * l_d**2 / left / scale, 0.0)
@@ -81,7 +83,9 @@ def _shares_above(lots: FloatArray, sizes: LongArray, l_d: FloatArray) -> FloatA
     chances = np.empty(len(sizes))
     for size in np.unique(sizes):
         mine = sizes == size
+        # ties count as above, or classes that leak as little as can be would look rare
         below = np.searchsorted(lots[size - 1], l_d[mine] - 1e-9, side="left")
+        # the class itself is one of the draws: no p-value is 0
         chances[mine] = (DRAWS - below + 1) / (DRAWS + 1)
     return chances
 
@@ -177,6 +181,7 @@ def worst_of_records(target: KnownAttribute, given: Sequence[KnownAttribute], up
             classes = numbered_alike([_whole(g.codes) for g in chosen], [g.n_values + 1 for g in chosen], len(leaks))
             found = figures_by_class(ValueCounts.of(classes, target.codes, target.n_values))["l_d"]
             own = np.nan_to_num(found)[classes.of_record]
+            # on a tie the smaller set stays, which is met first
             worse = own > leaks + 1e-12
             leaks[worse], which[worse] = own[worse], len(sets)
             sets.append(tuple(g.name for g in chosen))

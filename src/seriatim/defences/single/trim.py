@@ -183,6 +183,7 @@ def _cap(tests: ClassTests, index: int) -> int:
     )
     if not len(others):
         return int(counts.max(initial=0))
+    # a smaller cap passes whenever a larger one does: bisection finds the largest
     low, high = 0, int(counts.max(initial=0))
     while low < high:
         cap = (low + high + 1) // 2
@@ -201,6 +202,7 @@ def _within_cap(
     counts = column.counts(keep)
     for value in np.flatnonzero(counts > cap):
         rows = np.flatnonzero(keep & (column.codes == value))
+        # by the secret: nobody can aim at who goes
         within[chance.permutation(rows)[cap:]] = False
     return within
 
@@ -228,6 +230,7 @@ def bounds_with_enough_people(
         if people[first] >= k:
             starts.append(first)
             continue
+        # one person may be in several pieces, so numbers of people do not add up
         inside = set(person[bounds[first] : bounds[place]].tolist())
         while len(inside) < k and (place < n_pieces or starts):
             if place < n_pieces and _rightwards(people, bounds, starts, first, place, k):

@@ -101,6 +101,7 @@ def _followed(judged: JudgedHistory, known: frozenset[str]) -> _Slots:
         slots.odd += int(odd.sum())
         if odd.any():
             past = _rows_of(past, ~odd)
+        # what must not be of a slot that lasts: each breaks one of the laws that fair_cells states
         at, slot, share = (past.marks[name] for name in MARKS)
         person = past.person.astype(np.int64)
         new, real = last[slot] < 0, person >= 0
@@ -133,6 +134,7 @@ def _crossed(one: npt.NDArray[np.integer], other: npt.NDArray[np.integer]) -> in
 def _judged_cells(slots: _Slots, caps: ValueCaps, asked: FairnessTerms, odd: int) -> Finding:
     used = np.flatnonzero((slots.last >= 0) & (slots.holder >= 0))
     holder, last = slots.holder[used], slots.last[used]
+    # a cell is who left a cohort together; those still there are its last one
     cells, of_slot = np.unique(slots.cohort[used] * (last.max(initial=0) + 1) + last, return_inverse=True)
     n_values = len(slots.baseline)
     keys = of_slot * n_values + slots.value[used]

@@ -102,6 +102,7 @@ def without_known(judged: JudgedHistory, known: frozenset[str]) -> JudgedHistory
     told = np.append(told, False)  # the last entry is for counterfeits
     releases = []
     for past in judged.history:
+        # a group needs cover while anyone in it does
         covered = np.bincount(past.group, weights=~told[past.person], minlength=past.n_groups) > 0
         rows = covered[past.group]
         if not rows.all():

@@ -85,6 +85,7 @@ def _linked(drafts: Mapping[str, Draft], sure: float) -> dict[str, Estimate]:
     """
     from seriatim.attacks.columns_together import columns_together
 
+    # weighing takes a table of groups by values for each column
     size = max(_n_groups(own) * len(own.sensitive[name].scale) for name, own in drafts.items())
     groups = {name: _column_groups(name, draft) for name, draft in drafts.items()} if size <= MOST_WEIGHED else {}
     return {
@@ -115,6 +116,7 @@ def _judged_together(name: str, found: Estimate, own: Verdict, known: Adversary)
     )
     for rule, allowed, people, before in counted:
         if allowed is not None and people:
+            # people whom one table exposes already are counted before: these come on top
             worst = before + people / n
             yield Finding(
                 rule,

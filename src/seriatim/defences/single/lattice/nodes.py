@@ -93,6 +93,7 @@ def prices(column: CodedColumn, loss: LossKind, unit: int) -> Prices:
         penalty = np.repeat(steps[:, None], len(column.scale), axis=1)
     else:
         penalty = width_prices(column.scale)
+    # whole units: sums are exact, whatever the order, and ties are ties
     whole = np.round(penalty * unit).astype(np.int64)
     return Prices(whole @ counts, unit - whole)
 
@@ -102,6 +103,7 @@ def _entropy_prices(scale: Scale, counts: npt.NDArray[np.int64], unit: int) -> P
     of_range = (upto[scale.ends] - upto[scale.starts]).astype(np.float64)
     held = counts > 0
     bits = np.zeros((2, *scale.starts.shape))
+    # what the label leaves open of a value, and what suppressing it leaves beyond that
     bits[0][:, held] = np.log2(of_range[:, held] / counts[held])
     bits[1][:, held] = np.log2(counts.sum() / of_range[:, held])
     entropy = float(bits[0][-1] @ counts) / max(int(counts.sum()), 1)
@@ -158,6 +160,7 @@ class Lattice:
         for index, chunk in enumerate(self.chunks):
             cell = 0
             for column in chunk.columns:
+                # combinations of heights are numbered like the cells of an array
                 cell = cell * self.shape[column] + int(heights[column])
             at[index], cards[index] = chunk.at[cell], chunk.cards[cell]
         return NodeLayout(at, cards)
@@ -223,6 +226,7 @@ def _lookups(columns: Sequence[CodedColumn], priced: Sequence[Prices]) -> tuple[
             card = 1
             for member, height in zip(members, combination, strict=True):
                 starts = columns[member].scale.starts[height]
+                # a range begins where its first value is: counting beginnings numbers the ranges
                 rank = np.cumsum(starts == np.arange(len(starts))) - 1
                 n_ranges = int(rank[-1]) + 1 if len(rank) else 1
                 code = (code[:, None] * n_ranges + rank[None, :]).reshape(-1)
@@ -240,6 +244,7 @@ def _lookups(columns: Sequence[CodedColumn], priced: Sequence[Prices]) -> tuple[
 def _joined(sizes: Sequence[tuple[int, int]]) -> list[tuple[int, ...]]:
     """Join columns into chunks, largest first, while a chunk's codes and lookups stay few."""
     found: list[list[int]] = []
+    # the largest first: small ones fill up what room is left in a chunk
     for column in sorted(range(len(sizes)), key=lambda c: -sizes[c][0]):
         for chunk in found:
             codes = math.prod(sizes[c][0] for c in [*chunk, column])
