@@ -171,3 +171,46 @@ def test_a_column_of_stars_is_read_by_the_hierarchy_in_the_codebook(tmp_path: Pa
     asked = open_release(tmp_path / "out" / "stars-0001")
     assert {*asked.table.column("land").to_pylist()} == {"*"}
     assert asked.count({"land": ("fr", "it")}) == pytest.approx(8 / 3)
+
+
+def test_weights_are_published_and_every_answer_is_about_the_population(tmp_path: Path) -> None:
+    """k counts people; margins and means count those they stand for."""
+    chance = np.random.default_rng(3)
+    sex, weight = chance.choice(["f", "m"], 900), chance.choice([10.0, 500.0], 900)
+    wage = 20.0 + 10 * (sex == "m") + 8 * (weight > 100) + chance.normal(0, 1, 900).round()
+    view = pa.table({"sex": sex, "wage": wage, "wght": weight})
+    shape = {
+        "series": {"name": "survey"},
+        "columns": {"sex": {"role": "quasi"}, "wage": {"role": "sensitive"}, "wght": {"role": "weight"}},
+        "promise": {"k": 5},
+        "defence": {"method": "median"},
+    }
+    policy, ledger = sr.Policy.from_dict(shape), sr.Ledger.open(f"sqlite:///{tmp_path / 'l.db'}")
+    assert sr.publish(view, policy, ledger, out=tmp_path / "out").verdict.released
+    asked = open_release(tmp_path / "out" / "survey-0001")
+    assert asked.n_people == 900
+    assert asked.count({"sex": "m"}) == pytest.approx(weight[sex == "m"].sum())
+    assert sum(asked.count_values("wage").values()) == pytest.approx(weight.sum())
+    told = asked.relation("wage").mean({"sex": "m"})
+    men = sex == "m"
+    truth = np.average(wage[men], weights=weight[men])
+    assert told.low - 1e-9 <= truth <= told.high + 1e-9
+    assert abs(told.value - wage[men].mean()) > 1  # which an unweighted reader would say
+    people = asked.relation("wage").two_way("sex")["people"].to_numpy()
+    assert people.sum() == pytest.approx(weight.sum())
+
+
+def test_weights_are_numbers_from_0_in_one_column(tmp_path: Path) -> None:
+    shape: dict[str, Any] = {
+        "series": {"name": "survey"},
+        "columns": {"age": {"role": "quasi"}, "a": {"role": "weight"}, "b": {"role": "weight"}},
+        "promise": {"k": 2},
+        "defence": {"method": "median"},
+    }
+    ledger = sr.Ledger.open(tmp_path / "l.db")
+    view = pa.table({"age": [1, 2], "a": [1.0, -1.0], "b": [1.0, 1.0]})
+    with pytest.raises(sr.TableError, match="2 columns with the role weight"):
+        sr.publish(view, sr.Policy.from_dict(shape), ledger, dry_run=True)
+    shape["columns"]["b"] = {"role": "drop"}
+    with pytest.raises(sr.TableError, match="1 cells that are no weights"):
+        sr.publish(view, sr.Policy.from_dict(shape), ledger, dry_run=True)

@@ -32,9 +32,9 @@ def guessed(folder: Path, frame: Any) -> Policy:
 @pytest.mark.parametrize(
     ("name", "year", "who", "sensitive", "flags"),
     [
-        ("nlswork", 70, "idcode", {"ln_wage"}, {"msp", "collgrad", "south", "union"}),
+        ("nlswork", 70, "idcode", {"ln_wage", "union"}, {"msp", "collgrad", "south"}),
         ("rwm5yr", 1984, "id", {"docvis", "hospvis", "hhninc"}, {"outwork", "female", "married", "kids", "self"}),
-        ("wage_panel", 1980, "nr", {"lwage"}, {"black", "hisp", "married", "union"}),
+        ("wage_panel", 1980, "nr", {"lwage", "union"}, {"black", "hisp", "married"}),
     ],
 )
 def test_the_first_policy_of_a_panel(

@@ -156,7 +156,8 @@ def test_every_fault_at_once_in_the_order_of_the_file(tmp_path: Path) -> None:
     ]
     assert "did you mean name?" in found[1]
     assert found[2] == (
-        'policy.toml:4:1: [columns.age] role is "quassi"; allowed: quasi, sensitive, plain, drop; did you mean quasi?'
+        'policy.toml:4:1: [columns.age] role is "quassi"; '
+        "allowed: quasi, sensitive, plain, weight, drop; did you mean quasi?"
     )
     assert "did you mean interval?" in found[3]
     assert '[columns."c d"] role is missing' in found[4]
@@ -165,7 +166,7 @@ def test_every_fault_at_once_in_the_order_of_the_file(tmp_path: Path) -> None:
 
 def test_a_mapping_names_the_key() -> None:
     message = the_fault(columns={"a": {"role": "key"}})
-    assert message == 'policy: [columns.a] role is "key"; allowed: quasi, sensitive, plain, drop'
+    assert message == 'policy: [columns.a] role is "key"; allowed: quasi, sensitive, plain, weight, drop'
 
 
 @pytest.mark.parametrize(

@@ -1,12 +1,17 @@
 """The first policy is guessed from names and counts, marks every guess, and loads."""
 
+import math
 from pathlib import Path
 
+import pandas as pd
 import pyarrow as pa
+import pyarrow.csv as pacsv
+import pyarrow.parquet as pq
 import pytest
 
 import seriatim as sr
-from seriatim.errors import TableError
+from seriatim.api import first_policy
+from seriatim.errors import PolicyError, TableError
 from seriatim.model.policy import Kind, Missing, Policy, Role
 from seriatim.policies import ColumnSketch, guess_policy, guess_series, load_policy, sketch_columns
 
@@ -35,6 +40,7 @@ def role_of(name: str, kind: str | None = "category", n_distinct: int = 5, looks
         ("quasi", "occupation native-country Beruf código_postal date_naissance leeftijd città country_name Alter"),
         ("sensitive", "disease Diagnose icd10 salary income Einkommen religion maladie enfermedad ziekte reddito"),
         ("sensitive", "sexual_orientation blood_pressure HIV"),
+        ("sensitive", "union ethnicity health_status Gewerkschaft Konfession hispanic"),
         ("quasi", "colour x1 Ω message_count wardrobe"),
     ],
 )
@@ -200,10 +206,9 @@ def test_a_column_that_differs_in_every_row_is_never_quasi(tmp_path: Path) -> No
 
 
 def test_weights_flags_money_and_visits() -> None:
-    assert role_of("fnlwgt", "number", 95) == "drop"
-    assert role_of("pwgt", "number", 3) == "plain"
+    assert role_of("fnlwgt", "number", 95) == role_of("pwgt", "number", 3) == "weight"
     assert role_of("weight", "number", 40) == "quasi"
-    assert role_of("weight", "number", 95, "fraction") == "drop"
+    assert role_of("weight", "number", 95, "fraction") == "weight"
     amounts = ("hhninc", "capital-gain", "cost", "docvis", "visits")
     assert {name: role_of(name, "number", 40) for name in amounts} == dict.fromkeys(amounts, "sensitive")
     assert role_of("visit on", "date", 40) == "quasi"
@@ -238,3 +243,77 @@ def test_names_that_are_cells_are_refused_without_being_named() -> None:
 )
 def test_a_series_is_named_without_the_running_part_of_its_file(file: str, series: str) -> None:
     assert guess_series(file) == series
+
+
+def test_survey_weights_have_a_role_of_their_own() -> None:
+    for name in ("wght", "fnlwgt", "pweight"):
+        assert role_of(name, kind="number") == "weight"
+    kilograms, people = [60 + n % 40 for n in range(200)], [1000 + n % 40 for n in range(200)]
+    for values, role in ((kilograms, "quasi"), (people, "weight")):
+        text = guess_policy(sketch_columns(pa.table({"weight": values})), "s")
+        assert f'role = "{role}"' in text
+
+
+def test_only_a_file_with_a_header_line_can_lack_it(tmp_path: Path) -> None:
+    table = pa.table({"urban": ["urban", "rural"] * 20, "1990": [1, 2] * 20, "age": list(range(40))})
+    pq.write_table(table, tmp_path / "t.parquet")
+    pacsv.write_csv(table, tmp_path / "t.csv")
+    for source in (table, table.to_pandas(), tmp_path / "t.parquet"):
+        assert "[columns.urban]" in first_policy(source)
+    with pytest.raises(TableError, match="header line seems to be missing"):
+        first_policy(tmp_path / "t.csv")
+
+
+def test_labels_say_what_numbers_stand_for(tmp_path: Path) -> None:
+    pyreadstat = pytest.importorskip("pyreadstat")
+    frame = pd.DataFrame({"v1": [1, 2, 3] * 20, "v2": [*range(30)] * 2, "v3": [1, 2] * 30})
+    titles = {"v1": "Religious affiliation", "v2": "Age in years", "v3": "Region"}
+    labels = {"v1": {1: "a", 2: "b", 3: "c"}, "v2": {99: "refused"}, "v3": {1: "north", 2: "south"}}
+    pyreadstat.write_sav(frame, tmp_path / "s.sav", column_labels=titles, variable_value_labels=labels)
+    (tmp_path / "policy.toml").write_text(first_policy(tmp_path / "s.sav"))
+    policy = load_policy(tmp_path / "policy.toml")
+    assert {name: (rule.role, rule.kind) for name, rule in policy.columns.items()} == {
+        "v1": (Role.SENSITIVE, Kind.CATEGORY),
+        "v2": (Role.QUASI, Kind.NUMBER),
+        "v3": (Role.QUASI, Kind.CATEGORY),
+    }
+
+
+def test_several_columns_have_a_role_in_one_line(tmp_path: Path) -> None:
+    text = '[series]\nname = "s"\n[columns]\ndrop = ["a", "b c"]\nplain = ["d"]\n[columns.age]\nrole = "quasi"\n'
+    (tmp_path / "p.toml").write_text(text)
+    roles = {name: rule.role for name, rule in load_policy(tmp_path / "p.toml").columns.items()}
+    assert roles == {"age": Role.QUASI, "a": Role.DROP, "b c": Role.DROP, "d": Role.PLAIN}
+    (tmp_path / "p.toml").write_text(text.replace('plain = ["d"]', 'plain = ["age", 3]'))
+    with pytest.raises(PolicyError) as caught:
+        load_policy(tmp_path / "p.toml")
+    assert "has a role already" in str(caught.value)
+    assert "the name of a column" in str(caught.value)
+
+
+def test_files_of_a_panel_say_what_changes_stays_and_says_the_same(tmp_path: Path) -> None:
+    def year(number: int) -> pa.Table:
+        people = range(10 * number, 10 * number + 60)
+        return pa.table(
+            {
+                "idcode": list(people),
+                "sex": [n % 2 for n in people],
+                "religion": [f"r{n % 4}" for n in people],
+                "income": [1000 + 10 * (n % 30) + 500 * number * (n % 3 == 0) for n in people],
+                "ln_inc": [math.log(1000 + 10 * (n % 30) + 500 * number * (n % 3 == 0)) for n in people],
+                **({"late": [1] * 60} if number else {}),
+            }
+        )
+
+    text = first_policy(year(2), "s", earlier=[year(0), year(1)])
+    assert "# 3 files; 60 people are in several." in text
+    assert '# Changes (share of people): "income" (33%), "ln_inc" (33%)' in text
+    assert '# Stays: "sex", "religion", "late"' in text
+    assert '# Not in every file, which a series needs: "late"' in text
+    assert 'role = "drop"   # guess: it says the same as "income" in other words' in text
+    assert '# Publish two series of the same people: one with "religion" (cohort can),' in text
+    assert '# one with "income", whose values change (median, with sure_share).' in text
+    (tmp_path / "policy.toml").write_text(text)
+    load_policy(tmp_path / "policy.toml")
+    with pytest.raises(TableError, match="no column identifies the person in every file"):
+        first_policy(year(2), "s", earlier=[year(1).drop_columns("idcode")])

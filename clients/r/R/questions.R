@@ -4,7 +4,7 @@
 counts <- function(release, column = release$sensitive) {
   one <- release$releases[[length(release$releases)]]
   table <- table_with(one, column)
-  weights <- if (identical(table, one$table)) real_share_of_rows(one) else rep(1, nrow(table))
+  weights <- if (identical(table, one$table)) real_share_of_rows(one) * one$weights else rep(1, nrow(table))
   coded <- codes_of(table[[column]])
   people <- as.vector(row_sums(weights, coded$codes, length(coded$texts)))
   held <- tabulate(coded$codes, length(coded$texts)) > 0
@@ -27,7 +27,7 @@ count <- function(release, where = list(), having = list()) {
     people <- rows$people * tapply(meant, one$table[[GROUP]], mean)[rows[[GROUP]]]
   } else {
     rows <- table[meant, , drop = FALSE]
-    people <- rep(1, nrow(rows))
+    people <- if (identical(table, one$table)) one$weights[meant] else rep(1, nrow(rows))
   }
   for (name in names(where)) people <- people * inside_share(axes[[name]], name, rows[[name]], where[[name]])
   sum(people)
@@ -40,8 +40,9 @@ two_way <- function(release, column) {
   names <- release$bands[[at]]$names
   values <- release$values$names
   made <- data.frame(rep(names, each = length(values)), rep(values, length(names)))
-  made$people <- pmax(as.vector(t(told$found)), 0)
-  made$error <- as.vector(t(told$error))
+  population <- mean(release$releases[[length(release$releases)]]$weights)
+  made$people <- population * pmax(as.vector(t(told$found)), 0)
+  made$error <- population * as.vector(t(told$error))
   stats::setNames(made, c(column, release$sensitive, "people", "error"))
 }
 
@@ -169,11 +170,13 @@ terms_of <- function(release, at, given) {
   list(terms = bands$names[others], numbers = diag(length(held))[, others, drop = FALSE])
 }
 
-inverse <- function(matrix) {
-  found <- eigen(matrix, symmetric = TRUE)
-  known <- abs(found$values) > 1e-15 * max(abs(found$values))
+# The inverse of sums of products of terms, whatever their units; a term that says nothing gets nothing.
+inverse <- function(products) {
+  size <- sqrt(pmax(diag(products), 1e-300))
+  found <- eigen(products / outer(size, size), symmetric = TRUE)
+  known <- abs(found$values) > ALIKE * max(abs(found$values))
   vectors <- found$vectors[, known, drop = FALSE]
-  vectors %*% (t(vectors) / found$values[known])
+  vectors %*% (t(vectors) / found$values[known]) / outer(size, size)
 }
 
 # Join the cells for outcomes of each value: a column for each.
@@ -181,7 +184,7 @@ joined_for <- function(release, outcomes, regressors = NULL, part = NULL) {
   told <- outcomes[newest_codes(release), , drop = FALSE]
   variances <- colMeans(sweep(told, 2, colMeans(told))^2)
   series <- Map(function(cells, codes) {
-    cells$outcomes <- row_sums(outcomes[codes, , drop = FALSE], cells$cell_of_rows, length(cells$slots))
+    cells$outcomes <- row_sums(outcomes[codes, , drop = FALSE] * cells$weights, cells$cell_of_rows, length(cells$slots))
     cells$variances <- variances
     if (is.null(part)) cells else cells_with_part(cells, part)
   }, release$cells, release$values$codes)

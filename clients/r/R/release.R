@@ -65,7 +65,13 @@ read_folder <- function(folder, sensitive = NULL) {
     table <- cbind(table, values[setdiff(names(values), GROUP)])
   }
   counterfeits <- read_table(folder, "counterfeits", columns)
-  list(table = table, counterfeits = counterfeits, plain = read_table(folder, "plain", columns), codebook = codebook)
+  # where values are shuffled in groups, no row's weight belongs to its value
+  weight <- if (GROUP %in% names(table)) character() else intersect(role_names(codebook, "weight"), names(table))
+  weights <- if (length(weight)) as.numeric(table[[weight]]) else rep(1, nrow(table))
+  list(
+    table = table, counterfeits = counterfeits, plain = read_table(folder, "plain", columns), codebook = codebook,
+    weights = weights
+  )
 }
 
 # A CSV file as text, so that postcodes keep leading zeros; the separator is the one that finds the known columns.
@@ -122,11 +128,10 @@ with_groups <- function(table, columns) {
   table
 }
 
-# The real people in each group with the same labels.
-real_rows <- function(table, counterfeits, columns) {
+# The real people in each group with the same labels; `people` says how many each row stands for.
+real_rows <- function(table, counterfeits, columns, people = rep(1, nrow(table))) {
   keys <- c(GROUP, columns)
   both <- table[keys]
-  people <- rep(1, nrow(both))
   if (!is.null(counterfeits) && nrow(counterfeits)) {
     both <- rbind(both, counterfeits[keys])
     people <- c(people, -as.numeric(counterfeits$counterfeits))
@@ -143,7 +148,8 @@ cells_of_release <- function(one, release) {
   columns <- release$columns
   table <- with_groups(one$table, columns)
   groups <- unique(table[[GROUP]])
-  rows <- real_rows(table, one$counterfeits, columns)
+  weights <- one$weights / max(mean(one$weights), 1e-300)
+  rows <- real_rows(table, one$counterfeits, columns, weights)
   box <- number_rows(rows[columns])
   boxes <- rows$people / pmax(as.vector(rowsum(rows$people, box)), 1e-12)[box]
   first <- which(!duplicated(box))
@@ -153,7 +159,7 @@ cells_of_release <- function(one, release) {
     cell = match(rows[[GROUP]], groups), box = box, people = rows$people, cell_of_rows = cell,
     labels = lapply(read, function(one) one$codes[first]), chances = lapply(read, function(one) one$chances),
     ranked = vapply(release$axes, function(axis) axis$ranked || length(axis$values) > MOST_VALUES, TRUE),
-    slots = as.numeric(tabulate(cell, length(groups)))
+    slots = as.vector(row_sums(weights, cell, length(groups))), weights = weights
   )
 }
 

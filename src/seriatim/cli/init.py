@@ -11,7 +11,10 @@ from seriatim.cli.options import AsJson, CsvForm, allowed_words, csv_form, new_f
 
 
 def command(
-    table: Annotated[str | None, typer.Argument(help="Table: a file, or a database and a query.")] = None,
+    tables: Annotated[
+        list[str] | None,
+        typer.Argument(help="Table: a file, or a database and a query. Several files of a panel, in order, say more."),
+    ] = None,
     out: Annotated[Path, typer.Option("--out", "-o", callback=new_file, help="File for the policy.")] = Path(
         "policy.toml"
     ),
@@ -35,6 +38,8 @@ def command(
 
     Example: seriatim init visits.csv --out policy.toml --series ward-visits
 
+    Example: seriatim init year-2024.sav year-2025.sav year-2026.sav
+
     Example: seriatim init --schema > policy.schema.json
     """
     import json
@@ -47,13 +52,13 @@ def command(
     if schema:
         typer.echo(json.dumps(api.policy_schema(), ensure_ascii=False, indent=1))
         return
-    if table is None:
+    if not tables:
         raise InputError(Fault("init", "no table", "a CSV or Parquet file, or --schema", "name it"))
     if out.exists() and "overwrite" not in allowed:
         told = "choose another --out or use --allow overwrite"
         raise InputError(Fault(str(out), "already exists", "a new file", told))
-    source = api.read_table(table, *csv_form(csv))
-    text = api.first_policy(source, series, header_is_right="header" in allowed)
+    *earlier, source = [api.read_table(table, *csv_form(csv)) for table in tables]
+    text = api.first_policy(source, series, earlier=earlier, header_is_right="header" in allowed)
     write_whole({out: text.encode()})
     guesses = text.count("# guess")
     from seriatim.cli import output
@@ -62,4 +67,4 @@ def command(
         output.print_json({"policy": str(out), "columns": len(source.data.column_names), "guesses": guesses})
     else:
         output.console.print(f"wrote {out} with {guesses} guesses: read each one, then")
-        output.print_text(f"  seriatim publish {table} --policy {out} --dry-run")
+        output.print_text(f"  seriatim publish {tables[-1]} --policy {out} --dry-run")

@@ -33,7 +33,7 @@ def is_split_by_column(policy: Policy) -> bool:
 def policy_of_column(policy: Policy, column: str) -> Policy:
     """Return what the policy says of one sensitive column's table: the other sensitive columns are not in it."""
     plain = Role.PLAIN if column == policy.sensitive[0].name else Role.DROP
-    roles = {Role.SENSITIVE: Role.DROP, Role.PLAIN: plain}
+    roles = {Role.SENSITIVE: Role.DROP, Role.PLAIN: plain, Role.WEIGHT: plain}
     columns = {
         name: rule if name == column else replace(rule, role=roles.get(rule.role, rule.role))
         for name, rule in policy.columns.items()

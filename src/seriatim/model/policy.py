@@ -23,6 +23,8 @@ class Role(StrEnum):
     QUASI = "quasi"
     SENSITIVE = "sensitive"
     PLAIN = "plain"
+    WEIGHT = "weight"
+    """Of a survey: how many people a record stands for. Published as it is."""
     DROP = "drop"
 
 

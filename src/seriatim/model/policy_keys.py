@@ -229,10 +229,11 @@ PLAIN_KEYS = (
     Setting(
         key="role",
         section=_COLUMNS,
-        words=("quasi", "sensitive", "plain", "drop"),
+        words=("quasi", "sensitive", "plain", "weight", "drop"),
         required=True,
         summary="`quasi`: others may know it, so it is generalised; `sensitive`: the value to protect; "
-        "`plain`: published as it is; `drop`: not published",
+        "`plain`: published as it is; `weight`: how many people a record of a survey stands for, published as it is "
+        "and used by `open_release`; `drop`: not published",
     ),
     Setting(
         key="kind",

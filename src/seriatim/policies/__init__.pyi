@@ -1,7 +1,8 @@
 from seriatim.policies.adversary import priors_for_attack
-from seriatim.policies.guess import ColumnSketch, guess_policy, guess_series
+from seriatim.policies.guess import ColumnSketch, guess_policy, guess_series, respondent_of
 from seriatim.policies.hierarchies import read_arx
 from seriatim.policies.load import load_adversary, load_policy, policy_from_dict
+from seriatim.policies.panel import sketch_panel
 from seriatim.policies.schema import policy_schema
 from seriatim.policies.sketch import sketch_columns
 
@@ -15,5 +16,7 @@ __all__ = [
     "policy_schema",
     "priors_for_attack",
     "read_arx",
+    "respondent_of",
     "sketch_columns",
+    "sketch_panel",
 ]

@@ -39,7 +39,7 @@ age alter edad eta leeftijd birth birthday birthdate dob born geburt naissance n
 sex gender geschlecht sexe sexo sesso geslacht genre genero zip zipcode postcode postal plz postleitzahl cap cp
 city town village stadt wohnort gemeinde kreis ville commune ciudad municipio citta comune stad woonplaats municipality
 region regione county district state province provincia bundesland country land pays pais paese nation native
-nationality staatsangehoerigkeit race ethnic ethnicity herkunft education school degree bildung schule diplome
+nationality staatsangehoerigkeit race education school degree bildung schule diplome
 educacion istruzione opleiding marital familienstand civil civile burgerlijke occupation profession job beruf metier
 ocupacion profesion professione beroep workclass employer arbeitgeber household haushalt menage hogar huishouden
 language sprache langue idioma lingua taal height weight admission discharge aufnahme entlassung
@@ -52,11 +52,16 @@ gehalt einkommen lohn verdienst schulden salaire revenu dette salario sueldo ing
 inkomen loon salaris religion religi faith glaube konfession geloof godsdienst political politic partei orientation
 crime criminal conviction offence straftat blood result
 """)
+SPECIAL = _words("""
+health gesundheit sante salud salute gezondheid union gewerkschaft syndicat sindicato sindacato vakbond
+ethnic ethnicity ethnie etnia herkunft hispanic religion religi konfession genetic genome biometric sexuality
+""")
+"""Special categories of personal data in the law: health, union, ethnic origin, religion, genes, sexuality."""
 PLAIN_IDENTIFIERS = _words("id pid uid uuid guid nr idcode idnum idno persnr pnr identifier identifiant kennung")
 """Identifiers even if rows repeat them."""
 ROW_NUMBERS = _words("rownames rowname rownumber rownum rowid row unnamed zeilennummer zeile lfdnr")
 WEIGHTS = _words("""
-wgt fnlwgt pweight pwgt fweight aweight sampwt wt samplingweight gewichtung hochrechnungsfaktor ponderation
+wgt wght weights fnlwgt pweight pwgt fweight aweight sampwt wt samplingweight gewichtung hochrechnungsfaktor ponderation
 ponderacion ponderazione weging weegfactor
 """)
 """Of a survey: how many people a record stands for."""

@@ -25,16 +25,20 @@ from seriatim.policies.column_words import (
     QUASI,
     ROW_NUMBERS,
     SENSITIVE,
+    SPECIAL,
     VISITS,
     WEIGHTS,
     matching_word,
 )
+from seriatim.policies.panel import PanelSketch
 
 _BARE = re.compile(r"[A-Za-z0-9_-]+")
 _FEW_ROWS = 20
 _BODY = ("weight", "gewicht", "poids", "peso", "gewichte")
 """A person's weight, unless nearly every row has its own."""
 _MOSTLY_DISTINCT = 0.9
+_FEWEST_VALUES = 3
+"""Fewer values cannot be mixed so that as many stay possible, as the methods that look back do."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +57,10 @@ class ColumnSketch:
     days (31.12.2026), commas (2,5), flag (0 and 1), fraction (numbers that are not whole), or nothing"""
     name_is_cell: bool = False
     """Whether the name is a number, a day, or a value of the column: the header line may be missing."""
+    title: str = ""
+    """What the file says the column is, beside its name."""
+    of_a_body: bool = True
+    """Whether the mean of its numbers could be a person's weight."""
 
     @property
     def unique(self) -> bool:
@@ -80,24 +88,63 @@ class _Guess:
     why: str
 
 
-def guess_policy(columns: Sequence[ColumnSketch], series: str, *, header_is_right: bool = False) -> str:
+def guess_policy(
+    columns: Sequence[ColumnSketch], series: str, *, header_is_right: bool = False, panel: PanelSketch | None = None
+) -> str:
     """Return a commented TOML policy that loads as it is and should be read line by line.
 
     Names that look like cells are an error, since a policy must not have them; ``header_is_right`` says they are not.
+    ``panel`` is what several files of the series say.
     """
     _check_names(columns)
     if not header_is_right:
         _refuse_cells(columns)
     respondent = _respondent(columns)
-    guesses = [_guess(sketch) for sketch in columns if sketch is not respondent]
+    guesses = [_guess_in_panel(sketch, panel) for sketch in columns if sketch is not respondent]
     if not guesses:
         guesses = [_Guess(sketch, "drop", "it is the respondent, who is never published") for sketch in columns]
     blocks = [_series_block(series, respondent), *(_column_block(guess) for guess in guesses)]
     protected = any(guess.role == "sensitive" for guess in guesses)
     bound = [_OVER_TIME] if respondent is not None and protected else []
     several = sum(guess.role == "sensitive" for guess in guesses) > 1 and respondent is not None
-    defence = _DEFENCE.format(_AUTO if bound else _MEDIAN) + (_SEVERAL if several else "")
-    return "\n\n".join([_HEAD, *blocks, _promise_block(guesses), defence, *bound]) + "\n"
+    flagged = any(guess.role == "sensitive" and guess.sketch.n_distinct < _FEWEST_VALUES for guess in guesses)
+    defence = _DEFENCE.format(_AUTO if bound and not flagged else _MEDIAN) + (_SEVERAL if several else "")
+    told = [] if panel is None else [_panel_block(panel, guesses)]
+    return "\n\n".join([_HEAD, *told, *blocks, _promise_block(guesses), defence, *bound]) + "\n"
+
+
+def respondent_of(columns: Sequence[ColumnSketch]) -> str | None:
+    """Return the name of the column that seems to identify the person."""
+    found = _respondent(columns)
+    return None if found is None else found.name
+
+
+def _guess_in_panel(sketch: ColumnSketch, panel: PanelSketch | None) -> _Guess:
+    other = None if panel is None else panel.same.get(sketch.name)
+    if other is not None:
+        return _Guess(sketch, "drop", f"it says the same as {_text(other)} in other words")
+    return _guess(sketch)
+
+
+def _panel_block(panel: PanelSketch, guesses: Sequence[_Guess]) -> str:
+    """Return what the files of a panel say, as comments."""
+    changing = [f"{_text(name)} ({100 * share:.0f}%)" for name, share in panel.changing.items()]
+    known = [guess.sketch.name for guess in guesses if guess.role != "drop"]
+    staying = [_text(name) for name in known if name not in panel.changing]
+    lines = [
+        f"{panel.n_files} files; {panel.n_people} people are in several.",
+        f"Changes (share of people): {', '.join(changing) or 'nothing'}",
+        f"Stays: {', '.join(staying) or 'nothing'}",
+    ]
+    if panel.missing:
+        lines.append(f"Not in every file, which a series needs: {', '.join(map(_text, panel.missing))}")
+    stay, change = panel.splits([guess.sketch.name for guess in guesses if guess.role == "sensitive"])
+    if stay and change:
+        lines.append(f"Publish two series of the same people: one with {', '.join(map(_text, stay))} (cohort can),")
+        lines.append(f"one with {', '.join(map(_text, change))}, whose values change (median, with sure_share).")
+    elif change:
+        lines.append("All sensitive values change: cohort cannot publish them; median can, with sure_share.")
+    return "\n".join(f"# {line}" for line in lines)
 
 
 _RUNNING = re.compile(
@@ -139,6 +186,7 @@ _CELLS = {
     "nearly": "most cells are numbers; correct or empty the others, or use category",
     "days": "they look like days; written as 2026-12-31 they could be dates, and so intervals",
     "commas": "they look like decimal commas; with points they could be numbers, and so intervals",
+    "labelled": "its values have labels",
     "flag": "0 and 1 mean yes and no",
     "numbered": "the name suggests that its numbers stand for something; if they measure, use number",
 }
@@ -192,15 +240,17 @@ def _guess(sketch: ColumnSketch) -> _Guess:
     early = _guess_before_names(sketch)
     if early is not None:
         return early
-    for role, words, why in (
-        ("drop", DIRECT, "the name suggests a direct identifier"),
-        ("sensitive", SENSITIVE, "the name suggests something private"),
-        ("quasi", QUASI, "the name suggests something others may know"),
-        ("drop", NAMES, "the name suggests a person's name"),
-    ):
-        word = matching_word(sketch.name, words)
-        if word:
-            return _Guess(sketch, role, f"{why} ({word})")
+    for name, said in ((sketch.name, "name"), (sketch.title, "title")):
+        for role, words, why in (
+            ("drop", DIRECT, f"the {said} suggests a direct identifier"),
+            ("sensitive", SPECIAL, f"the {said} suggests a special category of personal data"),
+            ("sensitive", SENSITIVE, f"the {said} suggests something private"),
+            ("quasi", QUASI, f"the {said} suggests something others may know"),
+            ("drop", NAMES, f"the {said} suggests a person's name"),
+        ):
+            word = matching_word(name, words)
+            if word:
+                return _Guess(sketch, role, f"{why} ({word})")
     return _guess_by_counts(sketch)
 
 
@@ -215,9 +265,9 @@ def _guess_before_names(sketch: ColumnSketch) -> _Guess | None:
         return _Guess(sketch, "drop", f"free text or an identifier: {counts}")
     if sketch.kind != "number":
         return None
-    if matching_word(sketch.name, WEIGHTS) or (matching_word(sketch.name, _BODY) and sketch.mostly_distinct):
-        role = "plain" if sketch.n_distinct <= _FEW_ROWS else "drop"
-        return _Guess(sketch, role, f"a survey weight; one that few people share reveals them ({counts})")
+    no_body = sketch.mostly_distinct or not sketch.of_a_body
+    if matching_word(sketch.name, WEIGHTS) or (matching_word(sketch.name, _BODY) and no_body):
+        return _Guess(sketch, "weight", f"a survey weight; drop it if others could know it ({counts})")
     word = matching_word(sketch.name, MONEY + VISITS)
     return _Guess(sketch, "sensitive", f"check this: private amounts ({word})") if word else None
 
@@ -256,7 +306,7 @@ def _why_respondent(sketch: ColumnSketch) -> str:
 def _column_block(guess: _Guess) -> str:
     sketch = guess.sketch
     lines = [f"[columns.{_key(sketch.name)}]", f'role = "{guess.role}"   # guess: {guess.why}']
-    if guess.role == "drop":
+    if guess.role in ("drop", "weight"):
         return "\n".join(lines)
     hierarchy = _hierarchy(guess)
     if sketch.kind == "number" and sketch.looks in ("", "code") and matching_word(sketch.name, CODES):

@@ -85,6 +85,7 @@ def _policy(document: dict[str, Any], base: Path | None, faults: Faults) -> Poli
         if name not in SECTIONS:
             faults.unknown((name,), list(SECTIONS))
     sections = {name: _section(document, name, faults) for name in SECTIONS}
+    sections["columns"] = _listed(sections["columns"] or {}, faults)
     series = (
         faults.check(rows_of(PolicySection.SERIES), sections["series"] or {}, ("series",))
         if _usable(document, "series")
@@ -133,6 +134,21 @@ def _section(document: dict[str, Any], name: str, faults: Faults) -> dict[str, A
         return value
     faults.add((name,), f"is {fault_value(value)}", "a table")
     return None
+
+
+def _listed(section: dict[str, Any], faults: Faults) -> dict[str, Any]:
+    """Return a table for each column: ``drop = ["a", "b"]`` gives several columns one role in one line."""
+    lists = {role: section[role] for role in map(str, Role) if isinstance(section.get(role), list)}
+    found = {name: value for name, value in section.items() if name not in lists}
+    for role, names in lists.items():
+        for at, name in enumerate(names):
+            if not isinstance(name, str):
+                faults.add(("columns", role, at), f"is {fault_value(name)}", "the name of a column")
+            elif name in found:
+                faults.add(("columns", role, at), "names a column that has a role already", "each column once")
+            else:
+                found[name] = {"role": role}
+    return found
 
 
 def _columns(section: dict[str, Any], base: Path | None, faults: Faults) -> dict[str, ColumnRule]:

@@ -10,6 +10,8 @@ from seriatim.policies.promise_section import foreign_promises
 from seriatim.policies.shapes import Rows, rows_by_column, rows_of, shape_of
 
 _KEPT = ("type", "properties", "required", "additionalProperties")
+_NAMES = {"type": "array", "items": {"type": "string"}}
+"""Of [columns]: the names of several columns under their role."""
 
 
 def policy_schema() -> dict[str, Any]:
@@ -23,7 +25,7 @@ def policy_schema() -> dict[str, Any]:
     adversary["properties"] |= _table({"file": POINTER})["properties"]
     sections = {
         "series": _table(rows_of(PolicySection.SERIES)),
-        "columns": {"type": "object", "additionalProperties": column},
+        "columns": {"type": "object", "additionalProperties": {"anyOf": [column, _NAMES]}},
         "promise": promise,
         "defence": _table(rows_of(PolicySection.DEFENCE)),
         "adversary": adversary,

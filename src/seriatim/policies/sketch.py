@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from seriatim.model import ColumnLabels
 from seriatim.model.hierarchies import date_day, number_of
 from seriatim.model.table_faults import header_of
 from seriatim.policies.guess import ColumnSketch
@@ -26,13 +27,24 @@ _CODE = re.compile(r"[0-9]{3,}")
 _FLAG = {0.0, 1.0}
 
 
-def sketch_columns(data: pa.Table) -> list[ColumnSketch]:
-    """Return a sketch per column, in order."""
-    cells = header_of("table", data).cells
+def sketch_columns(
+    data: pa.Table, labels: Mapping[str, ColumnLabels] | None = None, header_line: bool = True
+) -> list[ColumnSketch]:
+    """Return a sketch per column, in order. Without a ``header_line`` in the file no name can be a cell."""
+    cells = header_of("table", data).cells if header_line else frozenset()
     return [
-        replace(_sketch(name, data.column(place)), name_is_cell=place in cells)
-        for place, name in enumerate(data.column_names)
+        replace(_labelled(_sketch(name, data.column(at)), (labels or {}).get(name)), name_is_cell=at in cells)
+        for at, name in enumerate(data.column_names)
     ]
+
+
+def _labelled(sketch: ColumnSketch, told: ColumnLabels | None) -> ColumnSketch:
+    """Return a sketch with what its file says: a number most of whose values have labels stands for something."""
+    if told is None:
+        return sketch
+    sketch = replace(sketch, title=told.title)
+    coded = sketch.kind == "number" and 2 * len(told.values) >= max(sketch.n_distinct, 2)
+    return replace(sketch, kind="category", looks="labelled") if coded else sketch
 
 
 def _sketch(name: str, column: pa.ChunkedArray) -> ColumnSketch:
@@ -57,7 +69,19 @@ def _sketch(name: str, column: pa.ChunkedArray) -> ColumnSketch:
         n_missing=missing,
         n_rows=len(column),
         looks=looks,
+        of_a_body=_of_a_body(column, kind),
     )
+
+
+def _of_a_body(column: pa.ChunkedArray, kind: str | None) -> bool:
+    """Return whether the mean could be a weight in kilograms or pounds; those of a survey are near 1, or far above."""
+    if kind != "number":
+        return True
+    try:
+        mean = pc.mean(pc.cast(column, pa.float64(), safe=False)).as_py()
+    except pa.ArrowInvalid:
+        return True
+    return mean is None or 2 < mean < 300
 
 
 def _looks_of_numbers(column: pa.ChunkedArray, n_distinct: int) -> str:

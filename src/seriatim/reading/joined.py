@@ -32,6 +32,8 @@ COMMON, RARE = 0.05, 0.01
 """A common value is held by so many; the fit believes nobody to have a value less than so much of its share."""
 RAKES = 30
 """Rounds in which what is believed of a cell's people is moved to the cell's counts."""
+ALIKE = 1e-9
+"""Terms of a regression that differ by less are one: their difference is rounding."""
 MOST_OWN, MOST_PEOPLE = 500, 20_000
 """Of more cells or people an even sample says how much a cell adds."""
 MOST_CELLS, MOST_BOXES = 20_000, 50_000
@@ -286,6 +288,13 @@ def own_part(cells: Cells, fit: Ridge) -> FloatArray:
             growth = (after / (1 - after)) / (before / (1 - before))
         found.append(np.nan_to_num(growth[:, common], posinf=np.inf).max(axis=1, initial=1.0))
     return np.concatenate(found)
+
+
+def inverse_of(products: FloatArray) -> FloatArray:
+    """Return the inverse of sums of products of terms, whatever their units; a term that says nothing gets nothing."""
+    size = np.sqrt(np.maximum(np.diag(products), 1e-300))
+    units = np.outer(size, size)
+    return np.asarray(np.linalg.pinv(products / units, rcond=ALIKE, hermitian=True) / units)
 
 
 def value_features(cells: Cells, regressors: Sequence[FloatArray] | None = None) -> FloatArray:

@@ -218,10 +218,12 @@ def read_boxes(table: pa.Table, counterfeits: pa.Table | None, axes: Mapping[str
     return covered_boxes(box_real_rows(table, counterfeits, list(axes)), axes)
 
 
-def box_real_rows(table: pa.Table, counterfeits: pa.Table | None, names: list[str]) -> pa.Table:
-    """Count the real people (column ``people``) in each group with the same labels."""
+def box_real_rows(
+    table: pa.Table, counterfeits: pa.Table | None, names: list[str], weight: str | None = None
+) -> pa.Table:
+    """Count the real people (column ``people``) in each group with the same labels; a row stands for its ``weight``."""
     keys = [GROUP, *names] if GROUP in table.column_names else names
-    rows = _counted(table, keys, None)
+    rows = _counted(table, keys, weight)
     if counterfeits is not None and counterfeits.num_rows:
         rows = _subtracted(rows, _counted(counterfeits, keys, COUNTERFEITS), keys)
     return rows

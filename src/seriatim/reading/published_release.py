@@ -49,6 +49,8 @@ class PublishedRelease:
     """The columns published as they are, beside boxes alone; None if they are in ``table``."""
     told: Mapping[str, Mapping[str, Any]] | None = None
     """What the codebook says about each quasi column; None if the axes were named instead."""
+    weight: str | None = None
+    """The column of a survey that says how many people a record stands for; every count is of these people."""
 
     @property
     def n_people(self) -> int:
@@ -80,6 +82,8 @@ class PublishedRelease:
         shown = shown.cast(shown.type.value_type) if pa.types.is_dictionary(shown.type) else shown
         coded = shown.cast(pa.string()).dictionary_encode(null_encoding="encode").combine_chunks()
         weights = self._real_share_of_rows() if table is self.table else np.ones(table.num_rows)
+        if self.weight is not None and table is self.table:
+            weights = weights * self.weights
         found = np.bincount(coded.indices.to_numpy(), weights=weights, minlength=len(coded.dictionary))
         scale = 1.0 if people is None or not found.sum() else people / found.sum()
         return {value: float(n * scale) for value, n in zip(coded.dictionary.to_pylist(), found, strict=True)}
@@ -94,6 +98,13 @@ class PublishedRelease:
         if len(earlier) and self.told is not None and all(one.told is not None for one in earlier):
             newest = replace(self, axes=_axes_told([*earlier, self]))
         return Relation((*earlier, newest), sensitive)
+
+    @property
+    def weights(self) -> np.ndarray:
+        """Return how many people each row stands for: 1 without survey weights."""
+        if self.weight is None:
+            return np.ones(self.table.num_rows)
+        return np.asarray(self.table.column(self.weight).to_numpy())
 
     def _real_share_of_rows(self) -> np.ndarray:
         """Return for each row the share of its group's rows that are real people."""
@@ -131,7 +142,8 @@ class PublishedRelease:
         table = self.table_with(list(having))
         meant = _meant(table, having)
         if GROUP not in table.column_names:  # without groups a row is a record
-            return covered_boxes(box_real_rows(table.filter(meant), None, list(axes)), axes)
+            weight = self.weight if table is self.table else None
+            return covered_boxes(box_real_rows(table.filter(meant), None, list(axes), weight), axes)
         rows = box_real_rows(self.table, self.counterfeits, list(axes))
         boxes = covered_boxes(rows, axes)
         return replace(boxes, people=boxes.people * _shares(self.table, meant, rows.column(GROUP)))
@@ -175,9 +187,14 @@ def release_told(
     table: pa.Table, counterfeits: pa.Table | None, plain: pa.Table | None, codebook: Mapping[str, Any]
 ) -> PublishedRelease:
     """Return a release whose axes span what its labels say, as its codebook explains them."""
-    columns = [one for one in codebook["columns"] if one["name"] in table.column_names]
+    names = table.column_names
+    columns = [one for one in codebook["columns"] if one["name"] in names]
     told = {one["name"]: one for one in columns if one["role"] == "quasi"}
-    release = PublishedRelease(table, counterfeits, {}, plain, told)
+    weight = next((one["name"] for one in columns if one["role"] == "weight"), None) if GROUP not in names else None
+    if weight is not None:  # where values are shuffled in groups, no row's weight belongs to its value
+        place = table.column_names.index(weight)
+        table = table.set_column(place, weight, table.column(weight).cast(pa.float64()))
+    release = PublishedRelease(table, counterfeits, {}, plain, told, weight)
     return replace(release, axes=_axes_told([release]))
 
 

@@ -16,7 +16,7 @@ from seriatim.errors import Fault, TableError
 from seriatim.model.classes import class_text_codes, classes_of
 from seriatim.model.doors import at_door
 from seriatim.model.scale import FloatArray, IntArray, span_point
-from seriatim.reading.joined import Cells, Joined, joined
+from seriatim.reading.joined import Cells, Joined, inverse_of, joined
 from seriatim.reading.published_boxes import GROUP, Axis, Range, box_real_rows
 
 if TYPE_CHECKING:
@@ -27,6 +27,7 @@ MOST_VALUES = 100
 ROUNDS, FEW_ROUNDS = 20, 2
 """Rounds in which people of wide labels are spread as those of narrow ones are; few for numbers, which are smooth."""
 OTHERS = "(others)"
+_WEIGHT = "weight of a row"
 USUAL = 1.959964
 """Standard errors either way that hold the truth in 95 of 100 cases."""
 
@@ -84,7 +85,8 @@ class Relation:
     def two_way(self, column: str) -> pa.Table:
         """Estimate how many people have each value of a quasi column and each sensitive value, with standard errors."""
         at = self._at(column)
-        people, error = self._shares.sums(self._block(at))
+        population = float(self.releases[-1].weights.mean())  # of each row
+        people, error = (population * told for told in self._shares.sums(self._block(at)))
         rows, columns = np.indices(people.shape).reshape(2, -1)
         return pa.table(
             {
@@ -143,7 +145,7 @@ class Relation:
         read = self._joined((outcome - middle)[:, None], regressors)
         weights = np.array(rows)
         # terms may say the same, as a value and its only other one do: the pseudo-inverse shares it out
-        weights = np.linalg.pinv(weights @ read.together @ weights.T, hermitian=True) @ weights
+        weights = inverse_of(weights @ read.together @ weights.T) @ weights
         found, error = read.sums(weights)
         # outcomes were taken from their mean, so that ridges draw towards it and not towards 0
         found[0] += middle
@@ -290,12 +292,18 @@ class Relation:
         """Join the cells for outcomes of each value: a column for each."""
         spread = np.asarray(outcomes[self._codes].var(axis=0))
         series = []
-        for cells, (cell, groups), codes in zip(self._cells, self._cell_of_rows, self._read[1], strict=True):
-            told = outcomes[codes]
+        every = zip(self._cells, self._cell_of_rows, self._read[1], self._weights, strict=True)
+        for cells, (cell, groups), codes, weights in every:
+            told = outcomes[codes] * weights[:, None]
             sums = np.stack([np.bincount(cell, one, len(groups)).astype(np.float64) for one in told.T], axis=1)
             own = cells if part is None else cells.with_part(part)
             series.append(replace(own, outcomes=sums, variances=spread))
         return joined(series, regressors)
+
+    @cached_property
+    def _weights(self) -> list[FloatArray]:
+        """Return what each row of each release weighs, 1 on average: standard errors are those of the rows."""
+        return [one.weights / max(float(one.weights.mean()), 1e-300) for one in self.releases]
 
     @cached_property
     def _tables(self) -> list[pa.Table]:
@@ -317,8 +325,11 @@ class Relation:
     def _cells(self) -> list[Cells]:
         """Return the people of each release by cell and labels, before any outcome is asked for."""
         found = []
-        for one, table, (cell, groups) in zip(self.releases, self._tables, self._cell_of_rows, strict=True):
-            rows = box_real_rows(table, one.counterfeits, list(self.columns))
+        every = zip(self.releases, self._tables, self._cell_of_rows, self._weights, strict=True)
+        for one, table, (cell, groups), weights in every:
+            weight = None if one.weight is None else _WEIGHT
+            table = table if weight is None else table.append_column(_WEIGHT, pa.array(weights))
+            rows = box_real_rows(table, one.counterfeits, list(self.columns), weight)
             people = rows.column("people").to_numpy().astype(np.float64)
             of_box = classes_of(rows, self.columns).of_record
             first = np.unique(of_box, return_index=True)[1]
@@ -333,7 +344,7 @@ class Relation:
                     chances=tuple(chances for _, chances in read),
                     ranked=tuple(axis.ranked or len(axis.values) > MOST_VALUES for axis in self._axes),
                     outcomes=np.zeros((len(groups), 0)),
-                    slots=np.bincount(cell, minlength=len(groups)).astype(np.float64),
+                    slots=np.bincount(cell, weights, minlength=len(groups)).astype(np.float64),
                     variances=np.zeros(0),
                 )
             )

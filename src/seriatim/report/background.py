@@ -61,7 +61,7 @@ def limits(policy: Policy, verdict: Verdict) -> Section:
     uncovered = [column.name for column in policy.sensitive if column.name not in checked]
     if uncovered:
         points.append(("No promise covers " + ", ".join(uncovered) + ".", "A class may reveal their values."))
-    plain = [column.name for column in policy.with_role(Role.PLAIN)]
+    plain = [column.name for column in (*policy.with_role(Role.PLAIN), *policy.with_role(Role.WEIGHT))]
     if plain:
         points.append(
             (

@@ -26,6 +26,7 @@ _ROLES = {
     "quasi": "made coarser where needed",
     "sensitive": "protected by the promises",
     "plain": "published as it is",
+    "weight": "the people a record stands for: multiply by it",
 }
 _ORIGIN = {"publisher": "Publisher", "period": "Reference period", "date": "Published", "people": "People"}
 _ASKED = {"count": "how many have each value of {}", "mean": "the mean of {}"}

@@ -89,6 +89,7 @@ ROLES: dict[str, str] = {
     "quasi": "a neighbour could know it; generalised",
     "sensitive": "the value to protect",
     "plain": "published as it is",
+    "weight": "the people a record stands for; published as it is",
     "drop": "not published",
 }
 

@@ -46,7 +46,7 @@ def read_file(path: Path) -> Table:
 
 def _read(address: str, query: str, base: Path, name: str) -> Table:
     read = _from_postgresql if address.startswith("postgresql") else _from_duckdb
-    return Table(read(address, query, base), kind="csv", name=name)
+    return Table(read(address, query, base), name=name)
 
 
 def _from_postgresql(address: str, query: str, base: Path) -> pa.Table:  # noqa: ARG001 - a server has no folder

@@ -58,6 +58,7 @@ def view_of(table: Table, policy: Policy) -> View:
             suppressed_by[rule.name] = out
     faults.extend(_respondent_faults(table, policy))
     faults.extend(_unwritable(table, policy))
+    faults.extend(_weight_faults(table, policy))
     faults.extend(_reserved_names(table, policy))
     if faults:
         raise TableError(faults)
@@ -67,7 +68,7 @@ def view_of(table: Table, policy: Policy) -> View:
         table,
         quasi=tuple(coded[name] for name in with_role[Role.QUASI]),
         sensitive=tuple(coded[name] for name in with_role[Role.SENSITIVE]),
-        plain=tuple(with_role[Role.PLAIN]),
+        plain=tuple(name for name in order if policy.columns[name].role in (Role.PLAIN, Role.WEIGHT)),
         respondent=policy.respondent,
         suppressed=np.logical_or.reduce([np.zeros(n, dtype=bool), *suppressed_by.values()]),
         suppressed_by=suppressed_by,
@@ -96,7 +97,7 @@ def _without_role(header: Header, name: str) -> Fault:
     """Report a column without a role; quote a name that TOML cannot read bare."""
     key = name if re.fullmatch(r"[A-Za-z0-9_-]+", name) else json.dumps(name, ensure_ascii=False)
     shown = key if header.names.index(name) not in header.cells else "its name"
-    remedy = f"add [columns.{shown}] with role = quasi, sensitive, plain or drop"
+    remedy = f"add [columns.{shown}] with role = quasi, sensitive, plain, weight or drop"
     return Fault(
         f"{header.where}, {header.place_of(name)}", "not declared in the policy", "a role for every column", remedy
     )
@@ -121,6 +122,25 @@ def _respondent_faults(table: Table, policy: Policy) -> list[Fault]:
     missing = int(pc.sum(pc.is_null(table.data.column(policy.respondent), nan_is_null=True)).as_py() or 0)
     where = f"{table.name}, column {policy.respondent!r}"
     return [Fault(where, f"{missing} records without a respondent", "one for every record")] if missing else []
+
+
+def _weight_faults(table: Table, policy: Policy) -> list[Fault]:
+    """Report weights that are none: readers multiply by them."""
+    names = [rule.name for rule in policy.with_role(Role.WEIGHT) if rule.name in table.data.column_names]
+    if len(names) > 1:
+        return [Fault(table.name, f"{len(names)} columns with the role weight", "one", "make the others plain")]
+    faults = []
+    for name in names:
+        column = table.data.column(name)
+        try:
+            numbers = pc.cast(column, pa.float64())
+        except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+            numbers = pa.nulls(max(len(column), 1), pa.float64())
+        wrong = int(pc.sum(pc.invert(pc.fill_null(pc.greater_equal(numbers, 0.0), False))).as_py() or 0)
+        if wrong:
+            found = f"{wrong} cells that are no weights"
+            faults.append(Fault(f"{table.name}, column {name!r}", found, "numbers from 0", "mend them, or drop it"))
+    return faults
 
 
 def _unwritable(table: Table, policy: Policy) -> list[Fault]:

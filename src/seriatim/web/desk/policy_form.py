@@ -17,6 +17,7 @@ ROLES = {
     "quasi": "others may know it: it is generalised",
     "sensitive": "it is to be protected",
     "plain": "it is published as it is",
+    "weight": "it is a survey weight, published as it is",
     "drop": "it is not published",
 }
 LONGEST = 1 << 20
