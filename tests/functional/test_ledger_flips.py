@@ -12,7 +12,7 @@ import sqlalchemy as sa
 from support.kept_drafts import keep
 from support.ledgers import PASTS, SECRET, made_policy, publish, reserve
 
-from seriatim.errors import LedgerError
+from seriatim.errors import LedgerDamaged, LedgerError
 from seriatim.ledger import chain
 from seriatim.ledger.chain_replay import read_everything, wrong_rows
 from seriatim.ledger.sql_ledger import SqlLedger, open_ledger
@@ -98,6 +98,18 @@ def test_a_changed_row_makes_the_ledger_unsound(ledger: SqlLedger) -> None:
         with ledger.database.writing() as connection:
             connection.execute(sa.text(f"UPDATE {table} SET {column} = rtrim({column})"))
     assert ledger.verify().sound
+
+
+@pytest.mark.parametrize(
+    ("table", "column"),
+    [("entries", "body"), ("entries", "circumstance"), ("releases", "manifest"), ("releases", "recipients")],
+)
+def test_who_reads_a_row_that_is_no_json_any_more_is_told(ledger: SqlLedger, table: str, column: str) -> None:
+    with ledger.database.writing() as connection:
+        connection.execute(sa.text(f"UPDATE {table} SET {column} = '{{\"' || {column}"))
+    with pytest.raises(LedgerDamaged, match="run seriatim ledger verify"):
+        _ = [[(entry.facts, entry.circumstances) for entry in ledger.entries()], ledger.records()]
+    assert not ledger.verify().sound
 
 
 def test_a_missing_or_an_added_row(ledger: SqlLedger) -> None:

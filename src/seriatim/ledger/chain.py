@@ -16,6 +16,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from seriatim.errors import LedgerDamaged
+
 GENESIS = "0" * 64
 
 SERIES = "series"
@@ -70,13 +72,23 @@ class Entry:
 
     @property
     def facts(self) -> dict[str, Any]:
-        found: dict[str, Any] = json.loads(self.body)
-        return found
+        return _read(self.body)
 
     @property
     def circumstances(self) -> dict[str, Any]:
-        found: dict[str, Any] = json.loads(self.circumstance)
-        return found
+        return _read(self.circumstance)
+
+
+class _UnreadableError(LedgerDamaged, ValueError):
+    """A ValueError too: verifying counts the entry as changed and goes on."""
+
+
+def _read(told: str) -> dict[str, Any]:
+    try:
+        found: dict[str, Any] = json.loads(told)
+    except ValueError:
+        raise _UnreadableError("an entry of the ledger cannot be read; run seriatim ledger verify") from None
+    return found
 
 
 def link(last: Entry | None, facts: Mapping[str, Any], circumstances: Mapping[str, Any]) -> Entry:

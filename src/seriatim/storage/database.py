@@ -7,6 +7,7 @@ of the database become one line of ours, never with a statement or its parameter
 from __future__ import annotations
 
 import hashlib
+import json
 import os
 import re
 import sqlite3
@@ -252,6 +253,8 @@ def _translated(name: str) -> Iterator[None]:
         raise _translation(name, error.orig) from None
     except exc.SQLAlchemyError as error:
         raise LedgerError(f"{name}: {type(error).__name__}") from None
+    except json.JSONDecodeError:
+        raise LedgerDamaged(f"{name}: holds a row that cannot be read; run seriatim ledger verify") from None
     except UnicodeEncodeError:
         raise InputError(Fault("name", "holds half a character", "text that UTF-8 can carry")) from None
     except OverflowError:
