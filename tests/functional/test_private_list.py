@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.csv as pacsv
+import pytest
 from support.command_line import seriatim
 from support.histories import history_of
 
@@ -59,3 +60,35 @@ def test_a_list_that_could_not_be_written_is_refused_before_a_ledger_is_made(tmp
     refused = seriatim(tmp_path, "publish", "none.csv", "-p", "policy.toml", "--private", "none/list.csv")
     assert (refused.code, "--private" in refused.err) == (2, True)
     assert not (tmp_path / "ledger.db").exists()
+
+
+CHANGES = """
+[series]
+name = "s"
+respondent = "who"
+[columns]
+age = {{ role = "quasi", kind = "number" }}
+ill = {{ role = "sensitive" }}
+[promise]
+{promise}
+[defence]
+method = "{method}"
+"""
+
+
+@pytest.mark.parametrize(("promise", "method"), [("k = 2", "median"), ("m = 2\nodds = 2", "cohort")])
+def test_a_changed_value_names_corrections_and_the_list_says_whose(tmp_path: Path, promise: str, method: str) -> None:
+    (tmp_path / "policy.toml").write_text(CHANGES.format(promise=promise, method=method))
+    who, ill = [f"p{n}" for n in range(400)], [("flu", "cold")[n % 2] for n in range(400)]
+    for name, values in (("a.csv", ill), ("b.csv", ["cold", *ill[1:]])):
+        pacsv.write_csv(
+            pa.table({"who": who, "age": [20 + n % 50 for n in range(400)], "ill": values}), tmp_path / name
+        )
+    assert seriatim(tmp_path, "publish", "a.csv", "-p", "policy.toml").code == 0
+    ran = seriatim(tmp_path, "publish", "b.csv", "-p", "policy.toml", "--private", "list.csv")
+    assert ran.code == (2 if method == "cohort" else 0), ran.err
+    assert "--corrections" in ran.out + ran.err
+    assert "p0" not in ran.out + ran.err
+    rows = list(csv.DictReader((tmp_path / "list.csv").read_text().splitlines()))
+    listed = [(row["respondent"], row["since"]) for row in rows if row["promise"] == "changed"]
+    assert listed == [("p0", "1")]

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from seriatim import wiring
 from seriatim.api.ledgers import open_ledger, signed_in_ledger
 from seriatim.api.prepared import Prepared, ready_under, refuse_other_than_ledger
-from seriatim.errors import Fault, InputError
+from seriatim.errors import Fault, InputError, TableError
 from seriatim.model import Approval, Policy, Refusal, Release, Verdict, View
 from seriatim.model.draft import PLAIN, VALUES
 from seriatim.model.names import recipients_given, visible_text
@@ -200,7 +200,14 @@ def publish(
         input_sha256=ready.source.sha256,
     )
     parts = wiring.wired_publishing(ledger, ready.view.source, progress, written)
-    made = _publishing(ready.plan)(order, parts)
+    try:
+        made = _publishing(ready.plan)(order, parts)
+    except TableError:
+        if private is not None:  # where values changed no draft can be made: the list says whose
+            from seriatim.usecases.attack.exposed import private_list_of_changes
+
+            write_private_list(private_list_of_changes(ready.view, ready.plan.policy, ledger), private)
+        raise
     if suggest and isinstance(made, Refusal) and not all(finding.kept for finding in made.verdict.findings):
         from seriatim.usecases.publish.suggestions import with_all_remedies
 
@@ -208,7 +215,7 @@ def publish(
     if private is not None:
         from seriatim.usecases.attack.exposed import private_list_of_draft
 
-        write_private_list(private_list_of_draft(made, ready.plan, ledger), private)
+        write_private_list(private_list_of_draft(made, ready.plan, ledger, ready.view), private)
     published = Published(made, ready.plan.policy, ready.view, _signed(made, policy.series, ledger))
     no_papers = destination is None or dry_run or published.draft_digest is not None
     return published if destination is None or no_papers else _with_papers(published, destination, ledger)

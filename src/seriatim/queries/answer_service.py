@@ -210,7 +210,7 @@ class Answering:
     def __repr__(self) -> str:
         return (
             f"Answering({len(self._values):,} records; {self._n_answered} of {self._n_asked} queries answered; "
-            f"groups of {self._least_group} or more; {len(self.exposed_records)} records exposed)"
+            f"groups of {self._least_group} or more)"
         )
 
 

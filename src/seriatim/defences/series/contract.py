@@ -177,7 +177,7 @@ class SerialView:
             found = f"the value of {changed} people has changed since an earlier release"
             remedy = (
                 "name values that were wrong in --corrections FILE; for one that changed start a new episode: another "
-                "respondent, such as id and episode number"
+                "respondent, such as id and episode number; --private FILE lists who"
             )
             raise TableError(Fault("sensitive column", found, "values that do not change", remedy))
 

@@ -4,19 +4,22 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from seriatim.attacks import Step, prepare
 from seriatim.errors import Fault, PolicyError, TableError
-from seriatim.model import Draft, History, Refusal, Release
+from seriatim.model import Draft, History, Policy, Refusal, Release, View
 from seriatim.model.candidate_values import CANDIDATES, candidates_remembered
 from seriatim.model.class_counts import ClassCounts
 from seriatim.model.classes import CLASS, RESPONDENT, published_of
 from seriatim.ports import Ledger, Promise
 from seriatim.promises.single.class_bound import worst_classes_all_named
 from seriatim.usecases.attack.attack import AdversaryPlan, KnownAlgorithm, ground_with_cuts
+from seriatim.usecases.publish.later_views import texts_of
 from seriatim.usecases.publish.plan import Plan
 
 _STEPS = 12
@@ -70,7 +73,7 @@ SCHEMA = pa.schema(
 )
 
 
-def private_list_of_draft(made: Release | Refusal, plan: Plan, ledger: Ledger) -> pa.Table:
+def private_list_of_draft(made: Release | Refusal, plan: Plan, ledger: Ledger, view: View) -> pa.Table:
     """Return a row per person and cause, for the publisher's eyes only.
 
     ``breached`` people are found by all releases with the draft and nobody compromised; the others are in a class of
@@ -82,6 +85,8 @@ def private_list_of_draft(made: Release | Refusal, plan: Plan, ledger: Ledger) -
     rows: list[dict[str, object]] = []
     for rule in policy.sensitive:
         history = ledger.history(policy.series, rule.name)
+        before = history if made.number is None else replace(history, releases=history.releases[:-1])
+        rows += _changed(view, rule.name, before)
         if made.number is None:
             history = history.with_draft(made.draft.own_tables.get(rule.name, made.draft), rule.name)
         rows += _breached(history, AdversaryPlan(priors=policy.adversary.priors), rule.name)
@@ -91,6 +96,40 @@ def private_list_of_draft(made: Release | Refusal, plan: Plan, ledger: Ledger) -
         found = _in_broken_classes(draft, promises)
         rows += [{**row, "column": row["column"] or column} for row in found]
     return pa.Table.from_pylist(rows, schema=SCHEMA)
+
+
+def private_list_of_changes(view: View, policy: Policy, ledger: Ledger) -> pa.Table:
+    """Return who holds another value than when they were last published, for a draft that could not be made."""
+    rows = [
+        row for rule in policy.sensitive for row in _changed(view, rule.name, ledger.history(policy.series, rule.name))
+    ]
+    return pa.Table.from_pylist(rows, schema=SCHEMA)
+
+
+def _changed(view: View, column: str, history: History) -> list[dict[str, object]]:
+    """Return a row for each person whose value is another one now; the release that published the old one is named."""
+    if view.respondent is None:
+        return []
+    last, number = (np.full(len(history.respondents), -1, dtype=np.int64) for _ in range(2))
+    for past in history:
+        real = past.person >= 0
+        last[past.person[real]], number[past.person[real]] = past.value[real], past.number
+    who, values = texts_of(view, view.respondent), texts_of(view, column)
+    place = pc.index_in(who, value_set=pc.cast(history.respondents, pa.string()), skip_nulls=True)
+    now = pc.index_in(values, value_set=pc.cast(history.values, pa.string())).fill_null(len(history.values))
+    before = np.where(place.is_valid(), last[place.fill_null(0).to_numpy()], -1) if len(last) else np.full(len(who), -1)
+    rows = np.flatnonzero((before >= 0) & (before != now.to_numpy()))
+    chain = "another value than when last published: --corrections FILE if that one was wrong"
+    return [
+        {
+            "respondent": who[int(row)].as_py(),
+            "promise": "changed",
+            "column": column,
+            "since": int(number[place[int(row)].as_py()]),
+            "chain": chain,
+        }
+        for row in rows
+    ]
 
 
 def _breached(history: History, plan: AdversaryPlan, column: str) -> list[dict[str, object]]:

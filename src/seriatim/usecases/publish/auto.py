@@ -1,10 +1,10 @@
 """Chooses the method of a series and its k before each release: ``[defence] method = "auto"``.
 
 The smallest k that passes today spoils the months after it: what a small group gave away, a later one completes. So a
-k is tried on the releases to come as well. They are made of today's people: as many leave as did so far, others like
-them take their places, and the attack that will judge them looks back from the last one. Of all k that last, the one
-whose draft of today keeps most of the relation is published. A series that no k protects begins with cohorts. The
-verdict judges the draft like any other.
+k for today is tried together with one for the releases to come. They are made of today's people: as many leave as did
+so far, others like them take their places, and the attack that will judge them looks back from the last one. Of all
+pairs that last, the one that keeps most of the relation over all these releases is taken. A series that no k protects
+begins with cohorts. The verdict judges the draft like any other.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import accumulate
 
 import numpy as np
 
@@ -28,7 +29,7 @@ from seriatim.usecases.publish.publish import ReleaseOrder, ReleaseParts, publis
 from seriatim.usecases.publish.simulation import SEEDS
 from seriatim.usecases.publish.view_order import record_keys, sorted_for_release
 
-SIZES = (5, 6, 8, 10, 12, 15, 20, 25, 30, 35, 40, 50, 60, 70, 80, 90, 100)
+SIZES = (5, 10, 15, 20, 25, 30, 40, 50, 60, 70, 80, 100)
 """The k that are tried."""
 PLANNED, AT_LEAST = 12, 3
 """The releases of a series whose policy does not say how many it shall have, and of how many to come something is left
@@ -73,10 +74,11 @@ class Outlook:
         leaving = leaving_so_far(self.view, next(iter(self.histories.values())))
         return [self.view, *later_views(self.view, leaving, ahead)]
 
-    def breached(self, plan: Plan) -> float:
-        """Return the upper end of the share of people breached by the last release, if all are made under a plan."""
+    def breached(self, now: Plan, later: Plan) -> float:
+        """Return the upper end of the share of people breached by the last release, if they are made under these."""
         found, drafts, histories = 0.0, list[JudgedDraft](), self.histories
         for step, view in enumerate(self.views):
+            plan = later if step else now
             drafts.append(self._drafted(plan, view, histories, step))
             if drafts[-1].draft.suppressed_share > max(_allowed(plan.settled), 0.0):
                 return 1.0
@@ -131,27 +133,23 @@ def choices(order: ReleaseOrder, parts: ReleaseParts) -> list[tuple[Choice, str]
     if order.policy.terms.series.m is not None or before == AUTO_LASTING:
         return [(lasting, f"auto: {lasting}, the method of this series")]
     outlook, sizes = Outlook.of(order, parts), _sizes(order)
-    ahead = len(outlook.views) - 1
-    found = _by_relation(outlook, _lasting(outlook, sizes))
-    until = f"until {ahead} releases later, as far as foreseen" if ahead else "now"
-    least = f"k = {min(choice.k or 0 for choice, _ in found)} is the smallest that lasts {until}" if found else ""
-    tried = [(choice, f"auto: {choice} {_why(kept)}; {least}") for choice, kept in found]
+    kept, ahead = [outlook.relation(Choice(AUTO_ALONE, size)) for size in sizes], len(outlook.views) - 1
+    # how much a size keeps differs from view to view: a finer one is taken to keep no less
+    usually = list(accumulate(reversed(kept), max))[::-1]
+    found = sorted(_lasting(outlook, sizes), key=lambda pair: -(kept[pair[0]] + ahead * usually[pair[1]]))
+    tried = [(Choice(AUTO_ALONE, sizes[now]), _why(sizes[now], kept[now], ahead, sizes[then])) for now, then in found]
     if not len(history):
         tried.append((lasting, f"auto: {lasting}, since no k up to {sizes[-1]} keeps breach_share as far as foreseen"))
     last = Choice(AUTO_ALONE, sizes[-1])
-    if last not in (choice for choice, _ in found):
+    if last not in (choice for choice, _ in tried):
         tried.append((last, f"auto: no k up to {sizes[-1]} is foreseen to keep breach_share to the end"))
     return tried
 
 
-def _why(relation: float) -> str:
-    return f"keeps most of the relation ({relation:.0%})" if relation else "keeps breach_share"
-
-
-def _by_relation(outlook: Outlook, sizes: Sequence[int]) -> list[tuple[Choice, float]]:
-    """Return these sizes with how much of the relation they keep today, those that keep most first."""
-    found = [(choice, outlook.relation(choice)) for choice in (Choice(AUTO_ALONE, size) for size in sizes)]
-    return sorted(found, key=lambda one: -one[1])
+def _why(now: int, relation: float, ahead: int, then: int) -> str:
+    kept = f"keeps {relation:.0%} of the relation" if relation else "keeps breach_share"
+    until = f", as far as foreseen until {ahead} releases later, made with k = {then} or more" if ahead else ""
+    return f"auto: {Choice(AUTO_ALONE, now)} {kept}{until}"
 
 
 def _sizes(order: ReleaseOrder) -> tuple[int, ...]:
@@ -159,17 +157,21 @@ def _sizes(order: ReleaseOrder) -> tuple[int, ...]:
     return tuple(sorted({least, *(size for size in SIZES if least < size <= most)}))
 
 
-def _lasting(outlook: Outlook, sizes: Sequence[int]) -> Sequence[int]:
-    """Return the sizes from the smallest that lasts on; larger groups are taken to last as well."""
-    bound = outlook.order.policy.adversary.breach_share
+def _lasting(outlook: Outlook, sizes: Sequence[int]) -> list[tuple[int, int]]:
+    """Return for each size the least one for the releases to come with which it lasts, by their places.
+
+    Larger groups, today or later, are taken to last as well.
+    """
+    bound, plan = outlook.order.policy.adversary.breach_share, outlook.order.plan
     assert bound is not None
-    bound *= MARGIN
-    low, high = 0, len(sizes)
-    while low < high:
-        at = (low + high) // 2
-        outlook.parts.progress(f"looking ahead with k = {sizes[at]}", 0.05)
-        if outlook.breached(outlook.order.plan.chosen(Choice(AUTO_ALONE, sizes[at]))) <= bound:
-            high = at
-        else:
-            low = at + 1
-    return sizes[low:]
+    plans = [plan.chosen(Choice(AUTO_ALONE, size)) for size in sizes]
+    found, least, then = list[tuple[int, int]](), None, len(sizes) - 1
+    for now, size in enumerate(sizes):
+        if len(outlook.views) == 1:
+            then = now if least is None else now - 1
+        outlook.parts.progress(f"looking ahead with k = {size}", 0.05)
+        while then >= now and outlook.breached(plans[now], plans[then]) <= MARGIN * bound:
+            least, then = then, then - 1
+        if least is not None:
+            found.append((now, max(now, least)))
+    return found

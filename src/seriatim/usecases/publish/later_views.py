@@ -46,7 +46,12 @@ def later_views(view: View, leaving: float, releases: int) -> Iterator[View]:
 def respondents_of(view: View) -> pa.Array:
     """Return who each record is about, as text."""
     assert view.respondent is not None
-    column = view.cells(view.respondent)
+    return texts_of(view, view.respondent)
+
+
+def texts_of(view: View, name: str) -> pa.Array:
+    """Return the cells of a column as text."""
+    column = view.cells(name)
     column = column.cast(column.type.value_type) if pa.types.is_dictionary(column.type) else column
     texts = pc.cast(column, pa.string())
     return texts.combine_chunks() if isinstance(texts, pa.ChunkedArray) else texts

@@ -36,7 +36,8 @@ def remarks_on_draft(draft: Draft, policy: Policy, n_before: int, history: Histo
     if changed:
         found.append(
             f"the value of {changed} people changed, and they were not judged: set [adversary] sure_share to judge an "
-            "attacker who knows how values usually change"
+            "attacker who knows how values usually change; name values that were wrong in --corrections FILE; "
+            "--private FILE lists who"
         )
     if changed and not _noisy(policy).isdisjoint(draft.sensitive):
         found.append(
