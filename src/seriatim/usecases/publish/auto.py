@@ -136,7 +136,7 @@ def choices(order: ReleaseOrder, parts: ReleaseParts) -> list[tuple[Choice, str]
     kept, ahead = [outlook.relation(Choice(AUTO_ALONE, size)) for size in sizes], len(outlook.views) - 1
     # how much a size keeps differs from view to view: a finer one is taken to keep no less
     usually = list(accumulate(reversed(kept), max))[::-1]
-    found = sorted(_lasting(outlook, sizes), key=lambda pair: -(kept[pair[0]] + ahead * usually[pair[1]]))
+    found = sorted(_lasting(outlook, sizes), key=lambda pair: (-(kept[pair[0]] + ahead * usually[pair[1]]), pair[1]))
     tried = [(Choice(AUTO_ALONE, sizes[now]), _why(sizes[now], kept[now], ahead, sizes[then])) for now, then in found]
     if not len(history):
         tried.append((lasting, f"auto: {lasting}, since no k up to {sizes[-1]} keeps breach_share as far as foreseen"))
