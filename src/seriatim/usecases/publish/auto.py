@@ -36,8 +36,9 @@ PLANNED, AT_LEAST = 12, 3
 all the same: the last release that was planned may use up the bound."""
 MOST = 20_000
 """Of more people than this a sample stands for the releases to come, as a series of its own from its first release."""
-MARGIN = 0.8
-"""How much of the bound may be used as foreseen: releases to come will differ, and a solver adds to the rules."""
+MARGIN, MARGIN_AT_FIRST = 0.8, 0.4
+"""How much of the bound may be used as foreseen: releases to come will differ, and a solver adds to the rules.
+Before the second release nobody knows how many people leave."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -164,13 +165,15 @@ def _lasting(outlook: Outlook, sizes: Sequence[int]) -> list[tuple[int, int]]:
     """
     bound, plan = outlook.order.policy.adversary.breach_share, outlook.order.plan
     assert bound is not None
+    begun = any(len(history) for history in outlook.histories.values())
+    bound *= MARGIN if begun or len(outlook.views) == 1 else MARGIN_AT_FIRST
     plans = [plan.chosen(Choice(AUTO_ALONE, size)) for size in sizes]
     found, least, then = list[tuple[int, int]](), None, len(sizes) - 1
     for now, size in enumerate(sizes):
         if len(outlook.views) == 1:
             then = now if least is None else now - 1
         outlook.parts.progress(f"looking ahead with k = {size}", 0.05)
-        while then >= now and outlook.breached(plans[now], plans[then]) <= MARGIN * bound:
+        while then >= now and outlook.breached(plans[now], plans[then]) <= bound:
             least, then = then, then - 1
         if least is not None:
             found.append((now, max(now, least)))
