@@ -1,5 +1,7 @@
 """The shelf: the folder of bulk files beside the catalogue. Folders are 0700, files 0600.
 
+If the shelf itself is setgid it belongs to a group, and so does what is on it: folders are 2770, files 0660.
+
     shelf/<series>/<number>/groups.parquet      who is in which group, people as numbers
                             people.parquet      the newcomers of this release: number and respondent
                             newcomers.parquet   of every 8th, 64th, ... release: those of the last 8, 64, ...
@@ -36,6 +38,7 @@ from seriatim.storage.database import Database, held_session
 from seriatim.storage.durable_files import (
     SHELF_MARK,
     flush_folder,
+    make_private_folder,
     put_durably,
     refuse_kept_folder,
     write_durably,
@@ -157,7 +160,7 @@ class Shelf:
     def replace(self, name: str, data: bytes) -> None:
         """Keep bytes under a name instead of those that may be there. The caller is the only writer."""
         path = self._path(name)
-        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        make_private_folder(path.parent)
         write_durably(path, data)
 
     def read(self, name: str) -> bytes:
@@ -208,7 +211,7 @@ class Shelf:
 
     def take(self, made: Path, target: Path) -> None:
         """Move a finished folder into place: one rename, flushed."""
-        target.parent.mkdir(mode=0o700, exist_ok=True)
+        make_private_folder(target.parent)
         made.rename(target)
         flush_folder(target.parent)
         flush_folder(self.root)
@@ -227,7 +230,7 @@ class Shelf:
         for _ in range(_ATTEMPTS):
             folder = self.root / f"{_STAGING}{secrets.token_hex(8)}"
             held = self._shared_lock(folder)
-            folder.mkdir(mode=0o700)
+            make_private_folder(folder)
             if self.locks is None:
                 held = _locked_file(folder / _LOCK, _MAKING)
             if held is not None:
@@ -257,8 +260,8 @@ class Shelf:
     def sealing(self, patience: float = 60.0) -> Iterator[None]:
         """Seal alone; raise LedgerError if another one kept the lock throughout our patience."""
         deadline, mark = time.monotonic() + patience, self.root / SHELF_MARK
-        if self.locks is not None:
-            mark.touch(0o600)
+        if self.locks is not None and not mark.exists():
+            put_durably(mark, b"")
         while (held := self._lock(mark, mark, _MAKING)) is None:
             if time.monotonic() >= deadline:
                 raise LedgerError("another process is sealing a release; try again")

@@ -32,7 +32,7 @@ from seriatim.ledger.recall import recalled_files
 from seriatim.ledger.shelf import Shelf
 from seriatim.ports import PRIVATE, PUBLIC, LedgerCheck, ReleaseRecord
 from seriatim.storage.database import Database, faults_inside
-from seriatim.storage.durable_files import disk_errors
+from seriatim.storage.durable_files import disk_errors, is_of_group
 
 _CLOCKS_DIFFER = timedelta(days=1)
 """So far apart may the clocks of machines be."""
@@ -304,13 +304,13 @@ def _unknown(database: Database, folder: Path, head: str) -> list[str]:
 
 
 def _check_permissions(database: Database, place: Shelf, findings: _Findings) -> None:
-    loose = 0
+    loose, open_to = 0, 0o007 if place.root.is_dir() and is_of_group(place.root) else 0o077
     paths = [place.root] if database.path is None else [database.path, place.root]
     for here, _, names in os.walk(place.root):
         paths += [Path(here), *(Path(here) / name for name in names)]
     for path in paths:
         try:
-            loose += bool(path.lstat().st_mode & 0o077)
+            loose += bool(path.lstat().st_mode & open_to)
         except FileNotFoundError:
             continue
     if loose:

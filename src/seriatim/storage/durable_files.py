@@ -8,8 +8,9 @@ from __future__ import annotations
 import os
 import re
 import secrets
+import stat
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -44,6 +45,8 @@ def write_durably(path: Path, data: bytes) -> None:
     try:
         handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
         with os.fdopen(handle, "wb") as file:
+            if is_of_group(path.parent):
+                os.fchmod(handle, 0o660)
             file.write(data)
             file.flush()
             os.fsync(handle)
@@ -56,11 +59,27 @@ def write_durably(path: Path, data: bytes) -> None:
     flush_folder(path.parent)
 
 
+def is_of_group(folder: Path) -> bool:
+    """Return whether a folder belongs to a group: it is setgid, as all that is made in it are."""
+    return bool(folder.stat().st_mode & stat.S_ISGID)
+
+
+def make_private_folder(folder: Path) -> None:
+    """Make a folder, and those above it, for its owner alone; inside a folder of a group for the group."""
+    if folder.is_dir():
+        return
+    make_private_folder(folder.parent)
+    folder.mkdir(mode=0o700, exist_ok=True)
+    if is_of_group(folder.parent):
+        with suppress(PermissionError):  # another one has just made it
+            folder.chmod(0o2770)
+
+
 def put_durably(path: Path, data: bytes) -> bool:
     """Write all of the bytes under a name that nothing has; return False, and write nothing, if something has it."""
     if path.exists():
         return False
-    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    make_private_folder(path.parent)
     temporary = path.with_name(f".{path.name}.{secrets.token_hex(8)}.partial")
     try:
         write_durably(temporary, data)
@@ -74,13 +93,14 @@ def put_durably(path: Path, data: bytes) -> bool:
 
 
 def close_and_flush(folder: Path) -> None:
-    """Set 0700 for folders and 0600 for files, flushed to the disk, from the leaves up."""
+    """Set 0700 for folders and 0600 for files, 0770 and 0660 on a group's shelf; all flushed, from the leaves up."""
+    of_group = is_of_group(folder)
     for here, _, names in os.walk(folder, topdown=False):
         for name in names:
             path = Path(here) / name
-            path.chmod(0o600)
+            path.chmod(0o660 if of_group else 0o600)
             _flush_file(path)
-        Path(here).chmod(0o700)
+        Path(here).chmod(0o2770 if of_group else 0o700)
         flush_folder(Path(here))
 
 
