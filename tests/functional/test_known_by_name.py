@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +22,9 @@ import seriatim as sr
 from seriatim.attacks import complete, exclusion, prepare
 from seriatim.attacks.traces_by_person import trace
 from seriatim.errors import AdversaryError, PolicyError, TableError
+from seriatim.model import Estimate
 from seriatim.model.history import History
+from seriatim.usecases.publish.simulation import AttackOutcome
 
 PEOPLE = ("Alice", "Betty", "Carl", "Doris", "Erica", "Fiona", "Carl", "Doris", "Fiona", "Erica", "Grace", "Hanna")
 DISEASES = (
@@ -82,6 +85,14 @@ def test_the_papers_first_example_by_the_command(tmp_path: Path) -> None:
     assert "1 people have another value" in wrong.err
     assert "cancer" not in wrong.err
     assert "Carl" not in wrong.err
+
+
+def test_a_verdict_counts_who_loses_values_without_being_breached() -> None:
+    found = Estimate("exclusion", 0.01, 0.001, 0.02, n_people=700, wrong=0, detail={"narrowed": 1_041})
+    (note,) = AttackOutcome(found).notes
+    assert note.endswith("judged by its upper end); 1,041 others lose possible values")
+    (plain,) = AttackOutcome(replace(found, detail={"narrowed": 0})).notes
+    assert plain.endswith("judged by its upper end)")
 
 
 def view(n: int = 360, first: int = 0) -> pa.Table:

@@ -65,7 +65,11 @@ class AttackOutcome:
         found = []
         if one.low < one.high:
             span = f"{one.low:.2%} to {one.high:.2%}, judged by its upper end"
-            found.append(f"breach_share{of}: {one.share:.2%} of people breached by all releases together ({span})")
+            lost = one.detail.get("narrowed")  # Lemmas 1 and 2 of Cor-Split: fewer candidates, and still several
+            more = f"; {lost:,} others lose possible values" if lost else ""
+            found.append(
+                f"breach_share{of}: {one.share:.2%} of people breached by all releases together ({span}){more}"
+            )
         if self.beside:
             alone = one.detail.get("alone")
             more = "" if alone is None else f"; this series alone breaches {alone:.2%}"
