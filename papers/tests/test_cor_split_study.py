@@ -32,6 +32,7 @@ from seriatim_papers.cor_split_reasons import STABLE, reasons, reasons_repeated
 from seriatim_papers.memory import GroupMemory
 from seriatim_papers.queries import QueryWorkload, draw_queries, queries_anywhere, queries_by_share
 from seriatim_papers.stable_cuts import cut_stably
+from seriatim_papers.study_run import StudyRun
 from seriatim_papers.worlds.census import DOMAINS, FAST_CHURN, N_INCOMES, SLOW_CHURN, CensusChurn, census
 from seriatim_papers.worlds.own_table import census_from_table, churn_of_table
 
@@ -304,6 +305,21 @@ def test_the_census_may_be_ones_own(tmp_path: Path):
     for wrong in ("years ~> wage", "years, pay", "pay ~> pay"):
         told = seriatim(tmp_path, *command, "--columns", wrong)
         assert (told.code, "--columns" in told.err) == (2, True), told.err
+
+
+def test_a_killed_study_goes_on_with_what_it_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    def study() -> CorSplitStudy:
+        run = StudyRun.beside(tmp_path / "page.html", "test", lambda *_: None)
+        return study_cor_split_page(("fast", "sweep", "printed"), 0.002, 40, run)
+
+    made = study()
+
+    def fails(*_: object) -> None:
+        raise AssertionError("this part was kept")
+
+    for name in ("cor_split_part_outcome", "cor_split_part_degrees", "cor_split_printed"):
+        monkeypatch.setattr(f"seriatim_papers.cor_split_page.{name}", fails)
+    assert study().to_json() == made.to_json()
 
 
 def test_each_part_runs_alone(tmp_path: Path):

@@ -51,6 +51,10 @@ def test_every_claim_follows_from_the_figures_of_the_run(found: PrintedStudy) ->
     assert max(record["dropped"][OURS]) <= max(out)
     assert len(record["gains"][0]["seeds"]) == 3
     assert "Claims" in found.to_html()
+    assert "a chance of 5%, 50%, 95% after one, two, and three weeks" in found.to_html()
+    lines = found.page().sections[1].blocks[0].charts["omega, product-0"].data.lines
+    assert all(len(line.low) == len(line.high) == 5 for line in lines)
+    assert all(low <= y <= high for line in lines for low, y, high in zip(line.low, line.y, line.high, strict=True))
     assert set(KNOWLEDGE) == {one["knowledge"] for one in record["gains"]}
 
 

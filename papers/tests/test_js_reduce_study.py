@@ -38,6 +38,7 @@ from seriatim_papers.js_reduce_parts import (
     ranges_of_volume,
 )
 from seriatim_papers.observers import AS_RUN, Observer, attacked, people_of, published
+from seriatim_papers.study_run import StudyRun
 from seriatim_papers.update_graph import values_left
 from seriatim_papers.worlds.patients import VALUES, patients_knowledge_of_one_step, patients_weeks
 
@@ -217,6 +218,20 @@ def test_kernel_estimates_are_weighted_shares_of_the_people_nearby() -> None:
         weight = np.prod(np.maximum(1 - ((place - place[person]) / 0.6) ** 2, 0), axis=1)
         shares = [weight[value == v].sum() / weight.sum() for v in range(len(VALUES))]
         np.testing.assert_allclose(found[person], shares)
+
+
+def test_a_killed_study_goes_on_with_what_it_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def study() -> JsReduceStudy:
+        return study_js_reduce_page(("A",), 2, 120, StudyRun.beside(tmp_path / "page.html", "test", lambda *_: None))
+
+    made = study()
+
+    def fails(*_: object) -> None:
+        raise AssertionError("this part was kept")
+
+    for name in ("js_reduce_world", "method_found", "pairing_found", "sweep_found"):
+        monkeypatch.setattr(f"seriatim_papers.js_reduce_page.{name}", fails)
+    assert study().to_json() == made.to_json()
 
 
 def test_the_weeks_can_be_written(tmp_path: Path) -> None:

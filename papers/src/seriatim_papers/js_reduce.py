@@ -7,7 +7,7 @@ looking back).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -196,7 +196,7 @@ def js_reduce_attacked(world: str, method: str, run: JsReduceRun, model: Sequenc
         back=_by_release(found, found.beliefs),
         sure_people=sure.share,
         hit_rate=sure.hit_rate,
-        loss=float(np.nanmean(run.losses)),
+        loss=mean_width(run.losses),
         suppressed=run.dropped,
         divergence=run.divergence,
     )
@@ -266,6 +266,12 @@ def _numbered(order: Ints, end: Longs) -> Longs:
     kept = end >= 0
     found[order[kept]] = np.unique(end[kept], return_inverse=True)[1]
     return found
+
+
+def mean_width(losses: Sequence[float]) -> float:
+    """Return the mean over the views that published anybody; nan if none did."""
+    found = [loss for loss in losses if np.isfinite(loss)]
+    return float(np.mean(found)) if found else float("nan")
 
 
 def groups_of_rows(group: Longs, value: Ints) -> tuple[MessageGroups, Floats]:

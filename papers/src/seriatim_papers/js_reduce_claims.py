@@ -9,7 +9,7 @@ from typing import Protocol
 import numpy as np
 
 from seriatim_papers.claims import Claim, Spread
-from seriatim_papers.js_reduce import JsReduceOutcome
+from seriatim_papers.js_reduce import JsReduceOutcome, mean_width
 from seriatim_papers.js_reduce_figures import (
     EXACT,
     GREEDY,
@@ -147,7 +147,7 @@ def _defence(study: JudgedStudy) -> Iterator[Claim]:
 
 
 def _use(study: JudgedStudy) -> Iterator[Claim]:
-    width = {name: Spread(tuple(float(np.nanmean(one.losses)) for one in study.method(name))) for name in METHODS}
+    width = {name: Spread(tuple(mean_width(one.losses) for one in study.method(name))) for name in METHODS}
     yield Claim(
         "JS-reduce generalises least (GCP of groups, Fig. 8a)",
         "outperforms the others",

@@ -10,8 +10,6 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 
-import numpy as np
-
 from seriatim.knowledge._posterior import BITS
 from seriatim.model.policy import Thresholds
 from seriatim_papers.bt_privacy import js_reduce_by_bt
@@ -22,6 +20,7 @@ from seriatim_papers.js_reduce import (
     WorldSize,
     js_reduce_by_mondrian,
     js_reduce_by_segments,
+    mean_width,
 )
 from seriatim_papers.js_reduce_parts import (
     CutPoints,
@@ -198,4 +197,4 @@ def sweep_found(size: WorldSize, asked: SweepAsked) -> SweepFound:
     weeks, known = _people(size)
     run = published_with_times(weeks, asked.grouper(), Observer(known[EXACT], AS_RUN, people_of(weeks))).run
     gains = attacked(run, known[EXACT], AS_RUN)
-    return SweepFound(gains.gain, float(np.nanmean(run.losses)), _dropped_share(run))
+    return SweepFound(gains.gain, mean_width(run.losses), _dropped_share(run))

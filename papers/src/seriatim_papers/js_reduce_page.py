@@ -15,7 +15,14 @@ from seriatim.model.chart import Chart, ChartAxis, Line, Lines
 from seriatim.report import Charts, FiledReport, Grid, Page, Section
 from seriatim.report.words import format_plain
 from seriatim_papers.claims import Claim, Spread, claims_grid
-from seriatim_papers.js_reduce import JS_REDUCE_METHODS, JsReduceGains, JsReduceOutcome, WorldSize, js_reduce_world
+from seriatim_papers.js_reduce import (
+    JS_REDUCE_METHODS,
+    JsReduceGains,
+    JsReduceOutcome,
+    WorldSize,
+    js_reduce_world,
+    mean_width,
+)
 from seriatim_papers.js_reduce_claims import gain_at, js_reduce_claims, most_gained
 from seriatim_papers.js_reduce_examples import example_beliefs, example_grids
 from seriatim_papers.js_reduce_figures import (
@@ -236,7 +243,7 @@ class JsReduceStudy(FiledReport):
         rows = []
         for name in METHODS:
             found = self.method(name)
-            width = Spread(tuple(float(np.nanmean(one.losses)) for one in found))
+            width = Spread(tuple(mean_width(one.losses) for one in found))
             out, taken = [n for one in found for n in one.dropped], [s for one in found for s in one.seconds]
             errors = (str(Spread(numbers)) for numbers in zip(*(one.errors for one in found), strict=True))
             rows.append((name, str(width), f"{int(np.median(out))}", f"{max(out)}", *errors,

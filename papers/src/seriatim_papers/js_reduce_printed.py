@@ -18,7 +18,7 @@ from seriatim.knowledge._posterior import BITS
 from seriatim.knowledge.sequence_model import SequenceModel
 from seriatim.model.policy import Thresholds
 from seriatim_papers.claims import Claim, Spread
-from seriatim_papers.js_reduce import js_reduce_by_mondrian, js_reduce_by_segments
+from seriatim_papers.js_reduce import js_reduce_by_mondrian, js_reduce_by_segments, mean_width
 from seriatim_papers.js_reduce_parts import js_reduce_part_corpus, js_reduce_part_query_error, js_reduce_part_snapshot
 from seriatim_papers.observers import AS_OURS, AS_PRINTED, Observer, attacked, people_of, published
 from seriatim_papers.study_run import KEEPS_NOTHING, StudyRun
@@ -101,7 +101,7 @@ class PrintedFindings:
 
     def loss(self, method: str) -> Spread:
         """Return the GCP of the groups, without those dropped."""
-        return Spread(tuple(float(np.nanmean(world[method].losses)) for world in self.worlds))
+        return Spread(tuple(mean_width(world[method].losses) for world in self.worlds))
 
     def claims(self) -> tuple[Claim, ...]:
         """Judge the paper's sentences by what was run."""

@@ -24,6 +24,7 @@ from seriatim_papers.js_reduce_printed import (
 )
 from seriatim_papers.observers import AS_OURS, AS_PRINTED
 from seriatim_papers.study_run import KEEPS_NOTHING, StudyRun
+from seriatim_papers.worlds.patients import MOVES
 
 METHODS = (PLAIN, PRINTED, OURS)
 
@@ -57,9 +58,11 @@ class PrintedStudy(FiledReport):
     def page(self) -> Page:
         found = self.found
         seeds = ", ".join(map(str, found.seeds))
+        left = ", ".join(f"{move:.0%}" for move in MOVES)
         run = (
             f"{len(found.seeds)} made-up worlds (seeds {seeds}) of {found.n_weeks} weekly views of {found.n_rows:,} "
-            "records; figures are means with 95 % intervals over them. The paper's data is not at hand."
+            "records; figures are means with 95 % intervals over them. Its people remember: a stage is left with a "
+            f"chance of {left} after one, two, and three weeks or more in it. The paper's data is not at hand."
         )
         sections = (
             Section("The paper's claims", (claims_grid(found.claims()),), run),
