@@ -123,3 +123,9 @@ def test_a_release_without_a_name_is_a_fault(folder: Path, cells: list[str | flo
     columns = {"release": cells, "respondent": ["ann", "bob"], "group": [1, 1], "ill": ["flu", "gout"]}
     with pytest.raises(sr.InputError, match="column release"):
         api.open_ledger(folder / "ledger.db").import_history(api.load_policy(folder / "policy.toml"), pa.table(columns))
+
+
+def test_a_header_alone_is_told(folder: Path) -> None:
+    (folder / "past.csv").write_text("release,respondent,group,ill\n")
+    ran = imported(folder, "past.csv")
+    assert (ran.code, "no rows" in ran.err) == (2, True), ran

@@ -163,7 +163,8 @@ def _unusable_cells(pasts: pa.Table) -> list[Fault]:
     if not any(is_kind(release.type) for is_kind in _NAMING):
         faults.append(Fault("history, column release", f"holds {release.type}", "whole numbers, texts or dates"))
     elif not pa.types.is_integer(release.type):
-        empty = len(release) - pc.sum(pc.not_equal(pc.fill_null(pc.cast(release, pa.string()), ""), "")).as_py()
+        named = pc.sum(pc.not_equal(pc.fill_null(pc.cast(release, pa.string()), ""), "")).as_py()
+        empty = len(release) - (named or 0)  # the sum of nothing is null
         if empty:
             faults.append(Fault("history, column release", f"{empty} empty cells", "a name for every published row"))
         elif len(release) > 1 and pc.count_distinct(pc.cast(release, pa.string())).as_py() == len(release):
