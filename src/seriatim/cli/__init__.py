@@ -21,6 +21,7 @@ def program() -> None:
     are waited for, and what is registered for the end is done. Output that nobody could take, an error that nobody
     foresaw and SERIATIM_DEBUG are left to Python's own end.
     """
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # matrices are small: a second thread mostly spins
     try:
         main()
         code: object = 0
