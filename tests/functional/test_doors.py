@@ -72,7 +72,7 @@ DOORS: dict[str, tuple[Callable[[Path], Callable[..., Any]], dict[str, Any]]] = 
         lambda _: sr.publish,
         {"view": TABLE, "policy": None, "ledger": None, "recipients": ["A"], "approved_by": "A", "dry_run": True},
     ),
-    "audit": (lambda _: sr.audit, {"table": PUBLISHED, "policy": ROLES, "prior": "published", "weights": None}),
+    "audit": (lambda _: sr.audit, {"table": PUBLISHED, "policy": ROLES, "prior": "published"}),
     "compare": (lambda _: sr.compare, {"view": PUBLISHED, "policy": ROLES, "methods": ["median"]}),
     "state": (lambda home: opened(home).state, {"series": "ward", "destination": None, "head": None}),
     "deliver": (

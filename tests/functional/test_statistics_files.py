@@ -221,3 +221,15 @@ def test_a_folder_of_releases_may_hold_them(tmp_path: Path) -> None:
     ran = seriatim(tmp_path, "attack", "--history", "past", "--quasi", "sex", "--quasi", "age", "--json")
     assert ran.code in (0, 2), ran.err
     assert "holds no table" not in ran.err
+
+
+def test_a_first_policy_reads_the_files_of_a_panel_with_their_labels(tmp_path: Path) -> None:
+    for year in (2024, 2025):
+        write(tmp_path, ".sav").rename(tmp_path / f"survey-{year}.sav")
+    ran = seriatim(tmp_path, "init", "survey-2024.sav", "survey-2025.sav")
+    assert ran.code == 0, ran.err
+    text = (tmp_path / "policy.toml").read_text()
+    assert 'name = "survey"' in text
+    assert "# 2 files; 60 people are in several." in text
+    assert 'kind = "category"   # guess: its values have labels' in text
+    assert seriatim(tmp_path, "publish", "survey-2025.sav", "-p", "policy.toml", "--dry-run").code in (0, 3)
