@@ -103,3 +103,21 @@ def test_a_question_is_answered_by_the_rows() -> None:
 def test_a_rule_that_there_is_not_is_an_error() -> None:
     with pytest.raises(LookupError, match="fair_cells"):
         rule_of_m("misspelt")
+
+
+@pytest.mark.parametrize(
+    ("method", "says"),
+    [
+        ("median", ("both halves", "")),
+        ("curve", ("along the order", "")),
+        ("lattice", ("a level", "a level")),
+        ("sequence", ("believed", "believed")),
+        ("auto", ("which k", "which k")),
+        ("cohort", ("", "")),
+    ],
+)
+def test_a_method_says_what_it_looks_at_with_cuts_by_values_and_blind_ones(method: str, says: tuple[str, str]) -> None:
+    for cuts, part in zip((None, "blind"), says, strict=True):
+        looks = DefenceSettings(method, options=DefenceOptions(cuts=cuts)).looks
+        assert part in looks
+        assert bool(looks) == bool(part)

@@ -258,6 +258,7 @@ CHOOSING = Method(
     home="seriatim.usecases.publish.auto:publish_chosen",
     family=MethodFamily.FOLLOWING,
     summary="chooses median with a k, or cohort: what keeps most of the relation and lasts if the series goes on so",
+    looks="which k keeps most of how values go with columns, and which breaches few in releases to come",
     options=(
         Setting(
             key=RELEASES,
