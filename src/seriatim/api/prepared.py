@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from seriatim.errors import Fault, InputError, PolicyError
 from seriatim.model import Policy, View
-from seriatim.tables.queries import is_address
-from seriatim.tables.reader import read_table
+from seriatim.tables.reader import is_address, read_table
 from seriatim.tables.views import view_of
 
 if TYPE_CHECKING:

@@ -165,7 +165,10 @@ class Relation:
         size *= max(float(self._cells[-1].people.sum()), 1e-12)
         errors = {one: float(read.sums(self._block(at))[1].sum()) / size for at, one in enumerate(self.columns)}
         on = [column for column, bands in zip(self.columns, self._bands, strict=True) if bands.numbers is not None]
-        value = None if numbered else pc.drop_null(self._values[0])[0].as_py()
+        shown = pc.drop_null(self._values[0])
+        if not numbered and not len(shown):  # every value is missing: nothing has a share
+            return Quality("count", errors, None)
+        value = None if numbered else shown[0].as_py()
         return Quality("mean" if numbered else "count", errors, self.regression(on, value) if on else None)
 
     def _terms(self, at: int, given: Mapping[str, float] | None) -> tuple[list[str | None], FloatArray]:

@@ -28,8 +28,7 @@ from seriatim.model.own_tables import is_split_by_column, policy_of_column
 from seriatim.model.scale import TOP, IntArray
 from seriatim.model.table_faults import check_single_cells, check_time_zones, without_views
 from seriatim.tables.files import PARQUET, check_texts_read, read_numbered_table, refuse_large_parquet
-from seriatim.tables.queries import is_address
-from seriatim.tables.reader import read_table
+from seriatim.tables.reader import is_address, read_table
 from seriatim.tables.views import undeclared_in_view, view_of
 
 if TYPE_CHECKING:

@@ -10,15 +10,10 @@ import pyarrow as pa
 
 from seriatim.errors import Fault, SeriatimError, TableError
 from seriatim.model import Table
+from seriatim.tables.reader import ADDRESS
 
-ADDRESS = re.compile(r"(postgresql|duckdb)://")
 _QUERY = re.compile(r"[?&]query=(.*)", re.DOTALL)
 _FIRST_LINE = re.compile(r"--\s*(\S+)\s*\n(.*)", re.DOTALL)
-
-
-def is_address(source: object) -> bool:
-    """Return whether a source is a database rather than a file."""
-    return isinstance(source, str) and ADDRESS.match(source) is not None
 
 
 def read_address(address: str) -> Table:

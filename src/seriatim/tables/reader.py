@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
@@ -14,7 +15,13 @@ import pyarrow.types as pat
 from seriatim.errors import Fault, TableError
 from seriatim.model import Table
 from seriatim.model.table_faults import MOST_NAMED, check_time_zones, size_fault, without_views
-from seriatim.tables.queries import is_address, read_address
+
+ADDRESS = re.compile(r"(postgresql|duckdb)://")
+
+
+def is_address(source: object) -> bool:
+    """Return whether a source is a database rather than a file."""
+    return isinstance(source, str) and ADDRESS.match(source) is not None
 
 
 def read_table(source: Any, separator: str | None = None, encoding: str | None = None) -> Table:
@@ -22,6 +29,8 @@ def read_table(source: Any, separator: str | None = None, encoding: str | None =
     if isinstance(source, Table):
         return source
     if is_address(source):
+        from seriatim.tables.queries import read_address
+
         table = read_address(source)
     elif isinstance(source, str | Path):
         from seriatim.tables.files import read_file
