@@ -94,7 +94,7 @@ def put_durably(path: Path, data: bytes) -> bool:
 
 def close_and_flush(folder: Path) -> None:
     """Set 0700 for folders and 0600 for files, 0770 and 0660 on a group's shelf; all flushed, from the leaves up."""
-    of_group = is_of_group(folder)
+    of_group = folder.is_dir() and is_of_group(folder)  # an import publishes nothing
     for here, _, names in os.walk(folder, topdown=False):
         for name in names:
             path = Path(here) / name
