@@ -32,12 +32,13 @@ def test_where_somebody_breaks_it_is_tried_what_lasts_longer(tmp_path: Path) -> 
     ledger = ledger_of(tmp_path, SERIES.replace("cohort", "invariant"))
     found = api.forecast(ledger, "ward-visits", 4, {"m": 3, "compromised": 0.1})
     labels = [course.way.label for course in found.courses]
-    assert labels[:3] == [
+    assert labels[:4] == [
         "cohort, m = 3, odds = 2, a new series",
+        "distinct, m = 3",
         "historical, m = 3, n = 1",
         "invariant, m = 3, as now",
     ]
-    base = found.courses[2]
+    base = found.courses[3]
     assert base.first_break is not None
     assert base.numbers == (3, 4, 5, 6)
     half = next(course for course in found.courses if course.method == "invariant" and course.way.every == 2)

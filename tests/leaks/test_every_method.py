@@ -28,6 +28,7 @@ DEFENCES = {
     "curve": CROWD,
     "invariant": TIME,
     "historical": TIME + "n = 1\n",
+    "distinct": TIME,
     "cohort": TIME + "odds = 1.5\n",
     "sequence": CROWD + "[adversary]\nsure_share = 0.9\n",
     "sample": "[promise]\nk = 1\n",
