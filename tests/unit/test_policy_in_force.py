@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
 from typing import Any
@@ -45,6 +46,11 @@ def test_what_only_the_steward_has_is_not_in_it() -> None:
     found = made({"m": 2}, {"priors": {"p1": ["x", "y"]}, "sequence": {"stay": 0.5}, "breach_share": 0.1})
     assert found.has_priors
     assert found.adversary == Adversary(breach_share=0.1)
+
+
+def test_older_ledgers_have_odds_by_its_old_name() -> None:
+    text = json.dumps({"promise": {"further": {"m": 3, "common": 2.0}}})
+    assert policy_in_force(text).series == SeriesTerms(m=3, odds=2.0)
 
 
 def test_nothing_is_known_of_an_imported_series() -> None:

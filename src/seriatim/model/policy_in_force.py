@@ -67,6 +67,8 @@ def policy_in_force(canonical: str | None) -> PolicyInForce:
 
 
 def _series_terms(stated: Mapping[str, Any]) -> SeriesTerms:
+    # older ledgers have odds by the name that it had before
+    stated = {"odds" if key == "common" else key: value for key, value in stated.items()}
     ours = {one.name for one in fields(SeriesTerms)} - {"foreign"}
     foreign = {key: value for key, value in stated.items() if key not in ours}
     return SeriesTerms(**{key: stated[key] for key in ours & stated.keys()}, foreign=MappingProxyType(foreign))
