@@ -234,6 +234,7 @@ def test_over_releases_a_much_larger_crowd_is_tried_first_and_cohorts_too(tmp_pa
     made = next(one for one in (sr.publish(view, tight, ledger, suggest=True) for view in later) if one.table is None)
     assert "a larger k" in made.verdict.remedies[0]
     lines = offered(made)
+    assert any(line.startswith('[defence] method = "auto"') for line in lines), lines
     (cohorts,) = [line for line in lines if line.startswith('[defence] method = "cohort"')]
     assert "breached at most" in cohorts
     shape = {

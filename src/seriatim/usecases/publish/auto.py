@@ -36,9 +36,8 @@ PLANNED, AT_LEAST = 12, 3
 all the same: the last release that was planned may use up the bound."""
 MOST = 20_000
 """Of more people than this a sample stands for the releases to come, as a series of its own from its first release."""
-MARGIN, MARGIN_AT_FIRST = 0.8, 0.4
-"""How much of the bound may be used as foreseen: releases to come will differ, and a solver adds to the rules.
-Before the second release nobody knows how many people leave."""
+MARGINS = (0.4, 0.8)
+"""How much of the bound may be used as foreseen, for releases to come will differ; the second if none keeps it."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -137,7 +136,11 @@ def choices(order: ReleaseOrder, parts: ReleaseParts) -> list[tuple[Choice, str]
     kept, ahead = [outlook.relation(Choice(AUTO_ALONE, size)) for size in sizes], len(outlook.views) - 1
     # how much a size keeps differs from view to view: a finer one is taken to keep no less
     usually = list(accumulate(reversed(kept), max))[::-1]
-    found = sorted(_lasting(outlook, sizes), key=lambda pair: (-(kept[pair[0]] + ahead * usually[pair[1]]), pair[1]))
+    bound = order.policy.adversary.breach_share
+    assert bound is not None
+    close, far = (margin * bound for margin in reversed(MARGINS))
+    pairs = _lasting(outlook, sizes, far if ahead > 1 else close) or _lasting(outlook, sizes, close)
+    found = sorted(pairs, key=lambda pair: (-(kept[pair[0]] + ahead * usually[pair[1]]), pair[1]))
     tried = [(Choice(AUTO_ALONE, sizes[now]), _why(sizes[now], kept[now], ahead, sizes[then])) for now, then in found]
     if not len(history):
         tried.append((lasting, f"auto: {lasting}, since no k up to {sizes[-1]} keeps breach_share as far as foreseen"))
@@ -158,16 +161,12 @@ def _sizes(order: ReleaseOrder) -> tuple[int, ...]:
     return tuple(sorted({least, *(size for size in SIZES if least < size <= most)}))
 
 
-def _lasting(outlook: Outlook, sizes: Sequence[int]) -> list[tuple[int, int]]:
+def _lasting(outlook: Outlook, sizes: Sequence[int], bound: float) -> list[tuple[int, int]]:
     """Return for each size the least one for the releases to come with which it lasts, by their places.
 
     Larger groups, today or later, are taken to last as well.
     """
-    bound, plan = outlook.order.policy.adversary.breach_share, outlook.order.plan
-    assert bound is not None
-    begun = any(len(history) for history in outlook.histories.values())
-    bound *= MARGIN if begun or len(outlook.views) == 1 else MARGIN_AT_FIRST
-    plans = [plan.chosen(Choice(AUTO_ALONE, size)) for size in sizes]
+    plans = [outlook.order.plan.chosen(Choice(AUTO_ALONE, size)) for size in sizes]
     found, least, then = list[tuple[int, int]](), None, len(sizes) - 1
     for now, size in enumerate(sizes):
         if len(outlook.views) == 1:

@@ -22,7 +22,7 @@ from seriatim.model import (
     SeriesTerms,
     Verdict,
 )
-from seriatim.model.methods import AUTO_LASTING, method_named
+from seriatim.model.methods import AUTO, AUTO_LASTING, method_named
 from seriatim.model.release import Refusal
 from seriatim.ports import no_progress
 from seriatim.usecases.publish.later_views import later_views, leaving_so_far
@@ -121,6 +121,7 @@ def _suggested_changes(
         yield from _larger_crowds(order, "breach_share" in broken or "sure_share" in broken)
         if "breach_share" in broken:
             yield from _cohorts(order)
+            yield from _chosen_by_looking_ahead(order)
         yield from _withheld_classes(order, parts)
         yield from _coarser_columns(order, parts)
     if "breach_share" in broken:
@@ -130,13 +131,22 @@ def _suggested_changes(
 
 
 def _larger_crowds(order: ReleaseOrder, over_releases: bool) -> Iterator[tuple[str, SuggestedChange]]:
-    """Yield larger k, the mildest first; where breaches add up over releases, the largest is tried before it."""
+    """Yield larger k, the mildest first; where breaches add up over releases, the largest first."""
     policy, k = order.policy, order.policy.terms.k
     k = 2 if k is None else k
-    sizes = [("k", k * times) for times in _CROWDS]
-    for kind, size in [("k with room", k * _CROWDS[-1]), *sizes] if over_releases else sizes:
-        terms = replace(policy.terms, k=size)
-        yield from _change(kind, order, replace(policy, terms=terms), f"[promise] k = {size}")
+    for times in reversed(_CROWDS) if over_releases else _CROWDS:
+        terms = replace(policy.terms, k=k * times)
+        # over releases each is offered that passes: how much it keeps stands against how much it breaches
+        kind = f"k times {times}" if over_releases else "k"
+        yield from _change(kind, order, replace(policy, terms=terms), f"[promise] k = {k * times}")
+
+
+def _chosen_by_looking_ahead(order: ReleaseOrder) -> Iterator[tuple[str, SuggestedChange]]:
+    """Yield the method that chooses k before each release; it may take longer than all others."""
+    policy = order.policy
+    assert policy.defence is not None
+    settings = DefenceSettings(AUTO, policy.defence.suppress)
+    yield from _change(AUTO, order, replace(policy, defence=settings), f'[defence] method = "{AUTO}"')
 
 
 def _cohorts(order: ReleaseOrder) -> Iterator[tuple[str, SuggestedChange]]:
@@ -279,8 +289,11 @@ def _change(kind: str, order: ReleaseOrder, policy: Policy, line: str) -> Iterat
 
 
 def _rehearsed(change: SuggestedChange, parts: ReleaseParts) -> Suggestion | None:
+    from seriatim.usecases.publish.auto import publish_chosen  # brings the attack
+
+    making = publish_chosen if change.order.plan.chooses else publish
     try:
-        verdict = publish(change.order, replace(parts, progress=no_progress)).verdict
+        verdict = making(change.order, replace(parts, progress=no_progress)).verdict
     except InputError:
         return None
     if not verdict.released:
