@@ -158,10 +158,9 @@ class Relation:
         regression is that of the number, or of the share of the commonest value, on all columns of numbers.
         """
         numbered = not np.isnan(self._spans).any()
-        read, size = self._shares, 1.0
-        if numbered:
-            told = self._spans[self._codes]
-            read, size = self._joined((self._spans - told.mean())[:, None]), max(float(told.std()), 1e-12)
+        told = self._spans[self._codes]
+        read = self._joined((self._spans - told.mean())[:, None]) if numbered else self._shares
+        size = max(float(told.std()), 1e-12) if numbered else 1.0
         size *= max(float(self._cells[-1].people.sum()), 1e-12)
         errors = {one: float(read.sums(self._block(at))[1].sum()) / size for at, one in enumerate(self.columns)}
         on = [column for column, bands in zip(self.columns, self._bands, strict=True) if bands.numbers is not None]

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from seriatim.usecases.publish.publish import ReleaseOrder
 
 MOST_MEASURED = 1_000_000
-"""Rows of a table whose answers are measured; of more, open_release says how sure each is."""
+"""Rows of a table whose answers are measured, which then is a third of the work; open_release measures larger ones."""
 
 
 def report_of_draft(policy: Policy, draft: Draft, verdict: Verdict, number: int | None) -> Report:
