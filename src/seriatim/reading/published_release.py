@@ -10,7 +10,7 @@ from __future__ import annotations
 import csv
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import KW_ONLY, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -45,6 +45,7 @@ class PublishedRelease:
     table: pa.Table
     counterfeits: pa.Table | None
     axes: Mapping[str, Axis]
+    _: KW_ONLY
     plain: pa.Table | None = None
     """The columns published as they are, beside boxes alone; None if they are in ``table``."""
     told: Mapping[str, Mapping[str, Any]] | None = None
@@ -176,7 +177,7 @@ def open_release(
             table = table.append_column(name, values.sort_by(GROUP).column(name))
     beside = _read(place, "counterfeits"), _read(place, "plain")
     if axes is not None:
-        return PublishedRelease(table, beside[0], axes, beside[1])
+        return PublishedRelease(table, beside[0], axes, plain=beside[1])
     if codebook is None:
         remedy = "name the axes of its columns"
         raise TableError(Fault(str(folder), "no codebook.json", "the folder of a release", remedy))
@@ -194,7 +195,7 @@ def release_told(
     if weight is not None:  # where values are shuffled in groups, no row's weight belongs to its value
         place = table.column_names.index(weight)
         table = table.set_column(place, weight, table.column(weight).cast(pa.float64()))
-    release = PublishedRelease(table, counterfeits, {}, plain, told, weight)
+    release = PublishedRelease(table, counterfeits, {}, plain=plain, told=told, weight=weight)
     return replace(release, axes=_axes_told([release]))
 
 
