@@ -217,8 +217,9 @@ def publish(
 
         write_private_list(private_list_of_draft(made, ready.plan, ledger, ready.view), private)
     published = Published(made, ready.plan.policy, ready.view, _signed(made, policy.series, ledger))
-    no_papers = destination is None or dry_run or published.draft_digest is not None
-    return published if destination is None or no_papers else _with_papers(published, destination, ledger)
+    if destination is None or dry_run or published.draft_digest is not None:
+        return published
+    return _with_papers(published, destination, ledger)
 
 
 def _publishing(plan: Plan) -> Callable[[ReleaseOrder, ReleaseParts], Release | Refusal]:
