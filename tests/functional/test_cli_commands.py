@@ -6,9 +6,12 @@ import json
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 from support.command_line import seriatim, seriatim_apart, write_policy, write_view
+
+from seriatim.ledger import people_index
 
 DEEP = ("numpy", "pyarrow", "numba", "sqlalchemy", "rich", "pandas", "polars", "scipy", "pydantic", "jinja2")
 COMMANDS = [
@@ -346,4 +349,17 @@ def test_erasing_names_other_series_and_erases_there_if_asked(desk: Path) -> Non
     assert told["rewritten"] >= 2
     ran = seriatim(desk, "ledger", "erase", "second-series", "p2")
     assert (ran.code, "p2" in ran.err) == (2, False)
+    forget, calls = people_index.remove, list[str]()
+
+    def failing_at_the_second(place: Any, series: str) -> None:
+        calls.append(series)
+        if len(calls) == 2:
+            raise OSError("no space")
+        forget(place, series)
+
+    with pytest.MonkeyPatch.context() as patch:  # what fails amid the series ends when it is repeated
+        patch.setattr(people_index, "remove", failing_at_the_second)
+        assert seriatim(desk, "ledger", "erase", "ward-visits", "p3", "--all-series").code != 0
+    ran = seriatim(desk, "ledger", "erase", "ward-visits", "p3", "--all-series", "--json")
+    assert (ran.code, json.loads(ran.out)["still_known_in"]) == (0, [])
     assert seriatim(desk, "ledger", "verify").code == 0

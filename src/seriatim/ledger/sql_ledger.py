@@ -225,9 +225,13 @@ class SqlLedger:
         return forget_person(self.database, self.shelf, series, respondent)
 
     def erase_everywhere(self, series: str, respondent: str) -> dict[str, int]:
-        """Forget who a person is in this series and in all others that know them; return the files of each series."""
+        """Forget who a person is in this series and in all others that know them; return the files of each series.
+
+        The named series comes last: whatever fails before, the same call finds the person there and does the rest.
+        """
         others = self.in_other_series(series, pa.array([respondent]))
-        return {name: self.erase(name, respondent) for name in (series, *others)}
+        found = {name: self.erase(name, respondent) for name in (*others, series)}
+        return {name: found[name] for name in (series, *others)}
 
     def resume(self, series: str | None = None, out: str | Path | None = None) -> Sequence[ReleaseRecord]:
         """Finish what a crash left: seal what is reserved, end erasures, clear dead staging folders and old drafts.

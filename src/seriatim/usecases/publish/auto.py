@@ -1,10 +1,11 @@
 """Chooses the method of a series and its k before each release: ``[defence] method = "auto"``.
 
 The smallest k that passes today spoils the months after it: what a small group gave away, a later one completes. So a
-k for today is tried together with one for the releases to come. They are made of today's people: as many leave as did
-so far, others like them take their places, and the attack that will judge them looks back from the last one. Of all
-pairs that last, the one that keeps most of the relation over all these releases is taken. A series that no k protects
-begins with cohorts. The verdict judges the draft like any other.
+k is tried on the releases to come as well. They are made of today's people: as many leave as did so far, others like
+them take their places, and the attack that will judge them looks back from the last one. Of all k that last, the one
+whose draft of today keeps most of the relation is taken. A small k today with larger ones later is not planned: a
+solver finds more in such a mixture than the rules that look ahead. A series that no k protects begins with cohorts.
+The verdict judges the draft like any other.
 """
 
 from __future__ import annotations
@@ -12,7 +13,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import accumulate
 
 import numpy as np
 
@@ -29,15 +29,15 @@ from seriatim.usecases.publish.publish import ReleaseOrder, ReleaseParts, publis
 from seriatim.usecases.publish.simulation import SEEDS
 from seriatim.usecases.publish.view_order import record_keys, sorted_for_release
 
-SIZES = (5, 10, 15, 20, 25, 30, 40, 50, 60, 70, 80, 100)
+SIZES = (5, 6, 8, 10, 12, 15, 20, 25, 30, 35, 40, 50, 60, 70, 80, 90, 100)
 """The k that are tried."""
 PLANNED, AT_LEAST = 12, 3
 """The releases of a series whose policy does not say how many it shall have, and of how many to come something is left
 all the same: the last release that was planned may use up the bound."""
 MOST = 20_000
 """Of more people than this a sample stands for the releases to come, as a series of its own from its first release."""
-MARGINS = (0.4, 0.8)
-"""How much of the bound may be used as foreseen, for releases to come will differ; the second if none keeps it."""
+MARGIN = 0.8
+"""How much of the bound may be used as foreseen: releases to come will differ, and a solver adds to the rules."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,11 +74,10 @@ class Outlook:
         leaving = leaving_so_far(self.view, next(iter(self.histories.values())))
         return [self.view, *later_views(self.view, leaving, ahead)]
 
-    def breached(self, now: Plan, later: Plan) -> float:
-        """Return the upper end of the share of people breached by the last release, if they are made under these."""
+    def breached(self, plan: Plan) -> float:
+        """Return the upper end of the share of people breached by the last release, if all are made under a plan."""
         found, drafts, histories = 0.0, list[JudgedDraft](), self.histories
         for step, view in enumerate(self.views):
-            plan = later if step else now
             drafts.append(self._drafted(plan, view, histories, step))
             if drafts[-1].draft.suppressed_share > max(_allowed(plan.settled), 0.0):
                 return 1.0
@@ -133,15 +132,9 @@ def choices(order: ReleaseOrder, parts: ReleaseParts) -> list[tuple[Choice, str]
     if order.policy.terms.series.m is not None or before == AUTO_LASTING:
         return [(lasting, f"auto: {lasting}, the method of this series")]
     outlook, sizes = Outlook.of(order, parts), _sizes(order)
-    kept, ahead = [outlook.relation(Choice(AUTO_ALONE, size)) for size in sizes], len(outlook.views) - 1
-    # how much a size keeps differs from view to view: a finer one is taken to keep no less
-    usually = list(accumulate(reversed(kept), max))[::-1]
-    bound = order.policy.adversary.breach_share
-    assert bound is not None
-    close, far = (margin * bound for margin in reversed(MARGINS))
-    pairs = _lasting(outlook, sizes, far if ahead > 1 else close) or _lasting(outlook, sizes, close)
-    found = sorted(pairs, key=lambda pair: (-(kept[pair[0]] + ahead * usually[pair[1]]), pair[1]))
-    tried = [(Choice(AUTO_ALONE, sizes[now]), _why(sizes[now], kept[now], ahead, sizes[then])) for now, then in found]
+    ahead = len(outlook.views) - 1
+    found = [(choice, outlook.relation(choice)) for choice in _lasting(outlook, sizes)]
+    tried = [(choice, _why(choice, kept, ahead)) for choice, kept in sorted(found, key=lambda one: -one[1])]
     if not len(history):
         tried.append((lasting, f"auto: {lasting}, since no k up to {sizes[-1]} keeps breach_share as far as foreseen"))
     last = Choice(AUTO_ALONE, sizes[-1])
@@ -150,10 +143,10 @@ def choices(order: ReleaseOrder, parts: ReleaseParts) -> list[tuple[Choice, str]
     return tried
 
 
-def _why(now: int, relation: float, ahead: int, then: int) -> str:
+def _why(choice: Choice, relation: float, ahead: int) -> str:
     kept = f"keeps {relation:.0%} of the relation" if relation else "keeps breach_share"
-    until = f", as far as foreseen until {ahead} releases later, made with k = {then} or more" if ahead else ""
-    return f"auto: {Choice(AUTO_ALONE, now)} {kept}{until}"
+    until = f" and lasts, as far as foreseen, until {ahead} releases later" if ahead else ""
+    return f"auto: {choice} {kept}{until}"
 
 
 def _sizes(order: ReleaseOrder) -> tuple[int, ...]:
@@ -161,19 +154,17 @@ def _sizes(order: ReleaseOrder) -> tuple[int, ...]:
     return tuple(sorted({least, *(size for size in SIZES if least < size <= most)}))
 
 
-def _lasting(outlook: Outlook, sizes: Sequence[int], bound: float) -> list[tuple[int, int]]:
-    """Return for each size the least one for the releases to come with which it lasts, by their places.
-
-    Larger groups, today or later, are taken to last as well.
-    """
-    plans = [outlook.order.plan.chosen(Choice(AUTO_ALONE, size)) for size in sizes]
-    found, least, then = list[tuple[int, int]](), None, len(sizes) - 1
-    for now, size in enumerate(sizes):
-        if len(outlook.views) == 1:
-            then = now if least is None else now - 1
-        outlook.parts.progress(f"looking ahead with k = {size}", 0.05)
-        while then >= now and outlook.breached(plans[now], plans[then]) <= bound:
-            least, then = then, then - 1
-        if least is not None:
-            found.append((now, max(now, least)))
-    return found
+def _lasting(outlook: Outlook, sizes: Sequence[int]) -> list[Choice]:
+    """Return the choices from the smallest size that lasts on; larger groups are taken to last as well."""
+    bound = outlook.order.policy.adversary.breach_share
+    assert bound is not None
+    found = [Choice(AUTO_ALONE, size) for size in sizes]
+    low, high = 0, len(found)
+    while low < high:
+        at = (low + high) // 2
+        outlook.parts.progress(f"looking ahead with k = {sizes[at]}", 0.05)
+        if outlook.breached(outlook.order.plan.chosen(found[at])) <= MARGIN * bound:
+            high = at
+        else:
+            low = at + 1
+    return found[low:]
