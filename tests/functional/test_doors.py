@@ -169,7 +169,7 @@ def test_no_argument_ends_in_an_error_of_an_inner_line(
 
 def test_every_argument_of_what_is_public_is_looked_at() -> None:
     """An annotation that only the type checker can read is one that the door passes over."""
-    rooms = (sr, sr.attacks, sr.knowledge, sr.measures, sr.queries, sr.reading)
+    rooms = (sr, sr.attacks, sr.gate, sr.knowledge, sr.measures, sr.queries, sr.reading)
     public = [getattr(room, name) for room in rooms for name in room.__all__]
     methods = [vars(kind).values() for one in public if inspect.isclass(one) for kind in one.__mro__[:2]]
     doors = {one for one in (*public, *chain(*methods)) if inspect.isfunction(one) and hasattr(one, "__wrapped__")}

@@ -5,20 +5,18 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from seriatim.errors import Fault, InputError
 from seriatim.model.table_faults import LARGEST_RECORD, given_file_bytes
 from seriatim.tables.reader import read_table
+from seriatim_gate.engine.baseline import Baseline
+from seriatim_gate.engine.dependencies import Dependencies
+from seriatim_gate.journal.check import Inspection
 from seriatim_gate.journal.sql_journal import open_journal
-
-if TYPE_CHECKING:
-    from seriatim_gate.engine.baseline import Baseline
-    from seriatim_gate.engine.dependencies import Dependencies
-    from seriatim_gate.journal.check import Inspection
-    from seriatim_gate.usecases.replay_report import ReplayReport
-    from seriatim_gate.usecases.requests import Columns, Pair, Requests
-    from seriatim_gate.usecases.suggest import Candidates
+from seriatim_gate.usecases.replay_report import ReplayReport
+from seriatim_gate.usecases.requests import Columns, Pair, Requests
+from seriatim_gate.usecases.suggest import Candidates
 
 
 def gate_baseline(
