@@ -53,12 +53,6 @@ def test_a_folder_for_each_release(tmp_path: Path, after: str) -> None:
     assert not (tmp_path / "out/2026-04").exists()
 
 
-def test_a_folder_of_one_name_for_each_release(tmp_path: Path) -> None:
-    desk_with_old_backup(tmp_path, ["2026/01/out", "2026/02/out", "2026/03/out"])
-    assert ended(seriatim(tmp_path, *PUBLISH, "2026/04/out")) == (4, True)
-    assert ended(seriatim(tmp_path, "ledger", "verify")) == (4, True)
-
-
 @pytest.mark.parametrize("after", AFTER)
 def test_a_head_outside_the_shelf(tmp_path: Path, after: str) -> None:
     desk_with_old_backup(tmp_path, ["one/a", "two/b", "three/c"], head="s.head")

@@ -104,14 +104,11 @@ def refuse_behind_manifest(
 
 
 def beside_destinations(destinations: Sequence[Path]) -> Iterator[Path]:
-    """Yield the folders beside destinations that are none themselves, and those of their name beside their parents."""
+    """Yield the folders beside destinations that are none themselves."""
     own = {str(folder) for folder in destinations}
-    beside = {(folder.parent, "") for folder in destinations}
-    for parent, name in sorted(beside | {(folder.parent.parent, folder.name) for folder in destinations}):
+    for parent in sorted({folder.parent for folder in destinations}):
         with suppress(OSError), os.scandir(parent) as found:
-            folders = sorted(Path(one.path, name) for one in found)
-            # os.path.isdir is False for what may not be looked at, Path.is_dir an error
-            yield from (one for one in folders if str(one) not in own and os.path.isdir(one))  # noqa: PTH112
+            yield from sorted(Path(one.path) for one in found if one.is_dir() and one.path not in own)
 
 
 def is_foreign(folder: Path, series: str, known: Collection[str]) -> bool:
