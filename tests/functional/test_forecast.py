@@ -196,7 +196,7 @@ def test_the_room_of_common_values_is_that_of_the_series(tmp_path: Path) -> None
         assert api.publish(view, policy, ledger).verdict.released
     (course,) = [one for one in api.forecast(ledger, "skewed", 1).courses if one.way.now]
     assert course.way.label == "cohort, m = 3, odds = 1.5, as now"
-    assert course.withheld < 0.02
+    assert course.withheld < 0.05  # without odds about half of the people would be
     with pytest.raises(AdversaryError, match="odds"):
         api.forecast(ledger, "skewed", 1, {"odds": 0.5})
 

@@ -43,6 +43,8 @@ def test_every_serial_method_is_judged_by_hit_chances(tmp_path: Path, method: st
     promise = {"m": 3, "pay": {"max_hit_chance_at": {"300": 1.0}, "hit_chance_kind": "chance"}}
     series = {"name": "pay", "respondent": "person"}
     shape = {"series": series, "columns": columns, "promise": promise, "defence": {"method": method}}
+    if method == "historical":  # a group that would force people to be equal is left out
+        shape["defence"]["suppress"] = 0.2
     ledger = sr.Ledger.open(tmp_path / "ledger.db")
     for first in (0, 40):
         release = sr.publish(people(first, False), sr.Policy.from_dict(shape), ledger)

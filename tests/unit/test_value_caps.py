@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from seriatim.defences.series import caps
@@ -55,6 +55,7 @@ def test_whoever_is_half_of_the_table_counts_alone(
 def test_no_share_exceeds_twice_that_of_a_table_unless_newcomers_have_it(data: st.DataObject) -> None:
     chance = np.random.default_rng(data.draw(st.integers(0, 2**32)))
     value = chance.choice(4, data.draw(st.integers(4, 900)), p=[0.1, 0.2, 0.3, 0.4]).astype(np.int32)
+    assume(np.bincount(value).max() <= 0.97 * len(value))  # a column that says nothing is refused
     new = chance.random(len(value)) < data.draw(st.floats(0, 1))
     before = chance.integers(0, 300_000, 4)
     found, table = both(value, new, before), np.bincount(value, minlength=4) / len(value)

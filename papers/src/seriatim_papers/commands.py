@@ -241,8 +241,10 @@ def _read(path: Path | None) -> str:
 def _running(out: Path, as_json: bool, *asked: object) -> Iterator[StudyRun]:
     """Show progress, and keep finished parts beside the page until it is written; ``asked`` tells studies apart."""
     from seriatim.cli import output
+    from seriatim.storage.durable_files import refuse_foreign_file
     from seriatim_papers.study_run import StudyRun
 
+    refuse_foreign_file(out, "--out", "page (Study)")  # before any work, and before parts are kept beside it
     with output.progress_bar(silent=as_json) as progress:
         yield StudyRun.beside(out, repr(asked), progress)
 

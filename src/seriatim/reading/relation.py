@@ -157,7 +157,8 @@ class Relation:
         Of a number the mean is asked for each value of a column, of anything else how many hold each value. The
         regression is that of the number, or of the share of the commonest value, on all columns of numbers.
         """
-        numbered = not np.isnan(self._spans).any()
+        with np.errstate(over="ignore", invalid="ignore"):  # the widest numbers have no variance
+            numbered = not np.isnan(self._spans).any() and bool(np.isfinite(self._spans[self._codes].var()))
         told = self._spans[self._codes]
         read = self._joined((self._spans - told.mean())[:, None]) if numbered else self._shares
         size = max(float(told.std()), 1e-12) if numbered else 1.0

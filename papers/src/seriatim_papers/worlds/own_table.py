@@ -10,6 +10,7 @@ import pyarrow.compute as pc
 
 from seriatim.errors import Fault, InputError
 from seriatim.model.scale import IntArray
+from seriatim.model.table_faults import check_header
 from seriatim.tables.reader import read_table
 from seriatim_papers.worlds.census import CensusChurn, CensusPeople
 
@@ -27,6 +28,7 @@ def census_from_table(path: Path, columns: str = IPUMS, most: int | None = None)
     """
     quasi, sensitive = _named(columns)
     table = read_table(path).data
+    check_header(path.name, table)  # names that are cells must not be listed
     missing = [name for name in (*quasi, sensitive) if name not in table.column_names]
     if missing:
         found = f"{path.name} has no column {missing[0]!r}"

@@ -125,7 +125,7 @@ async def _bug(_: Request, error: Exception) -> Response:
 def serve(ledger: SqlLedger, address: str, told: Callable[[str], None], user: str | None = None, port: int = 0) -> None:
     """Serve until SIGTERM or Ctrl-C; ``told`` gets the address that opens the desk."""
     log_lines({"seriatim.desk": logging.WARNING})
-    app, door = application(ledger, address, user or getpass.getuser(), Path.cwd())
+    app, door = application(ledger, address, getpass.getuser() if user is None else user, Path.cwd())
     with listening("127.0.0.1", port) as heard:
         told(f"http://127.0.0.1:{heard.getsockname()[1]}{door.path}")
         run(app, heard, Connections(LARGEST_TABLE, most_open(), PATIENCE), farewell=3)
